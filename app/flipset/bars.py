@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -45,11 +45,16 @@ def marginals_section(result: FlipsetResult, data: DataHandle) -> None:
         "flipset-marginals",
         cached_figure(flipsets.marginals, result, part, within, features=tuple(chosen), most=most),
         lambda: result.marginals_frame(part, within),
-        heading=begun(way_words(part)),
+        heading=f"{begun(way_words(part))}: they differ most in {_first(told, chosen)}",
         caption="Up: people who flip. Down: everyone in the group. Click a bar to select its people.",
         wide=True,
     )
     _two_features(result, part, within, flipset, data)
+
+
+def _first(told: Mapping[str, Marginal], chosen: Sequence[str]) -> str:
+    """Return the feature, of those chosen or of all, that sets those who flip most apart."""
+    return max(chosen or told, key=lambda name: told[name].distance, default="nothing")
 
 
 def _two_features(

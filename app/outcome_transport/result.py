@@ -28,11 +28,11 @@ from app.workspaces.workspace import Workspace
 from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport.figures import flow_list
 from audits.outcome_transport.sections import MAX_NARROW
-from audits.outcome_transport.text import subgroup_words
+from audits.outcome_transport.text import source_words, subgroup_words
 from audits.records import Exhibit
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.stats.text import count, in_words
+from audits.stats.text import count
 
 __all__ = ["show_result"]
 
@@ -103,20 +103,20 @@ def _people(found: RunResult, space: Workspace) -> None:
                 label,
                 names,
                 index=None,
-                format_func=partial(_word_for, {name: subgroup_words(name) for name in names}),
+                format_func=partial(_word_for, {name: words(name) for name in names}),
                 placeholder="Choose",
                 **state.choice(key),
             )
-            for label, names, key in (
-                ("People of", result.flows.rows, "flow-from"),
-                ("mapped to", result.flows.columns, "flow-to"),
+            for label, names, words, key in (
+                ("People of", result.flows.rows, partial(source_words, result), "flow-from"),
+                ("mapped to", result.flows.columns, subgroup_words, "flow-to"),
             )
         )
     if source is None or target is None:
         st.text("Choose a flow, or click a band or a bar.")
         return
     people = result.cell(source, target)
-    of = f"{subgroup_words(source)} → {subgroup_words(target)} ({count(people['people'].sum())})"
+    of = f"{source_words(result, source)} → {subgroup_words(target)} ({count(people['people'].sum())})"
     st.subheader(notices.label(of, longest=120), anchor=False)
     if people.empty:
         st.text("Nobody.")
@@ -151,7 +151,7 @@ def _beside(run: RunResult, data: DataHandle, row: Any, target: str) -> None:
     both = people_beside(raw, [f"row {row}", f"most similar match, row {counterpart}"], spreads)
     found = result.counterparts_of(row, target)
     with card_of(row):
-        own = in_words(str(result.people.loc[row, "subgroup"]))
+        own = source_words(result, str(result.people.loc[row, "subgroup"]))
         st.text(f"Row {row} ({own}) is matched with row {counterpart}, among others. {most_different(both)}")
         st.caption(
             "A match is a statistical comparison. It does not show how the same person would have "

@@ -62,7 +62,11 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
     with card_of(row):
         person = result.people.loc[row]
         never = pd.isna(person["alpha"])
-        way = "never accepted" if never else f"accepted {text.way_to(float(person['alpha']))}"
+        way = (
+            f"never {text.yes_word()}"
+            if never
+            else f"{text.yes_word()} {text.way_to(float(person['alpha']))}"
+        )
         burden = "" if pd.isna(person["cost"]) else f", with a burden of {number(float(person['cost']))}"
         st.text(f"Row {row}: score {number(float(person['score']))} today; {way}{burden}.")
         figure_card(

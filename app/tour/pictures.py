@@ -57,7 +57,7 @@ def dots(marks: Sequence[str], *, across: int, pitch: float, size: float, color:
     finish(figure, height=round(rows * pitch) + 12, alt=alt)
     figure.layout.margin = {"l": 2, "r": 2, "t": 6, "b": 6}
     if (part := _PHONE / (across * pitch)) < 1:
-        narrow = {"dots": part, "height": round(rows * pitch * part) + 12}
+        narrow = {"below": _PHONE + 16, "dots": part, "height": round(rows * pitch * part) + 12}
         figure.layout.meta = {**figure.layout.meta, "narrow": narrow}
     return figure
 

@@ -48,8 +48,12 @@ def show_screen(story: Story, audits: Mapping[str, AuditResult], pair: Callable[
         title, audit = SCREENS[place - 1]
         st.text("A lending model, in five pictures")
         st.space("stretch")
-        with st.container(horizontal=True, width="content"):
-            st.toggle("Present", **state.choice("present"))
+        with st.container(horizontal=True, vertical_alignment="center", width="content"):
+            # a button: while a toggle has the focus, Streamlit leaves the arrow keys to it
+            now = state.address_value("present")
+            st.button(
+                "Stop presenting" if now else "Present", key="presenting", type="tertiary", on_click=_present
+            )
             with st.popover("How do we know?", type="tertiary", key="how"):
                 _how(audits[audit]) if audit else _how_all(audits)
     with st.container(key="tour-title"):
@@ -166,7 +170,7 @@ def _change_screen(story: Story) -> None:
     alt = f"With one word changed {story.swapped.yes} of {story.swapped.of} are approved."
     plot(pictures.group(story.swapped, alt, new=story.gained), "tour-swapped", tools=False)
     lost = "nobody loses" if not story.lost else f"{story.lost} lose"
-    st.caption(f"{story.swapped.yes} approved: {story.gained} more (dark), {lost}")
+    st.caption(f"{story.swapped.yes} approved: {story.gained} more (●), {lost}")
 
 
 def _call(story: Story, _: object) -> None:
@@ -230,6 +234,14 @@ def _how_all(audits: Mapping[str, Any]) -> None:
     for audit in audits.values():
         st.badge(audit.result.judged.badge_text, color="gray")
         st.text(audit.headline)
+
+
+def _present() -> None:
+    """Begin to present, or stop."""
+    if state.address_value("present"):
+        state.drop_from_address("present")
+    else:
+        state.put_in_address("present", "true")
 
 
 def _go_to(place: int) -> None:

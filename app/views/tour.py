@@ -32,7 +32,7 @@ if missing:
     st.stop()
 
 audits = {name: jobs.result(space, spec).audits[0] for name, spec in specs.items()}
-if state.widget("present"):
+if state.address_value("present"):
     st.html("<style>[data-testid='stSidebar'], [data-testid='stHeader'] { display: none; }</style>")
 with speaking(build(DataWords, draft["spec"]["data"]["words"], "data.words")):
     story = state.remember("story", lambda: tell(*(audits[name].result for name in AUDITS)))

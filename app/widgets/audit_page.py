@@ -160,7 +160,9 @@ def run_title(draft: Mapping[str, Any], question: str) -> str:
 
 def _too_good(found: RunResult) -> None:
     """Say where a model did better than is likely, and where its data are looked into."""
-    if said := words_of(found.model):
+    spec, said = found.spec, words_of(found.model)
+    is_label = (spec["model"].get("predictions") or {}).get("label") == spec["data"].get("label")
+    if said and not is_label:  # decisions that are the label itself agree with it
         notices.note(f"The model is {said}. Few are so good: the outcome may be among what it reads.")
         _to_data("See which columns predict the outcome on their own")
 

@@ -55,14 +55,15 @@ const coming = new IntersectionObserver(entries => {
 // one drawing of a figure after the other: Plotly fails at one that is changed or let go while it is drawn
 const draw = own => own.work = own.work.catch(() => {}).then(() => drawn(own));
 
-// what a figure has otherwise on a narrow screen: domains of panels, places of their titles, height, size of dots
+// what a figure has otherwise on a narrow screen: domains of panels, places of titles and names, height, size of dots
 function narrowed(layout, data = []) {
-  const {dots = 1, ...lays} = layout.meta?.narrow ?? {};
+  const {dots = 1, taller = 0, below, ...lays} = layout.meta?.narrow ?? {};
   for (const {marker} of data) if (marker?.size > 0) marker.size *= dots;
   for (const [name, own] of Object.entries(lays))
     if (Array.isArray(own)) own.forEach((each, place) => Object.assign(layout[name][place], each));
     else if (typeof own === "object") Object.assign(layout[name], own);
     else layout[name] = own;
+  layout.height += taller;
 }
 
 async function drawn(own) {
@@ -79,10 +80,11 @@ async function drawn(own) {
   own.drawn = own.text;
   own.width = width;
   const {data, layout = {}, frames} = JSON.parse(inScheme(own.text)).figure;  // afresh: Plotly writes into what it is given
-  if (width < NARROW) narrowed(layout, data);
+  if (width < (layout.meta?.narrow?.below ?? NARROW)) narrowed(layout, data);
   const whole = document.fullscreenElement === box;
   layout.width = width;
   layout.height = whole ? innerHeight : layout.height ?? HEIGHT;
+  if (!whole) box.style.minHeight = `${layout.height}px`;  // less on a narrow screen than was kept free
   if (matchMedia("(hover: none)").matches) layout.dragmode = false;  // a finger on it moves the page
   await Plotly.react(box, {data, layout, frames: frames ?? undefined, config: own.config});
   if (frames?.length) linked(own, own.listening);

@@ -13,8 +13,20 @@ from audits.attribute_swap.result import AttributeSwapResult, SwapRow
 from audits.attribute_swap.text import change
 from audits.drawing.marks import add_legend, box, dashes, decisive, dot, reaching
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, distinct, empty, finish, rows_named
+from audits.drawing.style import (
+    CONTEXT,
+    FOCUS,
+    INK,
+    annotate,
+    describe,
+    distinct,
+    empty,
+    finish,
+    rows_named,
+    smaller_dots_where_narrow,
+)
 from audits.stats import Estimate
+from audits.stats.badges import interval_text
 from audits.stats.text import estimate_text, in_words, out_of, people, people_in
 from audits.stats.vocabulary import vocabulary
 
@@ -61,7 +73,8 @@ def blocks(result: AttributeSwapResult) -> go.Figure:
         figure.update_layout(updatemenus=[_toggle(before, after, traces)])
     annotate(figure, notes)
     figure = finish(figure, height=height + 70, alt=_alt(rows[0]))
-    return figure.update_layout(margin={"t": 62, "b": 8}, showlegend=False)
+    figure.update_layout(margin={"t": 62, "b": 8}, showlegend=False)
+    return smaller_dots_where_narrow(figure, _ACROSS)
 
 
 def _in_blocks(result: AttributeSwapResult) -> list[SwapRow]:
@@ -161,7 +174,7 @@ def _note(text: str, **place: Any) -> dict[str, Any]:
 
 
 def _net_share_text(result: AttributeSwapResult) -> str:
-    return f"gained minus lost: {_points(result.judged.interval)}"
+    return f"gained minus lost: {interval_text(result.judged).partition(' · ')[0]}"
 
 
 def _alt(row: SwapRow) -> str:

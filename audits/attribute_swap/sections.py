@@ -24,7 +24,7 @@ def section(result: AttributeSwapResult) -> Section:
             if row.read
             else f"The model does not read {row.attribute}",
             f"Line: net share and interval. Filled: {words.share_yes}. Hollow: "
-            f"{words.no or 'not'}. Dark: changed with {row.attribute}.{unit}",
+            f"{words.no or 'not'}. ● ○ neither orange nor gray: changed with {row.attribute}.{unit}",
             lambda: figures.blocks(result),
             result.to_frame,
         ),
@@ -43,7 +43,7 @@ def section(result: AttributeSwapResult) -> Section:
         exhibits.append(
             Exhibit(
                 "moved",
-                f"The largest move: {number(first['score'])} → {number(first['score_after'])}",
+                f"One change moves a score from {number(first['score'])} to {number(first['score_after'])}",
                 f"Gray: score as it is. Orange: with the value changed. Filled: {words.share_yes}.",
                 lambda: figures.score_changes(result),
                 lambda: figures.moved_people(result),

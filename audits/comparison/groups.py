@@ -51,7 +51,7 @@ def compare(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> 
         ours, theirs = (one.where(one.notna(), other) for one, other in ((ours, theirs), (theirs, ours)))
     pairs = Pairs(people_of(ours), float(second.options["material"]))
     scores = [side["score"].to_numpy(dtype=float) for side in (theirs, ours)] if same else []
-    metrics, tables = _shares(LABEL in ours), ((theirs, present[0]), (ours, present[1]))
+    metrics, tables = _shares(LABEL in ours and LABEL in theirs), ((theirs, present[0]), (ours, present[1]))
     rows = {(two.attribute, two.group): (one, two) for one, two in common(first.table, second.table, *_KEYS)}
     for spread in second.spreads:
         item = _by(ours, spread.attribute)

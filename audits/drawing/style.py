@@ -34,6 +34,7 @@ __all__ = [
     "rows_named",
     "shares_axis",
     "short",
+    "smaller_dots_where_narrow",
     "stacked_panels",
     "stacked_where_narrow",
     "wrap_title",
@@ -60,6 +61,10 @@ GROUPS = (*OKABE_ITO[2:6], *OKABE_ITO[:2], OKABE_ITO[6])
 
 _AXIS_ROOM, _BETWEEN = 40, 96
 """Pixels of an axis below a panel, and between two panels, for an axis and a title."""
+_BESIDE_PITCH, _ABOVE_PITCH = 30, 38  # pixels of a row whose name stands beside it, and above it
+_BESIDE_WIDE = 44  # letters of a name that stands beside its row where a screen is wide
+_PHONE_BLOCK = 152  # pixels of one of two blocks of dots on a phone
+_WIDE_TITLE, _NARROW_TITLE, _PANEL_TITLE = 60, 40, 30  # letters in a line of an axis' title
 
 CLEAR = 4
 """Pixels from the line at the left of a figure to a name above a row."""
@@ -132,7 +137,7 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
     layout.minreducedheight = 30  # a row is lower than that; else titles of three lines run over its numbers
     layout.margin = {"l": 8, "r": 12, "t": 36, "b": 8}
     layout.bargap = 0.08
-    layout.meta = {"alt": alt}
+    layout.meta = {**(layout.meta or {}), "alt": alt}
     if any(note.font.size is not None for note in layout.annotations):  # titles of panels come with 16
         layout.annotations = [_with_font_size(note.to_plotly_json()) for note in layout.annotations]
     for trace in figure.data:
@@ -149,8 +154,18 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
         if axis.title.text and "<br>" not in axis.title.text:
             ends = axis.domain or (0.0, 1.0)  # an axis over all the width has room for more, on a phone too
             whole = axis.plotly_name.startswith("xaxis") and ends[1] - ends[0] > 0.8
-            axis.title.text = wrap_title(axis.title.text, 40 if whole else 30)
+            text = axis.title.text
+            axis.title.text = wrap_title(text, _WIDE_TITLE if whole else _PANEL_TITLE)
+            if whole and len(text) > _NARROW_TITLE:
+                where_narrow(figure, axis.plotly_name, {"title": {"text": wrap_title(text, _NARROW_TITLE)}})
     return figure
+
+
+def where_narrow(figure: go.Figure, part: str, own: Mapping[str, Any]) -> None:
+    """Have a part of the layout otherwise where a screen is narrow."""
+    meta = figure.layout.meta or {}
+    narrow = meta.get("narrow", {})
+    figure.layout.meta = {**meta, "narrow": {**narrow, part: {**narrow.get(part, {}), **own}}}
 
 
 def _with_font_size(note: dict[str, Any]) -> dict[str, Any]:
@@ -167,13 +182,22 @@ def stacked_where_narrow(figure: go.Figure, narrow: go.Figure | None, height: in
     height : int, optional
         Pixels of the figure then.
     """
-    layout: dict[str, Any] = {}
+    layout: dict[str, Any] = dict((figure.layout.meta or {}).get("narrow", {}))
     if narrow is not None:
         axes = (*narrow.select_xaxes(), *narrow.select_yaxes())
         titles = [{"x": note.x, "y": note.y} for note in narrow.layout.annotations]
         layout = {axis.plotly_name: {"domain": list(axis.domain)} for axis in axes}
         layout |= {"height": height, "annotations": titles}
     figure.layout.meta = {**(figure.layout.meta or {}), "narrow": layout}
+
+
+def smaller_dots_where_narrow(figure: go.Figure, across: int) -> go.Figure:
+    """Have the dots of two blocks beside each other, `across` in a row, keep apart on a phone."""
+    pitch = _PHONE_BLOCK / across
+    size = max(trace.marker.size for trace in figure.data if isinstance(trace.marker.size, (int, float)))
+    narrow = {**figure.layout.meta.get("narrow", {}), "dots": min(1.0, (pitch - 2.6) / size)}
+    figure.layout.meta = {**figure.layout.meta, "narrow": narrow}
+    return figure
 
 
 def stacked_panels(figure: go.Figure) -> None:
@@ -185,16 +209,20 @@ def stacked_panels(figure: go.Figure) -> None:
     names = [axis.plotly_name for axis in figure.select_xaxes()]
     if len(names) < 2:
         return
-    one = layout.height - layout.margin.t - layout.margin.b - _AXIS_ROOM
+    before = (layout.meta or {}).get("narrow", {})  # names above their rows
+    room = layout.height - layout.margin.t - layout.margin.b - _AXIS_ROOM
+    one = room + before.get("taller", 0)
     inner = one * len(names) + _BETWEEN * (len(names) - 1)
     tops = [1 - place * (one + _BETWEEN) / inner for place in range(len(names))]
     named = {"ticktext": list(layout.yaxis.ticktext)} if layout.yaxis.ticktext else {}
-    narrow: dict[str, Any] = {"height": inner + layout.height - one}
+    named |= before.get("yaxis", {})
+    narrow: dict[str, Any] = {"height": inner + layout.height - room}
+    narrow |= {"margin": before["margin"]} if before else {}
     for name, top in zip(names, tops, strict=True):
         narrow[name] = {"domain": [0.0, 1.0]}
         narrow[f"y{name[1:]}"] = {"domain": [top - one / inner, top], "showticklabels": True, **named}
     if (layout.legend.y or 0) > 1:
-        narrow["legend"] = {"y": 1 + (layout.legend.y - 1) * one / inner}
+        narrow["legend"] = {"y": 1 + (layout.legend.y - 1) * room / inner}
     notes = layout.annotations
     rows = [note for note in notes[len(names) :] if note.xref == "paper" and note.yref in {None, "y"}]
     copies = [
@@ -202,9 +230,10 @@ def stacked_panels(figure: go.Figure) -> None:
         for name in names[1:]
         for note in rows
     ]
+    shown = [*before.get("annotations", ()), *({} for _ in notes)]
     narrow["annotations"] = [
         *({"x": 0.5, "y": top} for top in tops),
-        *({} for _ in notes[len(names) :]),
+        *shown[len(names) : len(notes)],
         *({"visible": True} for _ in copies),
     ]
     annotate(figure, copies)
@@ -271,30 +300,53 @@ def shares_axis(percents: Iterable[float]) -> dict[str, Any]:
     return {"range": [0, 103 if highest >= 30 else round(1.1 * highest, 6) or 1.0]}
 
 
-def rows_named(figure: go.Figure, labels: Sequence[str], *, beside: int = 24) -> int:
+def rows_named(
+    figure: go.Figure, labels: Sequence[str], *, beside: int = 24, wide: bool | None = None, lift: int = 0
+) -> int:
     """Name the rows of a figure, row 0 lowest, so that no name is cut; return the pixels that a row needs.
 
-    Short names stand beside the first panel; longer ones above their rows, over all panels, where they have
-    the whole width, on a narrow screen too.
+    Short names stand in a column beside the first panel. Longer ones stand above their rows, over all panels,
+    where they have the whole width.
+
+    Parameters
+    ----------
+    beside : int
+        Letters of a name that stands beside its row on any screen.
+    wide : bool, optional
+        Whether longer ones stand there, too, where a screen is wide; by default those of a single panel.
+    lift : int
+        Pixels that marks stand higher than the middle of their row, which names above must clear.
     """
-    places = list(range(len(labels)))
+    places, longest = list(range(len(labels))), max(map(len, labels), default=0)
     figure.update_yaxes(range=[-0.6, len(labels) - 0.4], tickmode="array", tickvals=places, zeroline=False)
-    if max(map(len, labels), default=0) <= beside:
+    if wide is None:
+        wide = len(list(figure.select_xaxes())) == 1
+    if longest <= (_BESIDE_WIDE if wide else beside):
         figure.layout.yaxis.ticktext = list(labels)
-        return 30
-    figure.update_yaxes(ticktext=[""] * len(labels), range=[-0.5, len(labels) - 0.25])
-    figure.update_traces(width=0.28, selector={"type": "bar"})  # below its name
+        if longest <= beside:
+            return _BESIDE_PITCH
     row = {"showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "xshift": CLEAR}
-    row |= {"yanchor": "bottom"}
+    row |= {"yanchor": "bottom", "yshift": 7 + lift, "align": "left"}
     row |= {"bgcolor": "white", "borderpad": 0}  # lines of the first panel stop at it
-    annotate(
-        figure,
-        [
-            {**row, "text": label, "y": place, "yshift": 7, "align": "left"}
-            for place, label in zip(places, labels, strict=True)
-        ],
-    )
-    return 38
+    notes = [{**row, "text": label, "y": place} for place, label in zip(places, labels, strict=True)]
+    above = {"ticktext": [""] * len(labels), "range": [-0.5, len(labels) - 0.25]}
+    before = len(figure.layout.annotations)
+    if figure.layout.yaxis.ticktext is None:
+        figure.update_traces(width=0.28, selector={"type": "bar"})  # below its name
+        figure.update_yaxes(**above)
+        annotate(figure, notes)
+        return _ABOVE_PITCH + lift
+    figure.update_traces(width=0.36, selector={"type": "bar"})
+    figure.update_xaxes(tickangle=0)  # Plotly turns ticks that have no room before names are moved
+    annotate(figure, [{**note, "visible": False} for note in notes])
+    shown = [*({} for _ in range(before)), *({"visible": True} for _ in notes)]
+    taller = (_ABOVE_PITCH + lift - _BESIDE_PITCH) * len(labels)
+    for axis in figure.select_yaxes():
+        where_narrow(figure, axis.plotly_name, above)
+    where_narrow(figure, "margin", {"l": 8})
+    narrow = {**figure.layout.meta["narrow"], "annotations": shown, "taller": taller}
+    figure.layout.meta = {**figure.layout.meta, "narrow": narrow}
+    return _BESIDE_PITCH
 
 
 def annotate(figure: go.Figure, notes: Iterable[Mapping[str, Any]]) -> None:

@@ -10,6 +10,7 @@ from audits.flipset.result import FlipsetResult
 from audits.flipset.text import (
     answer,
     disagreement,
+    feature_words,
     interval_words,
     larger_first,
     match_answer,
@@ -97,7 +98,7 @@ def _report(result: FlipsetResult, within: str | None, mark: str) -> Exhibit | N
     lines = result.flipset(ways[0], within)[0].transparency
     return Exhibit(
         f"transparency{mark}",
-        f"They differ from their matches{where} most in {lines[0].feature}"
+        f"They differ from their matches{where} most in {feature_words(lines[0].feature)}"
         if lines
         else f"How they differ from their matches{where}",
         "Transparency report: person minus match, by feature. Lines: intervals given this matching. Gray: "

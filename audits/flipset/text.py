@@ -33,6 +33,7 @@ __all__ = [
     "disagreeing",
     "disagreement",
     "distrust",
+    "feature_words",
     "finding",
     "headline",
     "interval_words",
@@ -119,6 +120,11 @@ def way_words(way: str) -> str:
         )
     mine, its = (words.yes, words.no) if way == "positive" else (words.no, words.yes)
     return f"{mine}, the match is {its}"
+
+
+def feature_words(feature: str) -> str:
+    """Name a feature, or one value of a categorical one: ``purpose: car``."""
+    return feature.replace("=", ": ", 1)
 
 
 def one_of(group: str) -> str:

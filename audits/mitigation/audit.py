@@ -87,7 +87,7 @@ def mitigation(
     rng, options = generator(rng), check_options(MitigationOptions, options, "mitigation")
     if subject.training is None or (subject.train is None and maker is None):
         raise InputError(
-            "model.train", "must be trained here to be retrained", subject.model.name, "train one here"
+            "model.train", "must be set: other models cannot be trained again", advice="train one in Evenhand"
         )
     maker = TrainedHere(subject) if maker is None else maker
     progress(0.0, "Finding the worst rule set on the training rows")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import plotly.graph_objects as go
 
 from audits.drawing.differences import differences
@@ -11,10 +13,10 @@ from audits.drawing.intervals import IntervalRow, interval_rows
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import distinct, empty
 from audits.outcome_transport.result import OutcomeTransportResult
-from audits.outcome_transport.text import focus_group, group_of, subgroup_words
+from audits.outcome_transport.text import focus_group, group_of, source_words, subgroup_words
 from audits.stats.text import count, number, people_in, percent
 
-__all__ = ["bias", "flow_list", "flow_matrix", "roles", "sankey", "verdict_figure"]
+__all__ = ["bias", "flow_list", "flow_matrix", "largest_flow", "roles", "sankey", "verdict_figure"]
 
 
 MAX_LETTERS = 40  # of a subgroup's name
@@ -24,26 +26,29 @@ def sankey(result: OutcomeTransportResult) -> go.Figure:
     """Draw who is mapped to whom: one band a pair of subgroups, as wide as the mass (Figure 3)."""
     alt = (
         f"Flow of outcomes from {len(result.flows.rows)} subgroups ({result.source}) to "
-        f"{len(result.flows.columns)} ({result.target}); {_largest(result)}."
+        f"{len(result.flows.columns)} ({result.target}); largest: {largest_flow(result)}."
     )
     return flow_map(_flows(result), alt=alt) if _flows(result).bands() else empty("Nobody is matched.")
 
 
 def flow_matrix(result: OutcomeTransportResult) -> go.Figure:
     """Draw the same as a table of shares, a bar a cell."""
-    alt = f"Share of each row subgroup's outcomes mapped to each column subgroup; {_largest(result)}."
+    largest = largest_flow(result)
+    alt = f"Share of each row subgroup's outcomes mapped to each column subgroup; largest: {largest}."
     return flow_bars(_flows(result), alt=alt)
 
 
 def flow_list(result: OutcomeTransportResult) -> go.Figure:
     """Draw the same for a phone, a bar below the other."""
-    return rows_of_bars(_flows(result), alt=f"Whose outcomes become whose; {_largest(result)}.")
+    return rows_of_bars(_flows(result), alt=f"Whose outcomes become whose; largest: {largest_flow(result)}.")
 
 
-def _largest(result: OutcomeTransportResult) -> str:
+def largest_flow(result: OutcomeTransportResult) -> str:
+    """Return the largest flow and its share of its row, in words."""
     row = result.flows_frame().iloc[0]
     people = dict(zip(result.flows.rows, result.flows.row_people, strict=True))[row["from"]]
-    return f"largest: {percent(row['share'], people)} of {row['from']} to {row['to']}"
+    ends = source_words(result, row["from"]), subgroup_words(row["to"])
+    return f"{percent(row['share'], people)} of {ends[0]} → {ends[1]}"
 
 
 def _flows(result: OutcomeTransportResult) -> FlowMap:
@@ -51,11 +56,12 @@ def _flows(result: OutcomeTransportResult) -> FlowMap:
     names = [
         [
             f"{name} ({count(n)})"
-            for name, n in zip(
-                distinct(list(map(subgroup_words, each)), longest=MAX_LETTERS), people, strict=True
-            )
+            for name, n in zip(distinct(list(map(words, each)), longest=MAX_LETTERS), people, strict=True)
         ]
-        for each, people in ((flows.rows, flows.row_people), (flows.columns, flows.column_people))
+        for words, each, people in (
+            (partial(source_words, result), flows.rows, flows.row_people),
+            (subgroup_words, flows.columns, flows.column_people),
+        )
     ]
     cells = [[(r, c) for c in range(len(flows.columns))] for r in range(len(flows.rows))]
     focus = focus_group(result)

@@ -33,7 +33,7 @@ def section(result: OutcomeTransportResult) -> Section:
         ),
         Exhibit(
             "flows",
-            "Whose outcomes become whose",
+            f"Largest flow: {figures.largest_flow(result)}",
             "Bands link people to those with the nearest outcome. Number: share of the row's people.",
             lambda: figures.sankey(result),
             lambda: flows,

@@ -21,6 +21,7 @@ __all__ = [
     "group_of",
     "headline",
     "interval_words",
+    "source_words",
     "subgroup_words",
     "warnings_for",
 ]
@@ -41,15 +42,28 @@ def group_of(subgroup: str) -> str:
     return _OUTCOME.sub("", subgroup)
 
 
-def subgroup_words(subgroup: str) -> str:
-    """Name a subgroup in the words of the data: ``women, hired``."""
+def subgroup_words(subgroup: str, *, by_label: bool = False) -> str:
+    """Name a subgroup in the words of the data: ``women, hired``; ``women, qualified`` by its label."""
     found, group, words = _OUTCOME.search(subgroup), group_of(subgroup), vocabulary()
     if found is None:
         return "everybody" if group == "everybody" else people_in(group)
     yes = found[1] == "favorable"
-    said = (words.truth_yes if yes else words.truth_no) if found[2] else (words.yes if yes else words.no)
+    said = (
+        (words.truth_yes if yes else words.truth_no)
+        if by_label or found[2]
+        else (words.yes if yes else words.no)
+    )
     said = said or found[0].removeprefix(", ")
     return f"{people_in(group)}, {said}" if group else said
+
+
+def source_words(result: OutcomeTransportResult, subgroup: str) -> str:
+    """Name a subgroup of the source, whose outcomes are labels where a model is compared with them."""
+    return subgroup_words(subgroup, by_label=_is_label(result))
+
+
+def _is_label(result: OutcomeTransportResult) -> bool:
+    return result.comparison == "two policies" and result.source.startswith("label ")
 
 
 def focus_group(result: OutcomeTransportResult) -> str:
@@ -110,10 +124,10 @@ def _both_sides(result: OutcomeTransportResult) -> str:
         first = f"{_share(ours, result.n_source, people_in(result.source))} {verb}"
         return f"{first}, against {_share(theirs, result.n_target, people_in(result.target))}. "
     second = of_people(out_of(theirs, result.n_target))
-    if result.source.startswith("label "):
-        label = f"the label says {words.truth_yes}" if words.truth_yes else "the label is favorable"
+    if _is_label(result):
+        label = words.truth_yes or "have the favorable label"
         verb = words.are_yes if not second.startswith("1 of") else words.is_yes
-        return f"{begun(second)} {words.people} {verb}; {label} for {count(ours)}. "
+        return f"{begun(second)} {words.people} {verb}; {count(ours)} {label}. "
     first = of_people(out_of(ours, result.n_source))
     return f"By {result.source}, {first} {words.people} {words.are_yes}; by {result.target}, {second}. "
 
@@ -196,8 +210,8 @@ def _stranger(result: OutcomeTransportResult) -> str:
         said.append(f"{_range(flows.low[r][c], flows.high[r][c], n)} over all optimal couplings")
     between = f" ({'; '.join(said)})" if said else ""
     return (
-        f" {percent(flows.share[r][c], n)} of the outcomes of {subgroup_words(flows.rows[r])} ({people(n)}) "
-        f"are mapped to {subgroup_words(flows.columns[c])}{between}."
+        f" {percent(flows.share[r][c], n)} of the outcomes of {source_words(result, flows.rows[r])} "
+        f"({people(n)}) are mapped to {subgroup_words(flows.columns[c])}{between}."
     )
 
 

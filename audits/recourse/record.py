@@ -45,7 +45,7 @@ def _usual(data: AuditData) -> dict[str, Any] | None:
 AUDIT = Audit(
     name="recourse",
     title="Recourse",
-    question="What could rejected people change, and does one group have further to go?",
+    question="What could people change, and does one group have further to go?",
     also_called="dice actionablerecourse counterfactualexplanations explanations",
     then=("flipset", "groups"),
     limits=(

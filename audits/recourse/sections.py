@@ -7,6 +7,7 @@ import pandas as pd
 from audits.records import Exhibit, Section
 from audits.recourse.figures import groups, people
 from audits.recourse.result import RecourseResult
+from audits.recourse.text import yes_word
 from audits.stats.text import count, number, p_words, people_in, percent, percent_interval
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun
@@ -86,8 +87,8 @@ def _comparison_exhibits(result: RecourseResult) -> tuple[Exhibit, ...]:
         ),
         Exhibit(
             "apart",
-            "Who is accepted at the last step",
-            f"Right of 0: more of a group are accepted than of the others. {lines}",
+            f"Who is {yes_word()} at the last step",
+            f"Right of 0: more of a group are {yes_word()} than of the others. {lines}",
             lambda: groups.apart(result),
             lambda: with_headings(result.groups_frame()),
         ),
@@ -116,16 +117,17 @@ def section(result: RecourseResult) -> Section:
     exhibits: tuple[Exhibit, ...] = (
         Exhibit(
             "needed",
-            f"What it would take to be {words.yes or 'accepted'}{stuck}",
-            "Bars: declined people by how many columns must change. Thick line: the interval that decides.",
+            f"What it would take to be {yes_word()}{stuck}",
+            f"Bars: those {words.no or 'rejected'} by how many columns must change. Thick line: the interval "
+            "that decides.",
             lambda: groups.changes_needed(result),
             lambda: with_headings(result.groups_frame()),
         ),
         Exhibit(
             "reclassified",
             f"{percent(last.value, result.n_rejected)} of those {words.no or 'declined'} are "
-            f"{words.yes or 'accepted'} at the largest step",
-            "Share accepted as declined people move towards their accepted match. Bars fill beyond the "
+            f"{yes_word()} at the largest step",
+            f"Share {yes_word()} as they move towards their {yes_word()} match. Bars fill beyond the "
             "cut-off. Gray line: scores today.",
             lambda: people.sliding(result),
             lambda: with_headings(result.to_frame()),
@@ -142,7 +144,7 @@ def section(result: RecourseResult) -> Section:
         Exhibit(
             "burden",
             _furthest(result),
-            "Further right: larger changes, on average, until people are accepted.",
+            f"Further right: larger changes, on average, until people are {yes_word()}.",
             lambda: groups.burden(result),
             lambda: with_headings(result.groups_frame()),
             tab="By group",

@@ -10,7 +10,15 @@ from audits.stats.text import count, in_words, number, out_of, p_words, people_i
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, brief, in_points, of_people, shortest
 
-__all__ = ["headline", "judged_row", "recourse_finding", "recourse_warnings", "rejected_people", "way_to"]
+__all__ = [
+    "headline",
+    "judged_row",
+    "recourse_finding",
+    "recourse_warnings",
+    "rejected_people",
+    "way_to",
+    "yes_word",
+]
 
 _MAX_NAMED = 5  # groups in a warning
 
@@ -25,7 +33,7 @@ def headline(result: RecourseResult) -> str:
     )
     if done.alpha != 1:
         match = f"{match} {way_to(done.alpha)}"
-    would = f"would be {words.yes or 'accepted'} if they matched {match} on what they can change"
+    would = f"would be {yes_word()} if they matched {match} on what they can change"
     said = f"{begun(share)} {_rejected_people()} {would}."
     return shortest(*(f"{said} {apart}" for apart in _apart(result)), said) if _apart(result) else said
 
@@ -77,8 +85,8 @@ def recourse_finding(result: RecourseResult) -> str:
     done = last.reclassified
     text = (
         f"{count((done.value or 0.0) * result.n_rejected)} of {rejected_people(result.n_rejected)} "
-        f"({percent_interval(done)}) would be accepted if they moved {way_to(last.alpha)} to their accepted "
-        "match in what they can change."
+        f"({percent_interval(done)}) would be {yes_word()} if they moved {way_to(last.alpha)} to their "
+        f"{yes_word()} match in what they can change."
     )
     text += _without_help(result)
     rows = [row for row in result.by_group if row.burden.value is not None]
@@ -115,8 +123,8 @@ def _without_help(result: RecourseResult) -> str:
         return f"{text}."
     tried = "" if result.values_tried is None else f" ({result.values_tried:,} tried)"
     return (
-        f"{text}; with another accepted person's values{tried}, "
-        f"{count(reachable.value * reachable.n)} of those would be accepted."
+        f"{text}; with another {yes_word()} {vocabulary().person}'s values{tried}, "
+        f"{count(reachable.value * reachable.n)} of those would be {yes_word()}."
     )
 
 
@@ -143,7 +151,7 @@ def _rests_on(result: RecourseResult, stated: Judgment | None) -> str:
             )
             p = "" if judged.p_value is None else f", p {p_words(judged.p_value)}"
             return (
-                f" The share of {people_in(row.group)} accepted then, minus that of the others, is "
+                f" The share of {people_in(row.group)} {yes_word()} then, minus that of the others, is "
                 f"{value} points ({low} to {high}{p})."
             )
         if row.burden_judged == judged:
@@ -165,8 +173,22 @@ def _closing(result: RecourseResult) -> str:
 
 
 def rejected_people(n: float) -> str:
-    """Word rejected people: ``47 rejected people``, ``1 rejected person``."""
-    return f"{count(n)} rejected {'person' if count(n) == '1' else 'people'}"
+    """Word the declined: ``47 declined applicants``, ``1 declined applicant``."""
+    words = vocabulary()
+    one = count(n) == "1"
+    no = words.no or "rejected"
+    whom = words.person if one else words.people
+    return (
+        f"{count(n)} {no} {whom}"
+        if _is_word(no)
+        else f"{count(n)} {whom} who {words.is_no if one else words.are_no}"
+    )
+
+
+def yes_word() -> str:
+    """Return what the accepted are: ``approved``."""
+    words = vocabulary()
+    return words.yes if _is_word(words.yes) else "accepted"
 
 
 def _burden(row: GroupRecourse) -> float:
@@ -198,13 +220,13 @@ def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
     if nobody:
         more = f" and of {len(nobody) - _MAX_NAMED} more groups" if len(nobody) > _MAX_NAMED else ""
         found.append(
-            f"Nobody among {', '.join(nobody[:_MAX_NAMED])}{more} is accepted on the way, so they have no "
-            "mean burden. The shares accepted include them."
+            f"Nobody among {', '.join(nobody[:_MAX_NAMED])}{more} is {yes_word()} on the way, so they have "
+            f"no mean burden. The shares {yes_word()} include them."
         )
     shares = [row.reclassified.value or 0.0 for row in result.by_alpha]
     if any(later < earlier - 1e-12 for earlier, later in pairwise(shares)):
         found.append(
-            "Going further does not help everyone: some are accepted part of the way but not beyond."
+            f"Going further does not help everyone: some are {yes_word()} part of the way but not beyond."
         )
     asked = result.options
     if asked.get("ways") and asked.get("refits") and result.ways_summary and not result.ways_summary.refits:

@@ -131,10 +131,13 @@ def test_the_demo_goes_by_arrow_keys(server: Server, watched: Watched, artefacts
     acts.settle(page)
     expect(page.locator(".tour-sentence")).to_contain_text("33 of 68 declined")
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
-    acts.tab_to(page, ".st-key-present")
+    acts.tab_to(page, ".st-key-presenting")
     with acts.answered(page):
         page.keyboard.press("Space")
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    with acts.answered(page):
+        page.keyboard.press("ArrowRight")
+    expect(title).to_have_text(titles[-1])
     assert not acts.serious(page)
 
 

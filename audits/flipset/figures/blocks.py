@@ -9,7 +9,16 @@ import plotly.graph_objects as go
 
 from audits.drawing.marks import decisive
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, finish, wrap_title
+from audits.drawing.style import (
+    CONTEXT,
+    FOCUS,
+    GREY,
+    INK,
+    describe,
+    finish,
+    smaller_dots_where_narrow,
+    wrap_title,
+)
 from audits.flipset.result import LIKE_FOR_LIKE, FlipsetResult
 from audits.flipset.text import Way, interval_words, larger_first, way_words
 from audits.stats import Estimate
@@ -18,7 +27,7 @@ from audits.stats.text import count, out_of, people_in, percent
 
 __all__ = ["blocks"]
 
-_MAX_DOTS, _COLUMNS, _ROW = 320, 16, 15
+_MAX_DOTS, _COLUMNS, _ROW = 320, 16, 18
 _INTERVAL, _BETWEEN, _TITLE, _BELOW = 64, 40, 58, 44  # pixels
 _REACH = 30.0  # points to either side, at least
 
@@ -57,7 +66,8 @@ def blocks(result: FlipsetResult) -> go.Figure:
     )
     if larger.expected_by_chance is not None:
         alt += f" Chance alone gives about {count(larger.expected_by_chance.value or 0.0)} of the first."
-    return finish(figure, height=inner + 56, alt=alt).update_layout(margin={"t": 44, "b": 12})
+    figure = finish(figure, height=inner + 56, alt=alt).update_layout(margin={"t": 44, "b": 12})
+    return smaller_dots_where_narrow(figure, columns)
 
 
 def _interval_axis(figure: go.Figure, result: FlipsetResult, inner: int) -> None:
@@ -145,7 +155,7 @@ def _dots(result: FlipsetResult, way: Way, each: int, columns: int) -> list[go.S
                 y=[k // columns for k in places],
                 mode="markers",
                 marker={
-                    "size": 9,
+                    "size": 11,
                     "color": "white" if hollow else color,
                     "line": {"color": color, "width": 1.6},
                 },

@@ -24,17 +24,18 @@ from audits.drawing.style import (
     rows_named,
     short,
     stacked_where_narrow,
+    wrap_title,
 )
 from audits.flipset.figures.bars import bar_rules
 from audits.flipset.result import FeatureDifference, FlipsetResult, Marginal, rank_lines
-from audits.flipset.text import Way, larger_first, way_words
+from audits.flipset.text import Way, feature_words, larger_first, way_words
 from audits.stats.text import count, number, people_in, so_many
 from audits.text import value_words
 
 __all__ = ["bar_grid", "marginals", "report_rows", "transparency"]
 
 _ON_TOP = {"yref": "container", "y": 1.0, "yanchor": "top"}
-_MAX_TITLE, _MAX_VALUE, _LINE = 22, 16, 22  # letters: of a panel's title, of a value, under a panel
+_MAX_TITLE, _MAX_VALUE, _LINE = 22, 16, 26  # letters: of a panel's title, of a value, under a panel
 
 
 def marginals(
@@ -196,18 +197,19 @@ def _category_axis(item: Marginal) -> dict[str, object]:
     step = -(-len(item.categories) // 12)
     drawn = range(0, len(item.categories), step)
     texts = distinct([item.categories[k] for k in drawn], longest=_MAX_VALUE)
+    upright = _upright(item)
     return {
         "tickmode": "array",
         "tickvals": list(drawn),
-        "ticktext": texts,
-        "tickangle": -90 if _upright(item) else 0,
+        "ticktext": texts if upright else [wrap_title(text, _LINE // len(texts)) for text in texts],
+        "tickangle": -90 if upright else 0,
     }
 
 
 def _upright(item: Marginal) -> bool:
-    """Whether the values of a categorical feature are too long to stand beside each other."""
+    """Whether the values of a categorical feature have words too long to stand beside each other."""
     texts = [value[:_MAX_VALUE] for value in item.categories or ()]
-    return len(texts) * max(map(len, texts), default=0) > _LINE
+    return len(texts) * max((len(word) for text in texts for word in text.split()), default=0) > _LINE
 
 
 def _bars(item: Marginal) -> tuple[list[float], list[float] | None, list[str]]:
@@ -291,7 +293,7 @@ def report_rows(
     add_legend(figure, [(name, dot(INK if k else FOCUS)) for k, name in enumerate(told)])
     figure.update_xaxes(range=[-reach, reach], row=1, col=1)
     figure.update_xaxes(range=[-1.08, 1.08], row=1, col=2)
-    row = rows_named(figure, distinct(features, longest=46))
+    row = rows_named(figure, distinct(list(map(feature_words, features)), longest=46), wide=True, lift=8)
     for col in (1, 2):
         figure.add_vline(x=0, line={"color": INK, "width": 1}, row=1, col=col)
     name, lines = next(iter(told.items()))

@@ -41,8 +41,9 @@ __all__ = [
 
 BESIDE = 24  # letters of a name that stands beside its row, not above
 LEGEND = 46  # letters of a name in a legend
-_TITLE, _NARROWEST = 14, 9  # letters in a line of a panel's title
-_PHONE, _LETTER = 356, 7  # pixels: of a figure on a phone, of a letter
+_TITLE, _NARROWEST = 44, 9  # letters in a line of a panel's title
+_PAGE, _LETTER = 760, 7  # pixels: of a figure on a page, of a letter
+_FEW_PANELS = 3  # beside which a column of names has room
 MAX_GROUPS = 25
 """Groups that are drawn in one figure, the largest; tables hold all."""
 
@@ -91,7 +92,7 @@ def named_rows(
         f"{name}{'' if n is None else f' ({count(n)})'}{' · reference' * (group == reference)}"
         for name, (group, n) in zip(names, groups, strict=True)
     ]
-    return rows_named(figure, labels, beside=BESIDE)
+    return rows_named(figure, labels, beside=BESIDE, wide=len(list(figure.select_xaxes())) <= _FEW_PANELS)
 
 
 def leading(result: GroupsResult, attribute: str, *, most: int) -> list[GroupRow]:
@@ -102,9 +103,9 @@ def leading(result: GroupsResult, attribute: str, *, most: int) -> list[GroupRow
 
 
 def panel_titles(panels: Sequence[str], groups: Sequence[str]) -> list[str]:
-    """Break the panels' titles into lines that fit above them on a narrow screen, beside the rows' names."""
+    """Break the panels' titles into lines that fit above them; on a phone each has the whole width."""
     longest = max((len(describe(group)) for group in groups), default=0)
-    room = _PHONE - (14 + _LETTER * longest if longest <= BESIDE else 8)
+    room = _PAGE - 14 - _LETTER * longest
     letters = int(room / max(len(panels), 1) / _LETTER)
     return [wrap_title(words, min(max(letters, _NARROWEST), _TITLE)) for words in panels]
 

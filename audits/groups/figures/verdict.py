@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from audits.data import group_name, named_with
 from audits.drawing.marks import decisive, named_above
-from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named
+from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named, where_narrow
 from audits.groups.amounts.inference import ordered as ordered_amounts
 from audits.groups.amounts.text import amount_title
 from audits.groups.inference import MIN_COVERED, RATIO, by_importance, most_telling
@@ -62,8 +62,9 @@ def deciding(result: GroupsResult, *, most: int = MAX_ROWS) -> go.Figure:
     least = 30.0 if unit == 100 else 0.5 if by_ratio else 0.0
     reach = max([least, *(abs(unit * (end - none)) for end in limits), *ends]) * 1.03 or 1.0
     figure.update_xaxes(
-        title=axis, nticks=7, range=[unit * none - reach, unit * none + reach], zeroline=False
+        title=axis, nticks=7, range=[unit * none - reach, unit * none + reach], zeroline=False, tickangle=0
     )
+    where_narrow(figure, "xaxis", {"nticks": 4})  # beside values in a column of their own
     if limits:
         at = unit * max(limits)
         named_above(figure, "your limit", (at, at), (unit * none - reach, unit * none + reach))
@@ -173,7 +174,7 @@ def title(result: GroupsResult) -> str:
     own, other = row.metric(rate), reference.metric(rate)
     if own is None or other is None or None in (own.value, other.value):
         return f"{begun(METRICS[rate].words)} compared with {people_in(reference.group)}"
-    words = [percent(float(each.value or 0.0), min(each.n, 999)) for each in (own, other)]
+    words = [percent(float(each.value or 0.0), own.n, other.n) for each in (own, other)]
     return f"{begun(people_of(row))}: {words[0]}, against {words[1]} of {people_of(reference)}"
 
 

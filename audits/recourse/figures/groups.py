@@ -13,7 +13,7 @@ from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import CONTEXT, GREY, INK, describe, distinct, empty, finish, rows_named
 from audits.drawing.verdict_strip import with_strip
 from audits.recourse.result import RecourseResult
-from audits.recourse.text import judged_row
+from audits.recourse.text import judged_row, yes_word
 from audits.stats import Judgment
 from audits.stats.text import count, number, people_in, percent, percent_interval
 from audits.stats.vocabulary import vocabulary
@@ -64,7 +64,7 @@ def changes_needed(result: RecourseResult) -> go.Figure:
     figure.update_xaxes(range=[0, 104], ticksuffix="%", tickvals=[0, 25, 50, 75, 100])
     names = distinct([people_in(row.group) for row in rows], longest=40)
     named = [f"{name} ({count(row.n)})" for name, row in zip(names, rows, strict=True)]
-    each = rows_named(figure, named, beside=0)
+    each = rows_named(figure, named, beside=0, wide=False)
     figure.update_traces(width=0.36, offset=-0.38)
     told = "; ".join(
         f"{people_in(row.group)}: {percent(_share(people, ~helped, row.group), row.n)} never" for row in rows
@@ -119,9 +119,9 @@ def burden(result: RecourseResult) -> go.Figure:
             for row in rows
         ],
         title="mean burden",
-        alt="Mean cost of the smallest accepted change, by group; largest for "
+        alt=f"Mean cost of the smallest change that is {yes_word()}, by group; largest for "
         f"{rows[0].group}, {number(rows[0].burden.value)}.",
-        nothing="Nobody is accepted on the way to the match.",
+        nothing=f"Nobody is {yes_word()} on the way to the match.",
     )
 
 
@@ -172,12 +172,14 @@ def ways(result: RecourseResult) -> go.Figure:
                     for row, change in zip(table.index[chosen], table["change"][chosen], strict=True)
                 ],
                 meta=[people_id({"run": "", "row": row}) for row in table.index[chosen]],
-                hovertemplate="%{customdata}<br>cost %{x:.3g}, accepted by %{y:.0f}%<extra></extra>",
+                hovertemplate="%{customdata}<br>cost %{x:.3g}, "
+                + yes_word()
+                + " by %{y:.0f}%<extra></extra>",
             )
         )
     what = "retrained models" if by == "survives" else "noisy tries"
     figure.update_xaxes(title="cost (standard deviations and category changes)", rangemode="tozero")
-    figure.update_yaxes(title=f"accepted by (% of {what})", range=[-4, 104])
+    figure.update_yaxes(title=f"{yes_word()} by (% of {what})", range=[-4, 104])
     mean = 100 * float(table[by][cheapest].mean())
     alt = (
         f"{len(table)} ways of {int(cheapest.sum())} people; {mean:.0f}% of {what} accept the cheapest ones."

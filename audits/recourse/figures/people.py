@@ -14,7 +14,7 @@ from audits.drawing.selected import of_run, people_id, within_edges
 from audits.drawing.slider import with_slider
 from audits.drawing.style import CONTEXT, FOCUS, GROUPS, INK, annotate, distinct, empty
 from audits.recourse.result import AlphaRow, RecourseResult
-from audits.recourse.text import judged_row, rejected_people, way_to
+from audits.recourse.text import judged_row, rejected_people, way_to, yes_word
 from audits.stats import Estimate
 from audits.stats.text import count, number, people_in, percent, percent_interval, several
 from audits.stats.vocabulary import vocabulary
@@ -35,9 +35,8 @@ MAX_GROUPS = 4
 def _reach_text(result: RecourseResult) -> str:
     last = result.by_alpha[-1]
     share = percent(last.reclassified.value, result.n_rejected)
-    return (
-        f"Share of {rejected_people(result.n_rejected)} accepted on the way; {way_to(last.alpha)}: {share}."
-    )
+    whom = rejected_people(result.n_rejected)
+    return f"Share of {whom} {yes_word()} on the way; {way_to(last.alpha)}: {share}."
 
 
 def _curves(result: RecourseResult) -> list[go.Scatter]:
@@ -80,7 +79,7 @@ def _curves(result: RecourseResult) -> list[go.Scatter]:
                     people_id(of_run("alpha", at_most=float(step)), *among) if step > 0 else ""
                     for step in steps
                 ],
-                hovertemplate=f"{name}: %{{y:.1f}}% accepted %{{x:.3g}}% of the way<extra></extra>",
+                hovertemplate=f"{name}: %{{y:.1f}}% {yes_word()} %{{x:.3g}}% of the way<extra></extra>",
             )
         )
     return traces
@@ -169,7 +168,7 @@ def sliding(result: RecourseResult) -> go.Figure:
     highest = max(max(_shares(row)) for row in result.by_alpha)
     figure.update_layout(
         yaxis={"domain": [0.58, 1.0], "title": f"{words.share_yes} (%)", "range": [0, 100]},
-        xaxis={"title": "how far towards the accepted match (%)", "range": [0, 102]},
+        xaxis={"title": f"how far towards the {yes_word()} match (%)", "range": [0, 102]},
         yaxis2={"domain": [0.0, 0.36], "title": "people (%)", "range": [0, 1.08 * highest]},
         xaxis2={"anchor": "y2", "title": "score"},
     )

@@ -11,8 +11,9 @@ import plotly.graph_objects as go
 from audits.drawing.slider import with_slider
 from audits.drawing.style import FOCUS, INK, describe, distinct, empty
 from audits.recourse.result import RecourseResult
-from audits.recourse.text import way_to
+from audits.recourse.text import way_to, yes_word
 from audits.stats.text import number
+from audits.stats.vocabulary import vocabulary
 from audits.text import value_words
 
 __all__ = ["person_path"]
@@ -31,7 +32,7 @@ def person_path(result: RecourseResult, row: int | str) -> go.Figure:
         The user's row number of a rejected person.
     """
     if row not in result.scores.index:
-        return empty("Choose a rejected person.")
+        return empty(f"Choose a {vocabulary().person}.")
     flips = float(result.people["alpha"].loc[row])
     own = result.paths.loc[[row]]
     steps = [dict(zip(own.columns, values, strict=True)) for values in own.itertuples(index=False)]
@@ -63,7 +64,7 @@ def person_path(result: RecourseResult, row: int | str) -> go.Figure:
         for step in steps
     ]
     if reached:
-        figure.add_vline(x=100 * flips, line={"color": INK, "dash": "dot"}, annotation_text="accepted")
+        figure.add_vline(x=100 * flips, line={"color": INK, "dash": "dot"}, annotation_text=yes_word())
     heads = {"y": 1.0, "xref": "x2", "yref": "y2 domain", "xanchor": "left", "yanchor": "bottom"}
     for text, x in (("today", _TODAY), ("on the way", _THERE)):
         figure.add_annotation(text=f"<b>{text}</b>", x=x, showarrow=False, **heads)
@@ -71,7 +72,7 @@ def person_path(result: RecourseResult, row: int | str) -> go.Figure:
     height = 400 + lower
     edge = lower / (height - 160)
     figure.update_layout(
-        xaxis={"title": "how far towards the accepted match (%)", "range": [-2, 102]},
+        xaxis={"title": f"how far towards the {yes_word()} match (%)", "range": [-2, 102]},
         yaxis={"title": "score", "domain": [min(edge + 0.24, 0.8), 1.0]},
         xaxis2={"anchor": "y2", "visible": False, "range": [-0.02, 1.0], "fixedrange": True},
         yaxis2={
@@ -81,7 +82,7 @@ def person_path(result: RecourseResult, row: int | str) -> go.Figure:
             "fixedrange": True,
         },
     )
-    told = f"accepted from {100 * flips:.3g}% on" if reached else "never accepted"
+    told = f"{yes_word()} from {100 * flips:.3g}% on" if reached else f"never {yes_word()}"
     alt = f"Score and columns of the person in row {row} on the way: {told}."
     return with_slider(figure, [_step_text(step) for step in steps], active, height=height, alt=alt)
 
@@ -118,5 +119,5 @@ def _short_value(value: Any) -> str:
 
 
 def _step_text(step: dict[str, Any]) -> str:
-    decision = "accepted" if step["decision"] else "rejected"
+    decision = yes_word() if step["decision"] else vocabulary().no or "rejected"
     return f"{way_to(step['alpha'])}: score {number(float(step['score']))}, {decision}"
