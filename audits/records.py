@@ -27,6 +27,7 @@ _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
 
+_TRAINING_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}  # of 20,000 rows
 _MIN_BYTES, _COPIES = 1e8, 4.0  # what every audit takes: libraries, and copies of the encoded features
 
 
@@ -106,6 +107,11 @@ class Size:
     width: int
     trained: str | None = None
     groups: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @property
+    def start_seconds(self) -> float:
+        """About how many seconds go before the first audit: reading, and training a model here."""
+        return 1.0 + _TRAINING_SECONDS.get(self.trained or "", 0.0) * self.rows / 20_000
 
 
 Named = str | Callable[..., Any]

@@ -9,12 +9,10 @@ import streamlit as st
 
 from app import state
 from app.tables.handles import DataHandle
-from app.tables.summary import Summary, audited_size
+from app.tables.summary import Summary
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.stated import stated_number
 from audits.barycenter import BarycenterOptions
-from audits.barycenter.record import AUDIT
-from audits.checks import build
 from audits.options import option_of
 
 __all__ = ["choose_options"]
@@ -22,7 +20,7 @@ __all__ = ["choose_options"]
 _WEIGHTS = {"people": "by its people", "equal": "the same as any other"}
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
+def choose_options(_: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while no attribute is chosen."""
     if not summary.groups:
         return None
@@ -40,9 +38,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     options: dict[str, Any] = {} if by == names[:1] else {"by": by}
     with st.expander("More options"):
         options |= _more()
-    checked = build(BarycenterOptions, options, "barycenter")
-    seconds = AUDIT.expected_seconds(checked, audited_size(draft, summary))
-    return ChosenOptions(options, f"All groups of {' and '.join(by)}", seconds)
+    return ChosenOptions(options, f"All groups of {' and '.join(by)}")
 
 
 def _more() -> dict[str, Any]:

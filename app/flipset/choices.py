@@ -15,14 +15,11 @@ from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.counterfactuals import choose_counterfactuals
 from app.widgets.choices.groups import choose_groups
 from app.widgets.run_bar import time_words
-from audits.checks import build
 from audits.data import group_name
 from audits.errors import InputError
 from audits.flipset import FlipsetOptions
 from audits.flipset.options import in_full
-from audits.flipset.record import AUDIT
 from audits.options import options_of
-from audits.records import Size
 from audits.stats.text import count
 
 __all__ = ["choose_options"]
@@ -90,7 +87,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         options |= _weights([name for name in summary.features if name not in {*source, *target}])
         options |= choose_counterfactuals(draft.get("options") or {}, data, summary, source)
     title = f"{group_name(source)} → {group_name(target)}"
-    return ChosenOptions(options, f"Flipset: {title}", _seconds(draft, summary, options))
+    return ChosenOptions(options, f"Flipset: {title}")
 
 
 def _audited_sizes(draft: Mapping[str, Any], sizes: tuple[int, int]) -> tuple[int, int]:
@@ -236,13 +233,3 @@ def _sizes(data: DataHandle, source: Mapping[str, Any], target: Mapping[str, Any
         return int(data.members(source).sum()), int(data.members(target).sum())
     except InputError:
         return None  # the run says what is wrong with the groups
-
-
-def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, Any]) -> float:
-    trained = draft["spec"]["model"].get("train")
-    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
-    groups = {
-        name: {group.value: int(group.people) for group in groups} for name, groups in summary.groups.items()
-    }
-    size = Size(max(1, round(share * summary.rows)), summary.width, trained, groups)
-    return AUDIT.expected_seconds(build(FlipsetOptions, options, "flipset"), size)

@@ -13,10 +13,6 @@ from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
-from audits.checks import build
-from audits.loss_ratio.options import LossRatioOptions, usual_steps
-from audits.records import Size
-from audits.runs.registry import AUDITS
 
 __all__ = ["choose_options"]
 
@@ -73,9 +69,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     chosen = [*chosen, *(f"custom {name}" for name in _EXPERT if name in options)]
     if not chosen:
         return None
-    return ChosenOptions(
-        options, f"Individual fairness: {', '.join(chosen)}", _seconds(draft, data, summary, options)
-    )
+    return ChosenOptions(options, f"Individual fairness: {', '.join(chosen)}")
 
 
 def _sensitive(data: DataHandle, usual: Mapping[str, Any]) -> list[str]:
@@ -95,15 +89,3 @@ def _sensitive(data: DataHandle, usual: Mapping[str, Any]) -> list[str]:
                 f"{', '.join(data.features)}."
             )
     return chosen
-
-
-def _seconds(
-    draft: Mapping[str, Any], data: DataHandle, summary: Summary, options: Mapping[str, Any]
-) -> float:
-    model = draft["spec"]["model"]
-    trained = model.get("train")
-    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
-    number = "predict" in model and isinstance(draft["spec"]["data"].get("label"), dict)
-    chosen = build(LossRatioOptions, {"steps": usual_steps(number=number), **options}, "loss_ratio")
-    size = Size(round(share * data.n), summary.width, trained)
-    return AUDITS["loss_ratio"].expected_seconds(chosen, size)

@@ -18,17 +18,13 @@ from app.widgets import notices
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.roles import changeable, roles_section, with_role
-from audits.checks import build
 from audits.errors import InputError
 from audits.options import option_of
-from audits.records import Size
 from audits.recourse.options import RecourseOptions
-from audits.recourse.record import AUDIT
 from audits.runs.digests import digest_of
 
 __all__ = ["choose_options"]
 
-_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _DRAWN = {"actionable", "by", "limits", "cost_weights", "follows"}
 _MAX_LISTED = 30
 _MAX_NAMED = 3
@@ -71,15 +67,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     with st.expander("Columns that follow others"):
         options |= _follows(actionable, data, summary)
     options |= other_options("recourse", _DRAWN, options_fold("recourse"))
-    return ChosenOptions(options, "Recourse", _seconds(draft, summary, options))
-
-
-def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, Any]) -> float:
-    trained = draft["spec"]["model"].get("train")
-    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
-    size = Size(rows=round(share * summary.rows), width=summary.width, trained=trained)
-    start = 1.0 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
-    return start + AUDIT.expected_seconds(build(RecourseOptions, options, "recourse"), size)
+    return ChosenOptions(options, "Recourse")
 
 
 def _limits(

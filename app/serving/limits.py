@@ -1,4 +1,4 @@
-"""How much one person or service may ask of the server at once: uploads in flight, requests of the API, tabs.
+"""Rate limits: uploads in flight, requests of the API and tabs that one person or service may have at once.
 
 ``EVENHAND_UPLOADS_AT_ONCE`` (4 of one person, four times as many in all; `app.serving.uploads` counts their
 bytes) and ``EVENHAND_API_PER_MINUTE``

@@ -1,4 +1,4 @@
-"""What the server sees to by itself: telling how it stands, cancelling what it is asked to, and growing old.
+"""Background maintenance: status reports, cancellations and data retention.
 
 A workspace that nobody has opened for ``EVENHAND_KEEP_DAYS`` is removed with all that it holds, and so are
 uploads that a server was killed at.

@@ -14,7 +14,7 @@ from app.drafts.drafts import audit_spec
 from app.drafts.sanity import words_of
 from app.latest_runs import KEY, latest_audits, linked_run
 from app.tables.handles import DataHandle
-from app.tables.summary import Summary
+from app.tables.summary import Summary, audited_size
 from app.widgets import notices
 from app.widgets.choices.power_plan import planning_panel
 from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
@@ -24,6 +24,7 @@ from app.widgets.run_bar import ended_badly, progress, run_button, settings_fold
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
+from audits.checks import build
 from audits.errors import InputError, RunFailed
 from audits.runs.executors.job import RunProgress
 from audits.runs.registry import AUDITS
@@ -36,11 +37,10 @@ __all__ = ["ChosenOptions", "audit_page", "run_title"]
 
 @dataclass(frozen=True)
 class ChosenOptions:
-    """Options as a spec names them, a title for the run, and about how many seconds it takes."""
+    """Options as a spec names them, and a title for the run."""
 
     options: dict[str, Any]
     title: str
-    seconds: float
 
 
 def audit_page(
@@ -102,6 +102,8 @@ def audit_page(
             if not data.protected:
                 _to_data("Tick a protected attribute on the data page")
             return
+        options: Any = build(record.options, chosen.options, audit)
+        seconds = record.expected_seconds(options, audited_size(draft, summary))
         spec = audit_spec(draft, audit, chosen.options)
         standing = jobs.status_of(space, spec)
     except InputError as error:
@@ -113,7 +115,7 @@ def audit_page(
         return
     name = run_title(draft, chosen.title)
     with bar:
-        run_button(space, spec, name, standing, chosen.seconds, "run")
+        run_button(space, spec, name, standing, seconds, "run")
     asked = _linked_run(heading, standing.key)
     linked = linked_run(space, draft, audit, asked) if asked else None
     if linked is not None:
@@ -139,7 +141,7 @@ def audit_page(
         return
     st.markdown(question)
     with st.container(key="narrow"):  # where the sidebar is folded away
-        run_button(space, spec, name, standing, chosen.seconds, "run-narrow")
+        run_button(space, spec, name, standing, seconds, "run-narrow")
     if standing.going and standing.run is not None:
         progress(standing.run, while_running)
     else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from audits.flipset.options import start_seconds
 from audits.options import Level, Material, MaterialOn, Permutations, option
 from audits.records import Size
 from audits.transport import Cost, estimated_bytes, estimated_seconds
@@ -87,7 +86,7 @@ def seconds(options: BarycenterOptions, size: Size) -> float:
         matching = min(matching, MAX_SECONDS)
     groups = max([2, *(len(size.groups.get(name, ())) for name in options.by or list(size.groups)[:1])])
     chance = options.permutations * once(most, size.width, groups, options.rounds)
-    return start_seconds(size) + matching + min(chance, options.seconds)
+    return size.start_seconds + matching + min(chance, options.seconds)
 
 
 def memory(options: BarycenterOptions, size: Size) -> float:

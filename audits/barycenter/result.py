@@ -8,8 +8,8 @@ from typing import Any, Literal
 import pandas as pd
 
 from audits.flipset.result import REPORT_COLUMNS, FeatureDifference, Marginal, rank_lines
-from audits.results import frame_of, head, notebook_display, plain
-from audits.stats import Estimate, Judgment, Verdict
+from audits.results import frame_of
+from audits.stats import BaseResult, Estimate, Judgment
 from audits.transport.levels import LevelDifference
 
 __all__ = [
@@ -147,9 +147,8 @@ class Nearness:
         return self.spread / self.least - 1 if self.least > 0 else None
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class BarycenterResult:
+class BarycenterResult(BaseResult):
     """Result of a barycenter audit.
 
     Attributes
@@ -208,20 +207,9 @@ class BarycenterResult:
     cost: str = "l2_squared"
     who: tuple[GroupMarginal, ...] = ()
 
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict, which follows from ``judged.interval``."""
-        return self.judged.verdict
-
     def group(self, name: str) -> GroupFlips:
         """Return one group; KeyError where there is none of that name."""
         return {each.group: each for each in self.groups}[name]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the audit's part of results.json."""
-        values = {**plain(self), **head(self)}
-        del values["judged"]
-        return values
 
     def to_frame(self) -> pd.DataFrame:
         """Return the groups as a table, one row each."""

@@ -10,7 +10,7 @@ from audits.barycenter.result import BarycenterResult, GroupFlips, Nearness
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.text import in_words, out_of, people_in, percent
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, between, brief, in_points, of_people, shortest
+from audits.text import begun, between, brief, in_points, join_names, of_people, shortest
 from audits.transport.levels import FACTOR
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def finding(
         people_in(each.group) for each in groups if each.judged.verdict == EVIDENCE and each is not worst
     ]
     if judged.verdict == EVIDENCE and others:
-        said.append(f"There is evidence for {_listed(others)}, too.")
+        said.append(f"There is evidence for {join_names(others)}, too.")
     if judged.verdict != EVIDENCE and judged.decided_by.startswith("level: "):
         said.append(f"What decides is {interval_words(judged, worst)}.")
     if judged.verdict == NO_MATERIAL:
@@ -159,17 +159,9 @@ def warnings_for(groups: tuple[GroupFlips, ...], nearness: Nearness) -> tuple[st
     if few:
         found.append(
             f"Groups of fewer than {_FEW} people show only large differences, because their intervals are "
-            "wide: "
-            f"{_listed(few)}."
+            f"wide: {join_names(few)}."
         )
     return tuple(found)
-
-
-def _listed(names: list[str]) -> str:
-    shown = names[:4]
-    more = [f"{len(names) - 4} more"] if len(names) > 4 else []
-    every = [*shown, *more]
-    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
 
 
 def _beside(excess: Estimate) -> str:

@@ -7,15 +7,12 @@ from audits.records import Audit, OnPages, Size
 
 __all__ = ["AUDIT"]
 
-_TRAINING = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
-
 
 def _seconds(options: ExplainOptions, size: Size) -> float:
     """Learning outcome and membership by fold, after training where a model is trained here."""
     columns = len(options.explainers or ()) or min(size.width, 40)
-    training = _TRAINING.get(size.trained or "", 0.0) * size.rows / 20_000
     attribution = 2.0 + 2e-6 * 400_000 * size.width if options.attribution else 0.0
-    return 1.5 + training + 6e-5 * columns * size.rows + attribution
+    return 0.5 + size.start_seconds + 6e-5 * columns * size.rows + attribution
 
 
 AUDIT = Audit(

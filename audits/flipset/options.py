@@ -24,7 +24,6 @@ __all__ = [
     "repeat_seconds",
     "seconds",
     "share_matched",
-    "start_seconds",
 ]
 
 MAX_SECONDS = 120.0
@@ -36,7 +35,6 @@ MAX_BYTES = 4 * 2**30
 
 Transport = Literal["exact", "entropic", "neural", "gan", "linear", "unbalanced"]
 _AFTERWARDS = 1.4  # times the matching: other matchings as good are looked for among all pairs
-_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +167,7 @@ def _map_seconds(options: FlipsetOptions, n: int, m: int) -> float:
 
 def seconds(options: FlipsetOptions, size: Size) -> float:
     """About how many seconds the audit takes: matching and repeats, and at most the time given for chance."""
-    start = start_seconds(size)
+    start = size.start_seconds
     n, m = (_people(which, size) for which in (options.source, options.target))
     exact = options.transport == "exact"
     once = repeat_seconds(options, n, m, size.width, invents=not exact)
@@ -179,11 +177,6 @@ def seconds(options: FlipsetOptions, size: Size) -> float:
     sampled = not options.max_people and share_matched([(n, m)], size.width) < 1
     matching = SAMPLE_SECONDS if sampled else estimated_seconds(n, m, size.width)
     return start + matching * (_AFTERWARDS + options.repeats / 4)  # repeats are of half the people
-
-
-def start_seconds(size: Size) -> float:
-    """About how many seconds a run takes before its first audit: reading, and training a model here."""
-    return 1.0 + _START_SECONDS.get(size.trained or "", 0.0) * size.rows / 20_000
 
 
 def memory(options: FlipsetOptions, size: Size) -> float:

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeVar
 import pandas as pd
 
 from audits.data.values import MISSING
-from audits.results import Optimum, frame_of, head, notebook_display, plain
-from audits.stats import Estimate, Judgment, Verdict
+from audits.results import Optimum, frame_of
+from audits.stats import BaseResult, Estimate, Judgment
 from audits.transport.levels import LevelDifference
 
 __all__ = [
@@ -420,9 +420,8 @@ class Reverse:
     negative_size: float
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class FlipsetResult:
+class FlipsetResult(BaseResult):
     """Result of a flipset audit.
 
     Attributes
@@ -519,20 +518,9 @@ class FlipsetResult:
         # of runs saved before values had a unit, too
         object.__setattr__(self, "judged", replace(self.judged, unit="points"))
 
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict, which follows from ``judged.interval``."""
-        return self.judged.verdict
-
-    @property
-    def people_needed(self) -> int | None:
-        """About how many people in each group would settle insufficient evidence."""
-        return self.judged.people_needed
-
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; the people stay in their tables."""
-        values = {**plain(self), **head(self)}
-        del values["judged"]
+        values = super().to_json()
         parts = {name: values[name] for name in ("positive", "negative")}
         values["transparency"] = {name: part.pop("transparency") for name, part in parts.items()}
         values["marginals"] = {name: part.pop("marginals") for name, part in parts.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -23,7 +22,17 @@ from audits.flipset.result import (
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.text import count, out_of, p_words, people_in, percent, percent_interval, so_many
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, between, brief, cut_apart, in_points, named_apart, of_people, shortest
+from audits.text import (
+    begun,
+    between,
+    brief,
+    cut_apart,
+    in_points,
+    join_names,
+    named_apart,
+    of_people,
+    shortest,
+)
 from audits.transport.levels import FACTOR, LevelDifference
 
 __all__ = [
@@ -221,15 +230,11 @@ def _similarity(part: FlipsetPart) -> str:
     """Say how many matches are similar, and within what."""
     if part.within_caliper is None:
         return ""
-    differ = f" The others differ most often in {_enumerate(part.differs_in[:3])}." if part.differs_in else ""
+    differ = f" The others differ most often in {join_names(part.differs_in[:3])}." if part.differs_in else ""
     return (
         f"{begun(percent(part.within_caliper, part.size))} of these matches are similar in every feature: "
         f"numbers within {CALIPER:g} standard deviations, categories the same.{differ}"
     )
-
-
-def _enumerate(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def interval_words(judged: Judgment) -> str:

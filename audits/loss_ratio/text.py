@@ -17,7 +17,7 @@ from audits.loss_ratio.result import LossRatioResult
 from audits.models import Subject
 from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
 from audits.stats.text import count, number, people, percent
-from audits.text import brief, shortest
+from audits.text import brief, join_names, shortest
 
 __all__ = ["grounds_of", "headline", "outside_of", "person_sentence", "warnings_for"]
 
@@ -103,7 +103,7 @@ def _proxy_names(names: Sequence[str]) -> str:
     ('sex, race or age', 'sex, race or others')
     """
     shown = names if len(names) <= _MAX_NAMED else [*names[: _MAX_NAMED - 1], "others"]
-    return _enumerate(shown, "or") if names else "protected status"
+    return join_names(shown, "or") if names else "protected status"
 
 
 def grounds_of(
@@ -113,9 +113,9 @@ def grounds_of(
     names = subject.data.protected if options.sensitive is None else options.sensitive
     if options.metric == "learned":
         told = [each.attribute for each in metrics.told if each.told or each.itself]
-        directions = f"only in directions tied to {_enumerate(told or names)}"
+        directions = f"only in directions tied to {join_names(told or names)}"
         if metrics.nothing:
-            directions = f"only in directions that tell {_enumerate(names)} no better than chance"
+            directions = f"only in directions that tell {join_names(names)} no better than chance"
     elif options.metric == "expert":
         directions = "only in directions that an expert says should not matter"
     else:
@@ -127,18 +127,6 @@ def grounds_of(
         metrics.p_value,
         tests.reached,
     )
-
-
-def _enumerate(names: Sequence[str], joined: str = "and") -> str:
-    """Word a list.
-
-    Examples
-    --------
-    >>> _enumerate(["sex"]), _enumerate(["sex", "race", "age"]), _enumerate(["sex", "race"], "or")
-    ('sex', 'sex, race and age', 'sex or race')
-    """
-    *first, last = names
-    return f"{', '.join(first)} {joined} {last}" if first else str(last)
 
 
 def warnings_for(

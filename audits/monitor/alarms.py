@@ -12,13 +12,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.data import named_with
-from audits.data.quality.findings import join_names
 from audits.monitor.detectors import Detector
 from audits.monitor.profile import Look
 from audits.monitor.tables import MESSAGES
 from audits.stats.control import Chart
 from audits.stats.text import count, people_in, percent
 from audits.stats.text import people as people_words
+from audits.text import join_names
 
 __all__ = [
     "RETRIES",

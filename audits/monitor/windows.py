@@ -19,7 +19,6 @@ import pandas as pd
 import sqlalchemy as sa
 
 from audits.checks import choices
-from audits.data.quality.findings import join_names
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.monitor.monitors import Monitors, StoredMonitor
@@ -27,6 +26,7 @@ from audits.monitor.tables import BATCHES, PREDICTIONS
 from audits.records import Audit, resolve
 from audits.runs.registry import AUDITS
 from audits.stats.text import count
+from audits.text import join_names
 
 __all__ = [
     "MAX",

@@ -24,8 +24,8 @@ def _seconds(options: OutcomeTransportOptions, size: Size) -> float:
     """
     people = min(size.rows, options.max_people)
     if _simple(options):
-        return 1.0 + 1.2e-3 * min(people, _RESAMPLED) + 6e-9 * people**2
-    return 3.0 + min(40.0, 1.2e-6 * people**2) + 4e-9 * people**2
+        return size.start_seconds + 1.2e-3 * min(people, _RESAMPLED) + 6e-9 * people**2
+    return 2.0 + size.start_seconds + min(40.0, 1.2e-6 * people**2) + 4e-9 * people**2
 
 
 def _simple(options: OutcomeTransportOptions) -> bool:

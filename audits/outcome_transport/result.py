@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, TypeAdapter
 
-from audits.results import Optimum, frame_of, head, notebook_display, plain
-from audits.stats import Estimate, Judgment, Verdict
+from audits.results import Optimum, frame_of
+from audits.stats import BaseResult, Estimate, Judgment
 
 __all__ = [
     "SHARES",
@@ -165,9 +165,8 @@ class RoleBias:
     quantiles: tuple[float, ...] = ()
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class OutcomeTransportResult:
+class OutcomeTransportResult(BaseResult):
     """Result of an outcome-transport audit.
 
     Attributes
@@ -225,19 +224,7 @@ class OutcomeTransportResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; the people stay in their tables."""
-        values = plain(self)
-        del values["judged"]
-        return head(self) | values | {"bias": [row.to_json() for row in self.bias]}
-
-    @property
-    def verdict(self) -> Verdict:
-        """What follows from the interval of `judged`."""
-        return self.judged.verdict
-
-    @property
-    def people_needed(self) -> int | None:
-        """About how many people in the smallest group would settle it."""
-        return self.judged.people_needed
+        return super().to_json() | {"bias": [row.to_json() for row in self.bias]}
 
     def to_frame(self) -> pd.DataFrame:
         """Return bias by group with its interval and its range over optimal couplings."""

@@ -28,7 +28,7 @@ def only_grows(column: str) -> bool:
 def _seconds(options: RecourseOptions, size: Size) -> float:
     """Measured on two cores: rows scored at every α, which dominate."""
     ways = (0.02 * options.ways_people + 0.5 * options.refits) * (options.ways > 0)
-    return 1.0 + 0.004 * min(options.max_people, size.rows) + ways
+    return size.start_seconds + 0.004 * min(options.max_people, size.rows) + ways
 
 
 def _usual(data: AuditData) -> dict[str, Any] | None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import frame_of, head, notebook_display, plain
+from audits.results import frame_of
 from audits.rule_sets.perturbation.terms import TermExchange
-from audits.stats import Estimate, Judgment, Verdict
+from audits.stats import BaseResult, Estimate, Judgment, Verdict
 
 __all__ = [
     "Contribution",
@@ -248,9 +248,8 @@ class SweepRow:
     score: float | None
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class RuleSetsResult:
+class RuleSetsResult(BaseResult):
     """Result of a rule-set audit.
 
     Attributes
@@ -322,17 +321,6 @@ class RuleSetsResult:
             return self.judged.decided_by.removeprefix(DECIDED_BY)
         stated = [row for row in self.leaderboard if self.judged.interval in (row.score, row.difference)]
         return stated[0].rule_set if stated else ""  # of an earlier version
-
-    @property
-    def verdict(self) -> Verdict:
-        """What follows from the interval in `judged`."""
-        return self.judged.verdict
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the audit's part of results.json; tables and people stay beside it."""
-        values = head(self) | plain(self)
-        del values["judged"]
-        return values
 
     def to_frame(self) -> pd.DataFrame:
         """Return the leaderboard as a table."""

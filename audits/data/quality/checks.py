@@ -21,7 +21,7 @@ from audits.data.io.tables import Table
 from audits.data.kinds import infer_kind
 from audits.data.outliers import heavy_cells
 from audits.data.preprocessing.column_names import column_role
-from audits.data.quality.findings import Finding, Mend, be, cell_count, join_names, leave_out, quote_names
+from audits.data.quality.findings import Finding, Mend, be, cell_count, leave_out, quote_names
 from audits.data.quality.proxies import (
     find_proxies,
     label_is_prediction,
@@ -32,6 +32,7 @@ from audits.data.quality.proxies import (
 from audits.data.quality.row_units import row_units
 from audits.data.spec import DataSpec
 from audits.data.values import text_of
+from audits.text import join_names
 
 __all__ = ["examine", "second_header"]
 

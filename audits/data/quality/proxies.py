@@ -11,10 +11,11 @@ import pandas as pd
 
 from audits.data.audit_data import AuditData
 from audits.data.preprocessing.filters import EVERYONE_ELSE
-from audits.data.quality.findings import Finding, Mend, join_names, leave_out, quote_names
+from audits.data.quality.findings import Finding, Mend, leave_out, quote_names
 from audits.data.role_guesses import names_outcome
 from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import MISSING, as_text, text_of
+from audits.text import join_names
 
 __all__ = ["find_proxies", "label_is_prediction", "missing_decisions", "same_attribute", "telling"]
 

@@ -14,7 +14,7 @@ import pandas as pd
 from audits.comparison.pairs import Kind
 from audits.comparison.text import change_words, stated_words
 from audits.records import resolve
-from audits.results import frame_of, notebook_display, plain
+from audits.results import NotebookDisplay, frame_of, plain
 from audits.runs.multiple_testing import RunCorrection, counted_together
 from audits.stats import INSUFFICIENT, VERDICTS, Estimate, Judgment, Verdict
 from audits.stats.estimate import estimate_columns
@@ -153,9 +153,8 @@ class DecisionChangeRow:
     otherwise: Estimate
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class Changes:
+class Changes(NotebookDisplay):
     """What changes from the first model to the second.
 
     Attributes

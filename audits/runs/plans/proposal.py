@@ -27,6 +27,7 @@ from audits.data.values import text_of
 from audits.errors import InputError, distribution_name, how_to_install, is_installed
 from audits.runs.registry import AUDITS, usual_audits
 from audits.stats.text import count
+from audits.text import join_names
 
 __all__ = [
     "Proposal",
@@ -134,7 +135,7 @@ def propose(
     if bins:
         data["bins"] = bins
         guesses["data.bins"] = (
-            f"{_enumerate(list(bins))} cut into three ranges with about equally many people."
+            f"{join_names(bins, quoted=True)} cut into three ranges with about equally many people."
         )
     for key, value, told in _units(table, {*taken, *data["protected"]}):
         data[key], guesses[f"data.{key}"] = value, told
@@ -248,7 +249,7 @@ def _groups(
     described: Mapping[str, Any], columns: Mapping[str, Any], decided: set[str | None], answers: RoleAnswers
 ) -> tuple[list[str], str]:
     if answers.by:
-        return list(answers.by), f"Groups are compared by {_enumerate(list(answers.by))}, as asked."
+        return list(answers.by), f"Groups are compared by {join_names(answers.by, quoted=True)}, as asked."
     protected = [
         name
         for name in described["suggested"]["protected"]
@@ -258,10 +259,13 @@ def _groups(
         raise InputError(
             "data.protected",
             "cannot be guessed: no column name suggests a group that people belong to with 2 to "
-            "{_MAX_GROUPS} values",
+            f"{_MAX_GROUPS} values",
             advice=f"add --by COLUMN, of {choices(columns)}",
         )  # fmt: skip
-    return protected, f"Groups are compared by {_enumerate(protected)}, as names and values suggest."
+    return (
+        protected,
+        f"Groups are compared by {join_names(protected, quoted=True)}, as names and values suggest.",
+    )
 
 
 def _units(table: Table, others: set[str | None]) -> list[tuple[str, Any, str]]:
@@ -365,7 +369,7 @@ def _model(stored: dict[str, str], label: str | None, built: AuditData | None) -
         )
     model, why = usual_model(label)
     if "train" in model:
-        why += f" It reads {_enumerate(names[:6])}{' and others' if len(names) > 6 else ''}."
+        why += f" It reads {join_names(names, quoted=True)}."
     return model, why
 
 
@@ -389,11 +393,6 @@ def missing_packages_text(left_out: Mapping[str, str]) -> str:
     told = []
     for package in dict.fromkeys(left_out.values()):
         names = [name for name, needed in left_out.items() if needed == package]
-        needs = "needs" if len(names) == 1 else "need"
-        told.append(f"{_enumerate(names)} {needs} {distribution_name(package)} ({how_to_install(package)})")
+        needs = f"{join_names(names, most=99, quoted=True)} {'needs' if len(names) == 1 else 'need'}"
+        told.append(f"{needs} {distribution_name(package)} ({how_to_install(package)})")
     return f"Left out, because a package is not installed here: {'; '.join(told)}."
-
-
-def _enumerate(names: list[str]) -> str:
-    shown = [repr(name) for name in names]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
