@@ -66,11 +66,11 @@ def known_unevenly(known: np.ndarray, sizes: np.ndarray, sides: Iterable[Side], 
     side = some[place]
     if 2 * p > level:
         return ""
-    shares = [
+    first, second = (
         percent(float(sizes[part & known].sum() / sizes[part].sum()), float(sizes[part].sum()))
         for part in (side.inside, ~side.inside)
-    ]
-    return f"it is known for {shares[0]} of {side.people} and {shares[1]} of the others"
+    )
+    return f"it is known for {first} of {side.people} and {second} of the others"
 
 
 def _chance(known: np.ndarray, inside: np.ndarray, sizes: np.ndarray) -> float:

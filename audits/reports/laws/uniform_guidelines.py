@@ -179,16 +179,16 @@ def _sentence(found: pd.DataFrame, level: float) -> str:
         return (
             "No group's selection rate is below four fifths of the highest, but "
             f"{join_names(smaller['group'], most=99)} {'is' if len(smaller) == 1 else 'are'} selected "
-            "less often, by more than chance: § 1607.4 D calls smaller differences adverse impact where they are significant in "
-            "statistical and practical terms."
+            "less often, by more than chance: § 1607.4 D calls smaller differences adverse impact where they "
+            "are significant in statistical and practical terms."
         )
     sure = list(below[below["beyond chance"].eq(True)]["group"])
     unsure = [group for group in below["group"] if group not in sure]
     told = []
     if sure:
         told.append(
-            f"{join_names(sure, most=99)}: selected at less than four fifths of the highest rate, by more than "
-            f"chance (all groups together, level {level:g})."
+            f"{join_names(sure, most=99)}: selected at less than four fifths of the highest rate, by more "
+            f"than chance (all groups together, level {level:g})."
         )
     if unsure:
         told.append(
