@@ -31,7 +31,6 @@ SCREENS: tuple[tuple[str, str], ...] = (
 """Each screen's title, and the audit that says how we know."""
 
 _CALLS = {"use": "Use it", "retrain": "Retrain it", "review": "Review these cases"}
-_DIFFERENCES = 5
 
 
 def show_screen(story: Story, audits: Mapping[str, AuditResult], pair: Callable[[], pd.DataFrame]) -> None:

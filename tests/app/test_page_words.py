@@ -52,3 +52,9 @@ def _drawn(name: str, pages: str) -> set[str]:
         return set(AUDITS[name].pages.labels)
     module = importlib.import_module(f"app.{name}.choices")
     return getattr(module, "_DRAWN", {"source", "target", "explainers"})
+
+
+def test_page_texts_are_of_audits_and_pages_that_there_are() -> None:
+    stems = {path.stem for path in (ROOT / "assets" / "texts").glob("*_*.md")}
+    owners = {re.sub(r"_(limits|question|reading|stability|trust)$", "", stem) for stem in stems}
+    assert owners <= {path.stem for path in (ROOT / "app" / "views").glob("*.py")}

@@ -10,9 +10,10 @@ from scipy.stats import ks_2samp
 from audits.data import build_data, data_spec
 from audits.data.selection import selected_rows
 from audits.drawing.style import alt_text
-from audits.flipset.comparisons.marginals import bar_names, bars_of, in_bar, joint_marginal, marginals
+from audits.flipset.comparisons.marginals import bars_of, joint_marginal, marginals
 from audits.flipset.figures import pairs
 from audits.flipset.figures.bars import bar_rules
+from audits.flipset.result import Marginal
 from tests.flipset.conftest import audited, subject_of
 
 
@@ -53,6 +54,15 @@ def test_missing_numbers_are_a_value_of_their_own_and_nobody_is_lost():
     assert found.distance == pytest.approx(0.75)
     everyone = one([np.nan, np.nan], [1, 0], scaled=True)
     assert everyone.categories == ("(missing)",)
+
+
+def bar_names(item: Marginal) -> list[str]:
+    return list(dict.fromkeys([*item.labels, *item.joined.labels]))
+
+
+def in_bar(item: Marginal, values: pd.Series, name: str) -> np.ndarray:
+    item = item if name in item.labels else item.joined
+    return bars_of(item, values) == item.labels.index(name)
 
 
 def test_the_people_of_all_bars_are_everyone_once():

@@ -9,7 +9,7 @@ import streamlit as st
 from app.widgets.page_words import page_words
 from audits.options import option_of
 
-__all__ = ["stated_number", "stated_switch"]
+__all__ = ["stated_number"]
 
 _NEAR = 1e-6  # what a bound that does not belong is left by
 
@@ -44,9 +44,3 @@ def stated_number(
         **kept,
     )
     return as_told(found)
-
-
-def stated_switch(kind: type, name: str, label: str, **kept: Any) -> bool:
-    """Ask for the yes or no that the option `name` of an options class states."""
-    stated = option_of(kind, name)
-    return bool(st.toggle(label, value=stated.default, help=page_words(stated.help), **kept))

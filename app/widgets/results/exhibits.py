@@ -10,7 +10,7 @@ from app.widgets import notices
 from app.widgets.results.figure_card import figure_card
 from audits.records import Exhibit, Section
 
-__all__ = ["show_exhibit", "show_facts", "show_section", "write_heading"]
+__all__ = ["show_exhibit", "show_facts", "show_section"]
 
 Instead = Mapping[str, Callable[[Exhibit], None] | None]
 
@@ -34,13 +34,6 @@ def show_exhibit(exhibit: Exhibit, *, name: str = "") -> None:
         caption=exhibit.caption,
         wide=exhibit.wide,
     )
-
-
-def write_heading(said: tuple[str, str]) -> None:
-    """Write a heading and what to see below it."""
-    heading, caption = said
-    st.subheader(notices.label(heading, longest=120), anchor=False)
-    st.text(caption)
 
 
 def show_section(section: Section, *, instead: Instead | None = None, prefix: str = "") -> None:

@@ -19,7 +19,7 @@ from audits.stats import Estimate, as_people, draw_counts, holm, p_value, ratio_
 from audits.stats.intervals import percent_level
 from audits.transport.levels import numbers_of
 
-__all__ = ["bar_names", "bars_of", "in_bar", "joint_marginal", "marginals", "report", "similarity"]
+__all__ = ["bars_of", "joint_marginal", "marginals", "report", "similarity"]
 
 _MIN = 10  # people below which a bootstrap interval would pretend to know
 
@@ -273,17 +273,6 @@ def bars_of(item: Marginal, values: pd.Series) -> np.ndarray:
     count = len(item.edges) - 1
     found = np.clip(np.searchsorted(item.edges, numbers, side="right") - 1, 0, count - 1)
     return np.where(np.isfinite(numbers), found, -1 if item.missing is None else count)
-
-
-def bar_names(item: Marginal) -> list[str]:
-    """Return the names of all bars that `in_bar` knows: the marginal's, and its ranges joined."""
-    return list(dict.fromkeys([*item.labels, *item.joined.labels]))
-
-
-def in_bar(item: Marginal, values: pd.Series, name: str) -> np.ndarray:
-    """Return which of the values (n,) lie in the bar of that name, one of `bar_names`."""
-    item = item if name in item.labels else item.joined
-    return bars_of(item, values) == item.labels.index(name)
 
 
 def joint_marginal(

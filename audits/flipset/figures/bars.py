@@ -12,7 +12,7 @@ __all__ = ["bar_rules"]
 
 
 def bar_rules(item: Marginal, name: str) -> list[dict[str, Any]]:
-    """Return the row filters that choose the people of a bar of `marginals.bar_names`.
+    """Return the row filters that choose the people of a bar of the marginal, or of its ranges joined.
 
     Values beyond the first and last edge lie in the end bars, which are therefore open.
     """

@@ -17,7 +17,6 @@ import select
 import shutil
 import signal
 import socket
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -115,7 +114,7 @@ class _Forker:
 
     def _reap(self) -> None:
         while self._bounds:
-            pid, status, used = os.wait4(-1, os.WNOHANG)
+            pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:
                 return
             identity, _, folder = self._bounds.pop(pid)
@@ -129,8 +128,7 @@ class _Forker:
                 self._why.setdefault(pid, "memory")
             os.close(self._errors.pop(pid))
             shutil.rmtree(folder, ignore_errors=True)
-            peak = used.ru_maxrss * (1024 if sys.platform == "linux" else 1)
-            self._tell({"child": identity, "status": status, "why": self._why.pop(pid, ""), "peak": peak})
+            self._tell({"child": identity, "status": status, "why": self._why.pop(pid, "")})
 
     def _tell(self, news: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):

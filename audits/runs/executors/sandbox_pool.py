@@ -68,11 +68,6 @@ class Child:
         """Bytes of memory that it has to itself now."""
         return sandbox.resident_memory(self.pid) if self.pid and self.alive else 0
 
-    @property
-    def peak(self) -> int:
-        """The most bytes of memory that it ever had; known once it is over."""
-        return int(self._ending.get("peak", 0))
-
     def ask(self, question: dict[str, Any], seconds: float) -> dict[str, Any]:
         """Return the answer to `question`.
 
