@@ -36,7 +36,7 @@ def main() -> None:
         lines = [line for file in sorted(RESULTS.glob("*.zip")) for line in bundled(file)]
         hard = write_project(Path(folder), nasty=False)
         run = InlineExecutor().submit(yaml.safe_load(hard.read_text()), hard.parent).result()
-        lines += [*said("a hard table", run), "", "# Refused", "", *refused()]
+        lines += [*said("a hard table", run), "", "# Refused", "", *dict.fromkeys(refused())]
     FILE.write_text("\n".join(lines).lstrip() + "\n", encoding="utf-8")
 
 

@@ -196,7 +196,7 @@ def differences(
     )  # fmt: skip
     alt = (
         f"Differences of {several(len(rows), 'group')} of {attribute} from {people_in(reference)}, with "
-        f"intervals that hold together; {several(seen, 'group')} differ{'s' * (seen == 1)} beyond chance."
+        f"intervals that hold together; {several(seen, 'group')} differ{'s' * (seen == 1)} by more than chance."
     )
     return laid_out(figure, len(rows), pitch, alt)
 
