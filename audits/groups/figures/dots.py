@@ -196,7 +196,8 @@ def differences(
     )  # fmt: skip
     alt = (
         f"Differences of {several(len(rows), 'group')} of {attribute} from {people_in(reference)}, with "
-        f"intervals that hold together; {several(seen, 'group')} differ{'s' * (seen == 1)} by more than chance."
+        f"intervals that hold together; {several(seen, 'group')} differ{'s' * (seen == 1)} by more than "
+        "chance."
     )
     return laid_out(figure, len(rows), pitch, alt)
 
