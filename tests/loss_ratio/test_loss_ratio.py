@@ -243,7 +243,7 @@ def test_any_model_and_any_directions_can_be_turned(make, make_people):
             {"sensitive": ["sexx"]},
             "a protected attribute or a column of numbers, got 'sexx'; did you mean 'sex'",
         ),
-        ({"metric": "expert"}, "must be 'expert' exactly where"),
+        ({"metric": "expert"}, "must be 'expert' if and only if"),
         ({"metric": "expert", "free_features": ["hair", "skill", "job"]}, "spans all"),
         ({"metric": "expert", "matrix": [[1.0]]}, "must have 4 rows and 4 columns"),
         ({"metric": "factor"}, "comparable must name a column"),

@@ -98,7 +98,7 @@ def test_other_lies_of_an_xgboost_file_are_refused(tmp_path):
     whole = json.loads(boost().save_raw("json"))
     for change, said in (
         (lambda learner: learner["attributes"].update(best_iteration="999999"), "best round"),
-        (lambda learner: learner["gradient_booster"]["model"].update(tree_info=[9, 0, 0]), "of a class"),
+        (lambda learner: learner["gradient_booster"]["model"].update(tree_info=[9, 0, 0]), "to a class"),
     ):
         document = json.loads(json.dumps(whole))
         change(document["learner"])
