@@ -262,7 +262,7 @@ def test_bad_options(biased, options, message):
 def test_bad_subjects(make, make_people):
     frame = make_people(200)
     frame["score"] = np.linspace(0, 1, 200)
-    with pytest.raises(InputError, match="must be the model itself"):
+    with pytest.raises(InputError, match="must be a model that can be asked"):
         loss_ratio(make(frame, {"predictions": {"score": "score"}}), LossRatioOptions())
     subject = make(frame, features=("hair", "skill"))
     unlabelled = dataclasses.replace(subject, data=dataclasses.replace(subject.data, label=None, y=None))
