@@ -24,8 +24,8 @@ READ = {
 }
 REFUSED = {
     "1,234": "“1,234” can be 1234 or 1.234; write one of them. It is still 0.25.",
-    "½": "“½” is no number; write it as 1234 or 0.5. It is still 0.25.",
-    "1,5,5": "“1,5,5” is no number; write it as 1234 or 0.5. It is still 0.25.",
+    "½": "“½” is not a number; write it as 1234 or 0.5. It is still 0.25.",
+    "1,5,5": "“1,5,5” is not a number; write it as 1234 or 0.5. It is still 0.25.",
 }
 WHOLE = {"1.234": "1234", "1,234": "1234", "2e3": "2000"}
 
