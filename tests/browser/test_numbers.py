@@ -75,4 +75,4 @@ def test_decimal_commas_are_read_or_refused(server: Server, watched: Watched) ->
     write(page, shuffles, "0,5")
     page.keyboard.press("Enter")
     said = page.locator(".st-key-shuffles").get_by_role("alert")
-    expect(said).to_have_text("“0,5” is no whole number. It is still 2000.")
+    expect(said).to_have_text("“0,5” is not a whole number. It is still 2000.")
