@@ -19,9 +19,9 @@ if (!window.evenhand) {
       if (mark !== "." || !once || whole) t = t.replace(/[ .,'’]/g, "");
     } else if (/^[+-]?\d*,\d+$/.test(t)) t = t.replace(",", ".");
     if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(t) || !Number.isFinite(Number(t)))
-      return {why: "is no number; write it as 1234 or 0.5"};
+      return {why: "is not a number; write it as 1234 or 0.5"};
     if (!whole) return {number: t};
-    return Number.isInteger(Number(t)) ? {number: BigInt(Number(t)).toString()} : {why: "is no whole number"};
+    return Number.isInteger(Number(t)) ? {number: BigInt(Number(t)).toString()} : {why: "is not a whole number"};
   };
   const put = (input, text) => {
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(input, text);

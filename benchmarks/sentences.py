@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -15,9 +16,10 @@ from typing import Any
 
 import yaml
 
-from audits.data.samples import CATALOGUE
+from app.examples import RESULTS
 from audits.errors import InputError
 from audits.runs.executors.inline import InlineExecutor
+from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 from audits.stats.vocabulary import speaking
 
@@ -26,35 +28,28 @@ FILE = ROOT / "tests" / "golden" / "sentences.txt"
 
 
 def main() -> None:
-    """Run the audits, and write what they say."""
+    """Read the bundled results, run the hard table, and write what they say."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["EVENHAND_HOME"] = f"{folder}/home"
         from tests.reports.everything import write_project
 
+        lines = [line for file in sorted(RESULTS.glob("*.zip")) for line in bundled(file)]
         hard = write_project(Path(folder), nasty=False)
-        lines = [line for name in CATALOGUE for line in said(name, *usual(name))]
-        lines += [*said("A hard table", yaml.safe_load(hard.read_text()), hard.parent), "", "# Refused", ""]
-        FILE.write_text("\n".join([*lines, *refused()]).lstrip() + "\n", encoding="utf-8")
+        run = InlineExecutor().submit(yaml.safe_load(hard.read_text()), hard.parent).result()
+        lines += [*said("a hard table", run), "", "# Refused", "", *dict.fromkeys(refused())]
+    FILE.write_text("\n".join(lines).lstrip() + "\n", encoding="utf-8")
 
 
-def usual(name: str) -> tuple[dict[str, Any], Path]:
-    """Return the spec of an example with the audits that its pages offer, and its folder."""
-    from app import jobs
-    from app.drafts import drafts
-    from app.glance.runs import usual_options
-    from app.workspaces.workspace import Workspace, new_token
-
-    space = Workspace(new_token())
-    draft = drafts.from_sample(space, CATALOGUE[name])
-    data, _ = jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)).result()
-    audits = usual_options(draft, data)
-    spec = drafts.audit_spec(draft, *next(iter(audits.items())))
-    return {**spec, "audits": [{audit: options} for audit, options in audits.items()]}, space.folder
+def bundled(file: Path) -> list[str]:
+    """Return what a bundled result says."""
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(file) as archive:
+        archive.extractall(folder)
+        run = RunResult.load(Path(folder))
+        return list(said(Path(run.spec["data"]["path"]).stem, run))
 
 
-def said(name: str, spec: dict[str, Any], folder: Path) -> Iterator[str]:
-    """Run a spec; yield its headline, findings, notes, headings, captions and alternative texts."""
-    run = InlineExecutor().submit(spec, folder).result()
+def said(name: str, run: RunResult) -> Iterator[str]:
+    """Yield a run's headline, findings, notes, headings, captions and alternative texts."""
     yield from ("", f"# {name}", "", run.headline().leads.sentence, *run.data["notes"], *run.model["notes"])
     for audit in run.audits:
         result = audit.result

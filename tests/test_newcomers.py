@@ -102,7 +102,7 @@ def call(*given, **named):
 X = people()[["sex", "age", "hours"]]
 Y = people()["paid"]
 PYTHON = [
-    (lambda: audits.audit(fitted(), X, Y, sensitive_features="sex"), "sensitive_features is no argument of evenhand.audit; write protected='COLUMN'"),
+    (lambda: audits.audit(fitted(), X, Y, sensitive_features="sex"), "sensitive_features is not an argument of evenhand.audit; write protected='COLUMN'"),
     (lambda: audits.audit(fitted(), X, Y, y_prob=[1]), "write evenhand.audit(None, X, y, scores=…)"),
     (lambda: audits.audit(fitted(), X, Y, pos_label=1), "write favorable=VALUE"),
     (lambda: audits.audit(fitted(), X, Y, privileged_groups=[{}]), "audits={'flipset': {'source'"),

@@ -147,7 +147,9 @@ def attribute_swap(
     """
     if not subject.model.invents:
         raise InputError(
-            "model", "must be the model itself, not a column of predictions", advice="upload or train one"
+            "model",
+            "must be a model that can be asked, not a column of predictions",
+            advice="upload or train one",
         )
     data = subject.data
     attributes = _attributes(subject, options)

@@ -89,7 +89,9 @@ def finding(
         f"difference of {points(worst.net.value)} ({between(worst.net)})."
     ]
     if worst.larger is not None and worst.by_chance is not None:
-        who = f"Among {at_once:,} people drawn at a time, the larger" if at_once else "The larger of the two"
+        who = (
+            f"Among {at_once:,} people sampled at a time, the larger" if at_once else "The larger of the two"
+        )
         said.append(
             f"{who} is {percent(worst.larger, n)}. Chance alone gives {percent(worst.by_chance, n)}. That is "
             f"{_beside(worst.excess)}."

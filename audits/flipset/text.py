@@ -285,7 +285,7 @@ def _above(judgement: FlipJudgment, n: float) -> list[str]:
     above, noise = judgement.above, judgement.noise
     if above is None or noise is None:
         return []
-    who = "" if n <= noise.n_source else f" among {noise.n_source:,} of them at a time"
+    who = "" if n <= noise.n_source else f" (measured on {noise.n_source:,} of them at a time)"
     found = above.excess
     text = (
         f"Chance alone gives {percent(above.expected, n)}{who}. The larger of both directions is "
@@ -294,7 +294,9 @@ def _above(judgement: FlipJudgment, n: float) -> list[str]:
     )
     rests_here = judgement.judged.verdict == EVIDENCE and judgement.judged.interval == found
     if rests_here and above.net_p > judgement.level:
-        return [f"{text}. The groups' rates may be equal. Their {above.feature} differs more than chance."]
+        return [
+            f"{text}. The groups' rates may be equal, but their {above.feature} differs by more than chance."
+        ]
     return [f"{text}."]
 
 
@@ -322,7 +324,7 @@ def _conditional(judgement: FlipJudgment) -> list[str]:
     if alike.p_value is None:
         if alike.share is None:
             return []
-        return ["The model reads these features alone: the difference comes through features that differ."]
+        return ["The model reads only these features, so the difference comes through features that differ."]
     if judged.decided_by == LIKE_FOR_LIKE:
         return [
             f"{people} with the same features get different answers: at least "

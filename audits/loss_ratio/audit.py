@@ -120,7 +120,7 @@ def check_subject(subject: Subject) -> None:
     if not subject.model.invents:
         raise InputError(
             "model",
-            "must be the model itself, not a column of predictions",
+            "must be a model that can be asked, not a column of predictions",
             advice="upload a model, or train one",
         )
     if not subject.space.names:

@@ -154,7 +154,7 @@ def finding(
         f"{people_in(theirs)}"
     )
     apart = f"{number(distance.value)} apart{interval_words(distance)}"
-    text = f"{of} lie {apart}: Wasserstein distance of {order}{p}."
+    text = f"{of} are {apart}: Wasserstein distance of {order}{p}."
     judged = found.judged
     if not comparison.same_people and judged.interval != distance:
         exactly = f"{number(judged.interval.value)}{interval_words(judged.interval)}"

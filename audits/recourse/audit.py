@@ -74,7 +74,7 @@ def recourse(
     if not subject.model.invents:
         raise InputError(
             "model",
-            "must be the model itself, not a column of predictions",
+            "must be a model that can be asked, not a column of predictions",
             advice="upload a model file, or train one here",
         )
     actions, warnings = actions_of(subject, options)

@@ -24,8 +24,8 @@ READ = {
 }
 REFUSED = {
     "1,234": "“1,234” can be 1234 or 1.234; write one of them. It is still 0.25.",
-    "½": "“½” is no number; write it as 1234 or 0.5. It is still 0.25.",
-    "1,5,5": "“1,5,5” is no number; write it as 1234 or 0.5. It is still 0.25.",
+    "½": "“½” is not a number; write it as 1234 or 0.5. It is still 0.25.",
+    "1,5,5": "“1,5,5” is not a number; write it as 1234 or 0.5. It is still 0.25.",
 }
 WHOLE = {"1.234": "1234", "1,234": "1234", "2e3": "2000"}
 
@@ -75,4 +75,4 @@ def test_decimal_commas_are_read_or_refused(server: Server, watched: Watched) ->
     write(page, shuffles, "0,5")
     page.keyboard.press("Enter")
     said = page.locator(".st-key-shuffles").get_by_role("alert")
-    expect(said).to_have_text("“0,5” is no whole number. It is still 2000.")
+    expect(said).to_have_text("“0,5” is not a whole number. It is still 2000.")

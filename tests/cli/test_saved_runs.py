@@ -80,7 +80,7 @@ def test_a_run_that_cannot_be_saved_still_gives_its_results(cli, project, monkey
     monkeypatch.setenv("EVENHAND_DATABASE_URL", "postgresql://127.0.0.1:1/none")
     answer = run(cli, project)
     assert answer.status == 0
-    assert "the run is not saved: EVENHAND_DATABASE_URL must name a database that can be used" in answer.err
+    assert "the run is not saved: EVENHAND_DATABASE_URL must name a usable database" in answer.err
     assert (project / "out" / "results.json").is_file()
 
 

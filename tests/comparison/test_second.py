@@ -201,7 +201,7 @@ def test_equal_models_change_exactly_nothing(base: Path) -> None:
     same = {"model": {"predictions": {"score": "same"}}}
     found = run(base, spec("groups", {"explain": {**PAIR, "draws": 200}}, compare=same))
     changes = found.compared.changes  # type: ignore[union-attr]
-    assert changes.finding == "Both models decide all 300 people with the same features."
+    assert changes.finding == "Both models make the same decision for all 300 people."
     assert not len(changes.people)
     for each in changes.audits:
         assert {row.change.value for row in each.rows if row.change.low is not None} == {0.0}

@@ -155,5 +155,5 @@ def test_what_is_wrong_with_the_treatment_is_told(base: Path, change: dict[str, 
 def test_persons_with_several_rows_are_refused(base: Path) -> None:
     document = spec("groups", compare={"treated": {}})
     document["data"] |= {"person": "hours", "features": ["skill", "g"]}
-    with pytest.raises(InputError, match=r"compare.treated takes each row as one independent person"):
+    with pytest.raises(InputError, match=r"compare.treated treats each row as one independent person"):
         execute(parse_spec(document, base))

@@ -51,7 +51,7 @@ def test_the_plain_case():
     assert data.weights is None
     assert data.size == 7
     assert data.kinds["hired"] == "boolean"
-    assert "1 row has no value for 'sex': a group of its own." in data.notes
+    assert "1 row has no value for 'sex': a separate group." in data.notes
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_a_value_with_both_marks_settles_its_column(tmp_path: Path, cells: list[
     assert table.frame["wage"].tolist() == pytest.approx(
         [np.nan if each is None else each for each in numbers], nan_ok=True
     )
-    assert "marks of thousands" in " ".join(table.report.sentences())
+    assert "thousands separators" in " ".join(table.report.sentences())
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_many_equal_rows_are_asked_about():
     ("section", "message"),
     [
         ({"weights": {"column": "weight", "strata": "region"}}, "data.weights.kind must be 'sampling'"),
-        ({"weights": "hours", "person": "who"}, "data.person cannot go with counts"),
+        ({"weights": "hours", "person": "who"}, "data.person cannot be combined with counts"),
         ({"weights": {"column": "weight", "kind": "survey"}}, "data.weights.kind"),
         ({"weights": {"column": "weight", "kind": "sampling", "cluster": "scool"}}, "did you mean 'school'"),
         ({"person": "nobody"}, "data.person"),

@@ -243,7 +243,7 @@ def test_any_model_and_any_directions_can_be_turned(make, make_people):
             {"sensitive": ["sexx"]},
             "a protected attribute or a column of numbers, got 'sexx'; did you mean 'sex'",
         ),
-        ({"metric": "expert"}, "must be 'expert' exactly where"),
+        ({"metric": "expert"}, "must be 'expert' if and only if"),
         ({"metric": "expert", "free_features": ["hair", "skill", "job"]}, "spans all"),
         ({"metric": "expert", "matrix": [[1.0]]}, "must have 4 rows and 4 columns"),
         ({"metric": "factor"}, "comparable must name a column"),
@@ -262,7 +262,7 @@ def test_bad_options(biased, options, message):
 def test_bad_subjects(make, make_people):
     frame = make_people(200)
     frame["score"] = np.linspace(0, 1, 200)
-    with pytest.raises(InputError, match="must be the model itself"):
+    with pytest.raises(InputError, match="must be a model that can be asked"):
         loss_ratio(make(frame, {"predictions": {"score": "score"}}), LossRatioOptions())
     subject = make(frame, features=("hair", "skill"))
     unlabelled = dataclasses.replace(subject, data=dataclasses.replace(subject.data, label=None, y=None))

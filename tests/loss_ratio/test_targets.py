@@ -258,10 +258,10 @@ def test_squared_errors_have_fewer_steps_unless_told(kind):
 def test_what_does_not_fit_is_refused_in_words():
     with pytest.raises(InputError, match=r"must be 'squared', as the linear regression predicts a number"):
         loss_ratio(subject_of("logistic", PAY), LossRatioOptions(**HAIR, loss="cross_entropy"))
-    with pytest.raises(InputError, match="compare is for models of favorable or not"):
+    with pytest.raises(InputError, match="compare is for models that predict favorable or not"):
         loss_ratio(subject_of("logistic", "grade"), LossRatioOptions(**HAIR, steps=1, compare=["mlp"]))
     data = build_data(workers(), data_spec({"label": PAY, "protected": ["sex"], "features": ["skill"]}))
-    with pytest.raises(InputError, match=r"threshold has no meaning where the model predicts a number"):
+    with pytest.raises(InputError, match=r"threshold does not apply to a model that predicts a number"):
         make_subject(data, model_spec({"train": "mlp", "predict": "label"}), threshold=0.7)
     with pytest.raises(InputError, match=r"data\.features must not hold"):
         subject_of("logistic", PAY, features=["pay", "skill"])

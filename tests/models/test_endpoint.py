@@ -41,7 +41,7 @@ def test_scores_are_those_of_the_service_whatever_the_batches(make_data, people,
     assert subject.model.classes == ("no", "yes")
     assert subject.score_kind == "probability"
     assert any("are assumed to be 'no' or 'yes'" in note for note in subject.notes)
-    assert any("another model may answer" in note for note in subject.notes)
+    assert any("Another model may answer" in note for note in subject.notes)
 
 
 def test_people_are_sent_as_they_are_in_the_data(make_data, people, scorer):

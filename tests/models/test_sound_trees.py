@@ -77,11 +77,11 @@ def test_what_lightgbm_writes_passes(options):
 @pytest.mark.parametrize(
     ("key", "place", "value", "said"),
     [
-        ("left_children", 0, 0, "goes round"),
-        ("left_children", 0, 10**8, "a node that there is not"),
-        ("right_children", 0, -7, "a node that there is not"),
-        ("split_indices", 0, 10**8, "a feature that there is not"),
-        ("split_indices", 0, -5, "a feature that there is not"),
+        ("left_children", 0, 0, "contains a cycle"),
+        ("left_children", 0, 10**8, "a node that does not exist"),
+        ("right_children", 0, -7, "a node that does not exist"),
+        ("split_indices", 0, 10**8, "a feature that does not exist"),
+        ("split_indices", 0, -5, "a feature that does not exist"),
     ],
 )
 def test_trees_of_xgboost_that_lead_nowhere_are_refused(tmp_path, key, place, value, said):
@@ -98,7 +98,7 @@ def test_other_lies_of_an_xgboost_file_are_refused(tmp_path):
     whole = json.loads(boost().save_raw("json"))
     for change, said in (
         (lambda learner: learner["attributes"].update(best_iteration="999999"), "best round"),
-        (lambda learner: learner["gradient_booster"]["model"].update(tree_info=[9, 0, 0]), "of a class"),
+        (lambda learner: learner["gradient_booster"]["model"].update(tree_info=[9, 0, 0]), "to a class"),
     ):
         document = json.loads(json.dumps(whole))
         change(document["learner"])
@@ -113,12 +113,12 @@ def test_other_lies_of_an_xgboost_file_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (r"^left_child=\S+", "left_child=0", "goes round"),
-        (r"^left_child=\S+", "left_child=100000", "a node that there is not"),
-        (r"^left_child=\S+", "left_child=-100000", "a leaf that there is not"),
-        (r"^split_feature=\S+", "split_feature=1000000", "a feature that there is not"),
+        (r"^left_child=\S+", "left_child=0", "contains a cycle"),
+        (r"^left_child=\S+", "left_child=100000", "a node that does not exist"),
+        (r"^left_child=\S+", "left_child=-100000", "a leaf that does not exist"),
+        (r"^split_feature=\S+", "split_feature=1000000", "a feature that does not exist"),
         (r"^num_leaves=\d+", "num_leaves=2000000000", "is incomplete"),
-        (r"^threshold=\S+", "threshold=nan", "no number"),
+        (r"^threshold=\S+", "threshold=nan", "not a number"),
     ],
 )
 def test_trees_of_lightgbm_that_lead_nowhere_are_refused(tmp_path, old, new, said):
@@ -185,13 +185,13 @@ def _bent(tree, field: str, value: int) -> None:
 @pytest.mark.parametrize(
     ("kind", "field", "value", "said"),
     [
-        ("DecisionTreeClassifier", "left_child", 0, "goes round"),
-        ("DecisionTreeClassifier", "right_child", 10**8, "a node that there is not"),
-        ("RandomForestClassifier", "feature", 10**8, "a feature that there is not"),
-        ("GradientBoostingClassifier", "feature", 2, "a feature that there is not"),
-        ("HistGradientBoostingClassifier", "left", 0, "goes round"),
-        ("HistGradientBoostingClassifier", "feature_idx", 10**8, "a feature that there is not"),
-        ("HistGradientBoostingClassifier", "is_categorical", 1, "a list of categories that there is not"),
+        ("DecisionTreeClassifier", "left_child", 0, "contains a cycle"),
+        ("DecisionTreeClassifier", "right_child", 10**8, "a node that does not exist"),
+        ("RandomForestClassifier", "feature", 10**8, "a feature that does not exist"),
+        ("GradientBoostingClassifier", "feature", 2, "a feature that does not exist"),
+        ("HistGradientBoostingClassifier", "left", 0, "contains a cycle"),
+        ("HistGradientBoostingClassifier", "feature_idx", 10**8, "a feature that does not exist"),
+        ("HistGradientBoostingClassifier", "is_categorical", 1, "a list of categories that does not exist"),
     ],
 )
 def test_trees_of_scikit_learn_that_lead_nowhere_are_refused(tmp_path, kind, field, value, said):

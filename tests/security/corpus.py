@@ -446,7 +446,7 @@ MODELS: dict[str, tuple[Callable[[], bytes], str]] = {
     "names.onnx": (lambda: _loop(3).replace(b"\x01n", b"\x01\xff"), "not UTF-8|is not a complete ONNX model"),
     "functions.onnx": (lambda: _functions(40), "nodes, but has 65,536 once its functions"),
     "calls-itself.onnx": (lambda: _functions(0), "must not have functions that call themselves"),
-    "categories.json": (_categories, "names a list of categories that there is not"),
+    "categories.json": (_categories, "names a list of categories that does not exist"),
     "no-number.txt": (_no_number, "has a leaf_value that is not a number"),
     "longer.cbm": (lambda: b"CBM1" + b"\xff\xff\xff\x7f" + b"x" * 100, "it is incomplete"),
     "pickle.onnx": (lambda: pickle.dumps(_Harm()), "holds a pickle and is refused"),

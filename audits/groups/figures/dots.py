@@ -200,7 +200,8 @@ def differences(
     )  # fmt: skip
     alt = (
         f"Differences of {several(len(rows), 'group')} of {attribute} from {people_in(reference)}, with "
-        f"intervals that hold together; {several(seen, 'group')} differ{'s' * (seen == 1)} beyond chance."
+        f"intervals that hold together; {several(seen, 'group')} differ{'s' * (seen == 1)} by more than "
+        "chance."
     )
     return laid_out(figure, len(rows), pitch, alt)
 
@@ -248,8 +249,8 @@ def pooled_rates(result: GroupsResult, attribute: str, *, most: int = MAX_GROUPS
     )
     apart = (kept["pooled"] - kept["raw"]).abs().max()
     alt = (
-        f"Raw and partially pooled rates of {len(groups)} groups of {attribute}; the farthest that one was "
-        f"drawn is {100 * apart:.1f} points."
+        f"Raw and partially pooled rates of {len(groups)} groups of {attribute}; the largest shift "
+        f"is {100 * apart:.1f} points."
     )
     return laid_out(figure, len(groups), pitch + 6, alt)
 

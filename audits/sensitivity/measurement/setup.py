@@ -76,8 +76,8 @@ def attributes_of(subject: Subject, options: SensitivityOptions) -> tuple[str, .
     if not model.invents:
         raise InputError(
             "model",
-            "must be the model itself, not a column of predictions: sensitivity is how the score moves "
-            "with the features",
+            "must be a model that can be asked, not a column of predictions: sensitivity is how the score "
+            "moves with the features",
             model.name,
             "upload a model, or train one here",
         )
