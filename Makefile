@@ -7,6 +7,7 @@
 # make lowest  try the lowest versions that pyproject.toml allows, in an environment of their own (4 minutes of processor time)
 # make docs   bring docs/architecture.md up to date, and build the documentation into site/
 # make wheel  build the wheel into dist/, and beside it an SBOM (CycloneDX); `make docs wheel` puts the documentation in it
+# make release   run every check and test, build documentation, wheel and SBOM, and tag the version; nothing is pushed
 # make lock   write requirements.lock: every package but torch, with its hashes
 # make audit  look for known faults of these packages; without a network that is skipped, and said
 
@@ -23,7 +24,7 @@ APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get
 # what says so would have every program that tests start compile the pages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test tests quick calibrate fuzz screenshots lowest docs wheel lock audit setup setup-tests chromium postgresql check clean
+.PHONY: run test tests quick calibrate fuzz screenshots lowest docs wheel release lock audit setup setup-tests chromium postgresql check clean
 
 run: setup
 	$(BIN)/streamlit run app/server.py --server.port $(PORT) --server.headless true
@@ -126,6 +127,19 @@ $(TOOLS)/.ready: requirements-tools.txt
 wheel: $(TOOLS)/.ready
 	$(TOOLS)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	$(TOOLS)/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o dist/evenhand.cdx.json requirements.lock
+
+VERSION := $(shell sed -n 's/^VERSION = "\(.*\)"/\1/p' audits/runs/version.py)
+UNCHANGED := git diff --quiet HEAD || { echo "Commit your changes first: a tag names what was tested." >&2; exit 1; }
+release:
+	@$(UNCHANGED)
+	@grep -q '^## $(VERSION) ' CHANGELOG.md || { echo "CHANGELOG.md has no section for $(VERSION)." >&2; exit 1; }
+	@! git rev-parse -q --verify refs/tags/v$(VERSION) >/dev/null || { echo "v$(VERSION) is tagged already." >&2; exit 1; }
+	@rm -rf dist
+	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory docs wheel audit
+	@$(UNCHANGED)
+	git tag -a v$(VERSION) -m "Evenhand $(VERSION)"
+	@echo "dist/ holds the wheel and its SBOM. To publish the tag: git push origin v$(VERSION)"
 
 lock: $(TOOLS)/.ready
 	grep -v '^torch==' requirements.txt | $(TOOLS)/bin/uv pip compile --quiet --python-version 3.11 --universal \

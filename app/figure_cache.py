@@ -1,4 +1,4 @@
-"""Figures of results that pages show, drawn once: a page is drawn anew with every act of its visitor.
+"""Figures of results that pages show, drawn once: a page is drawn again with every act of its visitor.
 
 What is kept of a result goes with it, so that nothing outlives what `app.jobs` remembers of a workspace.
 """
@@ -50,7 +50,7 @@ def _exhibit_figure(result: object, audit: str, key: str) -> go.Figure:
 def cached_figure(draw: Callable[..., go.Figure], result: object, *more: Any, **options: Any) -> go.Figure:
     """Return ``draw(result, *more, **options)``, which nobody may change.
 
-    It is drawn anew for another result, other arguments, or arguments that are more than words and numbers.
+    It is drawn again for another result, other arguments, or arguments that are more than words and numbers.
     What `draw` may read beside them, as a function inside another can, are the data of the result's own run.
     """
     given = (*more, *options.values())

@@ -138,7 +138,7 @@ def close() -> None:
             try:
                 SavedRuns().hand_back()
             except (InputError, RunFailed):
-                _log.exception("Runs that go on cannot be handed back")
+                _log.exception("Unfinished runs cannot be handed back")
         until = time.monotonic() + _FINISH_SECONDS
         for run in going:
             if run.status == "running":

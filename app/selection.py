@@ -208,7 +208,7 @@ def run_of(space: Workspace, key: str) -> RunResult:
         return jobs.result(space, specs[0])
     except (IndexError, RunFailed):
         raise InputError(
-            WHERE, "is of an audit that is not kept any more", advice="select people again"
+            WHERE, "is of an audit that is no longer saved", advice="select people again"
         ) from None
 
 
@@ -247,7 +247,7 @@ def _column_words(audit: AuditResult, column: str, own: Sequence[Term]) -> list[
     flag = len(own) == 1 and (own[0].get("in") == ["True"] or own[0].get("above") == 0)
     if column in _NAMED:  # a stratum or a group says what it is
         return [str(value) for term in own for value in term.get("in", ())]
-    if "not_missing" in own[0]:  # everybody whom the run looks at
+    if "not_missing" in own[0]:  # everyone whom the run looks at
         return [str(getattr(audit.result, "source", "in the audit"))]
     alone = whole is not None and (flag or "missing" in own[0])
     name = whole or column.removeprefix("group: ").replace("_", " ")

@@ -43,6 +43,7 @@ __all__ = [
     "note",
     "one_page",
     "present",
+    "preset",
     "put_in_address",
     "remember",
     "report_errors",
@@ -84,7 +85,7 @@ def workspace() -> Workspace:
     Raises
     ------
     InputError
-        If the link holds no more.
+        If the link has expired or was revoked.
     """
     if not getattr(_page, "drawn", False):  # a callback, or a part of a page
         return _looked_up()
@@ -111,7 +112,9 @@ def _looked_up() -> Workspace:
 def _shown_by(secret: str) -> Workspace:
     share = Shares().find(secret)
     if share is None:
-        raise InputError("this link", "holds no more", advice="ask whoever gave it to you for another")
+        raise InputError(
+            "this link", "has expired or was revoked", advice="ask whoever gave it to you for another"
+        )
     return Workspace(share.workspace, read_only=True)
 
 
@@ -324,3 +327,11 @@ def let_go(files: Iterable[UploadedFile]) -> None:
 def set_widget(key: str, value: Any) -> None:
     """Set the widget `key`: only in a callback, or before it is drawn."""
     st.session_state[key] = value
+
+
+def preset(key: str, value: Any) -> None:
+    """Give the widget `key` its first value, before it is drawn.
+
+    It is said in every run: what a run says that ends in another is not shown.
+    """
+    st.session_state[key] = st.session_state.get(key, value)

@@ -46,7 +46,7 @@ class JoinedTable:
     def need(self, name: str | None, argument: str) -> str:
         """Return `name`; raise `InputError` where there is none."""
         if name is None:
-            raise InputError(argument, "is missing", advice="give the true outcome of everyone in X")
+            raise InputError(argument, "is missing", advice="the true outcome of everyone in X")
         return name
 
     def frame(self) -> pd.DataFrame:
@@ -74,7 +74,7 @@ def protected_of(table: JoinedTable, protected: Any) -> list[str]:
     if protected is None or (isinstance(protected, (str, list, tuple, Mapping)) and not protected):
         columns = choices(table.given.frame.columns)
         raise InputError(
-            "protected", "is missing: whose groups are compared?",
+            "protected", "is missing: which groups are compared?",
             advice=f"such as protected='sex', of the columns {columns}, or protected={{'sex': values}}",
         )  # fmt: skip
     if isinstance(protected, str):

@@ -110,7 +110,7 @@ def whole_text(where: str, source: bytes, read: Any) -> None:
     try:
         json.dumps(read, ensure_ascii=False, default=str).encode()
     except UnicodeEncodeError:
-        raise InputError(where, r"holds half of a character (one of \ud800 to \udfff alone)") from None
+        raise InputError(where, r"holds half a character (a lone surrogate, \ud800 to \udfff)") from None
     except RecursionError:
         raise InputError(where, "is nested too deeply") from None
 

@@ -119,8 +119,8 @@ def from_metricframe(
 
     if frame is not None or y_pred is None or sensitive_features is None:
         where = "y_pred and sensitive_features" if frame is None else "a MetricFrame"
-        rule = "must be given" if frame is None else "holds rates and nobody's row"
-        advice = "give what it is made from: y_true=…, y_pred=…, sensitive_features=…"
+        rule = "must be given" if frame is None else "holds rates, and no rows of people"
+        advice = "give what it was made from: y_true=…, y_pred=…, sensitive_features=…"
         raise InputError(where, rule, advice=advice)
 
     if isinstance(sensitive_features, pd.DataFrame):
@@ -196,7 +196,7 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
     ) -> float:
         if sensitive_features is None:
             advice = "give params={'sensitive_features': …}"
-            raise InputError("sensitive_features", "must say everybody's group", advice=advice)
+            raise InputError("sensitive_features", "must give everybody's group", advice=advice)
         labels = sorted({*np.asarray(y_true).tolist(), *np.asarray(y_pred).tolist()}, key=str)
         if favorable not in labels and len(labels) > 1:  # of one value alone it may be the other
             raise InputError("favorable", "must be a label", favorable, f"choose {choices(labels)}")

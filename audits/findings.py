@@ -188,7 +188,7 @@ def load(folder: str | Path) -> Findings:
     Raises
     ------
     RunFailed
-        If the folder does not hold a whole result of this version.
+        If the folder does not hold a complete result of this version.
     """
     found = RunResult.load(Path(folder))
     return Findings(*(getattr(found, each.name) for each in fields(RunResult)))

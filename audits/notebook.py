@@ -80,7 +80,7 @@ def _explain_arguments(function: Callable[Given, Findings]) -> Callable[Given, F
                 near = difflib.get_close_matches(name, known, n=1)
                 advice = f"did you mean {near[0]}=…" if near else f"it takes {', '.join(known)}"
                 raise InputError(
-                    name, "is no argument of evenhand.audit", advice=f"write {line}" if line else advice
+                    name, "is not an argument of evenhand.audit", advice=f"write {line}" if line else advice
                 )
         if len(given) > len(by_place):
             raise InputError(
@@ -173,7 +173,7 @@ def audit(
     roles, kinds, bins : mapping, optional
         As in a spec's ``data``; ``bins={"age": 4}`` cuts at quartiles.
     metrics : mapping of str to callable, optional
-        Metrics of one's own for `groups`: functions of labels, decisions and scores (see
+        Metrics of your own for `groups`: functions of labels, decisions and scores (see
         `audits.groups.metrics.Metric`), each with intervals, differences and verdicts of its own.
     search : bool
         Whether a run that clears an attribute searches for groups that the average hides.
@@ -317,9 +317,10 @@ def _check_favorable(values: pd.Series, favorable: Any) -> None:
         given = {} if favorable is None else {"value": favorable}
         raise InputError(
             "favorable",
-            f"must say from which number on y is good for the person, as y has {len(levels):,} values",
+            f"must give the value of y from which it is good for the person, because y has {len(levels):,} "
+            "values",
             **given,
-            advice=f"such as favorable={{'at_least': {values.median():.3g}}}, or 'high' to take y as it is",
+            advice=f"such as favorable={{'at_least': {values.median():.3g}}}, or 'high' to use y as it is",
         )
     if favorable is None:
         good = guess_good_answer(levels, str(values.name)).value
@@ -352,9 +353,9 @@ def _subject(data: AuditData, model: Any, threshold: Any, made: Made, seed: int)
     elif threshold is None:
         if kind == "number" and not model.zero:
             raise InputError(
-                "threshold", f"is missing: {model.name} gives numbers, and nothing says from which on a "
-                "decision is favorable",
-                advice="write threshold=0.5 where they stand for probabilities, or the number that decides",
+                "threshold", f"is missing: {model.name} gives numbers, and it is unclear from which value "
+                "a decision is favorable",
+                advice="write threshold=0.5 if they are probabilities, or the number that decides",
             )  # fmt: skip
         threshold = 0.0 if kind == "number" else 0.5
         if kind == "number":

@@ -104,7 +104,7 @@ def option(help: str, *, unit: str = "", **bounds: Any) -> Any:  # noqa: A002 - 
 
     Examples
     --------
-    >>> People = Annotated[int, option("People drawn at most.", unit="people", ge=2)]
+    >>> People = Annotated[int, option("Largest number of people.", unit="people", ge=2)]
     """
     return Field(description=help, json_schema_extra={"unit": unit} if unit else None, **bounds)
 
@@ -112,22 +112,20 @@ def option(help: str, *, unit: str = "", **bounds: Any) -> Any:  # noqa: A002 - 
 Level = Annotated[
     float, option("Error rate of intervals and verdict: 0.05 gives 95 % intervals.", ge=0.001, le=0.5)
 ]
-Material = Annotated[
-    float, option("Smallest difference that matters to the auditor.", unit="as a share", gt=0, lt=1)
-]
+Material = Annotated[float, option("Smallest difference that matters to you.", unit="as a share", gt=0, lt=1)]
 MaterialAmount = Annotated[
     float | str,
     option(
-        "Of a numeric outcome, the smallest difference that matters: in its unit (0.5), or in per cent of "
-        "the mean of the group compared with ('5%')."
+        "Of a numeric outcome, the smallest difference that matters: in its unit (0.5), or in percent of "
+        "the mean of the reference group ('5%')."
     ),
 ]
 MeasureAsked = Literal["equal_rates", "equal_errors", "calibration", "amounts"]
 MEASURE_WORDS: dict[str, str] = {
     "equal_rates": "equal rates: every group gets the favorable decision as often",
-    "equal_errors": "equal errors: people of one outcome are treated alike in every group",
-    "calibration": "calibration: the favored of every group turn out well as often",
-    "amounts": "amounts: every group gets as much",
+    "equal_errors": "equal errors: people with the same outcome are treated alike in every group",
+    "calibration": "calibration: favored people turn out well as often in every group",
+    "amounts": "amounts: every group gets the same amount",
 }
 """What each measure that can be asked for means."""
 MaterialOn = Annotated[
@@ -137,9 +135,7 @@ MaterialOn = Annotated[
         "difference and, where the overall rate is below 20%, the ratio too."
     ),
 ]
-Permutations = Annotated[
-    int, option("Permutations behind each p-value; 0 leaves them out.", ge=0, le=100_000)
-]
+Permutations = Annotated[int, option("Permutations for each p-value; 0 leaves them out.", ge=0, le=100_000)]
 
 
 @cache

@@ -33,7 +33,7 @@ def load_plugin(entry: EntryPoint, kind: type[_Kind], taken: Container[str] = ()
         found = entry.load()
     except Exception as error:  # whatever happens while code of others is imported
         reason = f"{type(error).__name__}: {error}"
-        raise InputError(where, f"cannot be loaded: {reason}", advice="mend that, or remove it") from error
+        raise InputError(where, f"cannot be loaded: {reason}", advice="fix it, or remove it") from error
     if not isinstance(found, kind):
         raise InputError(where, f"must be an {kind.__module__}.{kind.__name__}", type(found).__name__)
     if found.name in taken:

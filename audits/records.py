@@ -27,6 +27,7 @@ _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
 
+_TRAINING_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}  # of 20,000 rows
 _MIN_BYTES, _COPIES = 1e8, 4.0  # what every audit takes: libraries, and copies of the encoded features
 
 
@@ -107,6 +108,11 @@ class Size:
     trained: str | None = None
     groups: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
+    @property
+    def start_seconds(self) -> float:
+        """About how many seconds go before the first audit: reading, and training a model here."""
+        return 1.0 + _TRAINING_SECONDS.get(self.trained or "", 0.0) * self.rows / 20_000
+
 
 Named = str | Callable[..., Any]
 
@@ -120,7 +126,7 @@ class OnPages:
     noun : str
         What a sentence calls what the audit looks at, in the plural; by default its title in small letters.
     does : str
-        The button that runs it, as a command to somebody who does not know its name; ``{yes}`` is what the
+        The button that runs it, as a command to someone who does not know its name; ``{yes}`` is what the
         favored are.
     labels : mapping
         Option to what stands above its control, where that is more than its name: messages say it, too. A
@@ -204,8 +210,11 @@ class Audit:
     asks_anew : bool
         Whether the model must score people whom nobody in the data is: a column of predictions cannot.
     distances : bool
-        Whether it tells people alike by numbers in standard deviations: a single cell that carries a column's
-        whole spread is then refused, as all others would be alike.
+        Whether it tells people with the same features by numbers in standard deviations: a single cell that
+        carries a column's whole spread is then refused, as all others would be alike.
+    draws_rows : bool
+        Whether it draws people by their place in the table, which then first puts them in an order that
+        depends on their content alone. True unless set.
     units : mapping of str to str
         Unit of measures by the end of their path in results.json, of all others under ``""``, where that is
         not a share of people.
@@ -269,6 +278,7 @@ class Audit:
     about_words: bool = False
     asks_anew: bool = False
     distances: bool = False
+    draws_rows: bool = True
     units: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     unplanned: str = ""
@@ -319,7 +329,7 @@ class Audit:
         return found
 
     def sentence(self, result: Any) -> str:
-        """Return what `result` found in one sentence for everybody; see `says`."""
+        """Return what `result` found in one sentence for everyone; see `says`."""
         found: str = result.finding if self.says is None else resolve(self.says)(result)
         return found
 

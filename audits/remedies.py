@@ -1,4 +1,4 @@
-"""One call from Python that treats one's own estimator and says what each treatment costs.
+"""One call from Python that treats your own estimator and says what each treatment costs.
 
 `mitigate` is the public name ``evenhand.mitigate``. It fits the estimator on one part of the people, treats
 it in every way that it allows, judges all of them on those held out by the audit `mitigation`, and gives the
@@ -110,7 +110,7 @@ def mitigate(
     options: Mapping[str, Any] | None = None,
     progress: Progress = silent,
 ) -> Mitigation:
-    """Treat an estimator of one's own for the gap between groups, and state what each way costs.
+    """Treat an estimator of your own for the gap between groups, and state what each way costs.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ class OwnEstimator:
                     ), reads  # fmt: skip
             else:
                 self.not_made["thresholds"] = (
-                    f"{by!r} is no column of a pandas X: whoever decides would not know it"
+                    f"{by!r} is not a column of a pandas X, so it would not be known at decision time"
                 )
         for share in SHARES if "reweighing" in options.methods else ():
             yield "reweighing", share, ReweighedEstimator(self.estimator, share=share, **common), people.reads
@@ -295,7 +295,7 @@ class OwnEstimator:
             return estimator.fit(read(training.frame), training.frame[training.label].to_numpy(), **told)
         except InputError:
             raise
-        except Exception as error:  # whatever somebody's estimator raises is told as its own
+        except Exception as error:  # whatever someone's estimator raises is told as its own
             raise InputError(
                 "estimator", f"cannot be fitted on {', '.join(reads[:6])} ({type(error).__name__}: {error})",
                 name_of(estimator), "name the columns that it reads: columns=[…]",

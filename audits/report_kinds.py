@@ -11,16 +11,16 @@ Template = Literal["full", "executive", "comparison", "ll144", "annex4", "four_f
 TEMPLATES: dict[Template, str] = {
     "full": "Full technical report",
     "executive": "Summary for executives (two pages)",
-    "comparison": "A second model beside the first",
-    "ll144": "Tables as New York City's Local Law 144 asks for",
+    "comparison": "A second model compared with the first",
+    "ll144": "Tables required by New York City's Local Law 144",
     "four_fifths": "Four-fifths rule of the US Uniform Guidelines",
     "annex4": "Outline of evidence for Annex IV of the EU AI Act",
-    "colorado": "Colorado: impact assessment of 2024, and what 2027 asks instead",
+    "colorado": "Colorado: impact assessment of 2024, and what 2027 requires instead",
     "sr_11_7": "Validation notes in the style of SR 11-7 and SR 26-2",
 }
 
 BY_CATEGORY: tuple[Template, ...] = ("ll144", "four_fifths")
-"""Those that need to know which columns hold sex and race or ethnicity."""
+"""Templates that need the columns of sex and of race or ethnicity."""
 
 SMALL_SHARE = 0.02
-"""Share of the people under which these may leave a category out of the impact ratios."""
+"""Share of people below which these may leave a category out of the impact ratios."""

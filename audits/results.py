@@ -27,11 +27,11 @@ from audits.checks import adapter
 from audits.errors import RunFailed
 
 __all__ = [
+    "NotebookDisplay",
     "Optimum",
     "frame_of",
     "head",
     "load_result",
-    "notebook_display",
     "numbers",
     "plain",
     "save_result",
@@ -43,7 +43,7 @@ R = TypeVar("R")
 _HEAD = 12  # rows shown in a notebook
 _INSUFFICIENT = "insufficient evidence"
 _NO_INTERVAL = {"value": None, "low": None, "high": None, "n": 0.0, "method": "not kept"}
-_BEFORE = "an earlier version stated this verdict without the interval that it follows from"
+_BEFORE = "an earlier version stated this verdict without its interval"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,8 +87,8 @@ def plain(result: Any) -> dict[str, Any]:
     for path, number in numbers(values):
         if not math.isfinite(number):
             raise RunFailed(
-                f"{type(result).__name__} states {number} at {path}; "
-                "a number that does not exist must be null."
+                f"{type(result).__name__} states {number} at {path}; a number that does not exist must be "
+                "null."
             )
     return values
 
@@ -211,54 +211,49 @@ def verdict_as_now(value: Any) -> Any:
     return _INSUFFICIENT if value == "no evidence at this size" else value
 
 
-def notebook_display(kind: type[R]) -> type[R]:
-    """Give a result class a form for notebooks: verdict, finding, warnings, the head of its table, a figure.
+class NotebookDisplay:
+    """What notebooks show of a result that has `judged`, ``finding``, ``warnings`` and ``to_frame()``."""
 
-    And ``explain()``, which prints the finding, the method that its audit implements, and where it is from.
+    judged: Any
+    finding: Any
+    warnings: Any
 
-    A decorator above ``@dataclass``, whose own form would list every number.
-    """
-    kind.__repr__ = _repr  # type: ignore[method-assign]
-    kind._repr_html_ = _repr_html  # type: ignore[attr-defined]
-    kind._ipython_display_ = _show  # type: ignore[attr-defined]
-    kind.explain = _explain  # type: ignore[attr-defined]
-    return kind
+    def __init_subclass__(cls) -> None:
+        cls.__repr__ = NotebookDisplay.__repr__  # type: ignore[method-assign]  # a dataclass would list every number
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.judged.badge_text}. {self.finding}>"
 
-def _repr(result: Any) -> str:
-    return f"<{type(result).__name__}: {result.judged.badge_text}. {result.finding}>"
+    def explain(self) -> None:
+        """Print the finding, and the method and source that the audit's package states."""
+        package = sys.modules[type(self).__module__.rpartition(".")[0] or type(self).__module__]
+        method = inspect.cleandoc(package.__doc__ or "").replace("``", "`")
+        print(f"{self.judged.badge_text}. {self.finding}\n\n{method}")
 
+    def _ipython_display_(self) -> None:
+        """Show it as the record of its audit does, which lies in its package, if it has one."""
+        package = type(self).__module__.rpartition(".")[0]
+        if importlib.util.find_spec(f"{package}.record") is not None:
+            importlib.import_module(f"{package}.record").AUDIT.show(self)
+            return
+        from IPython.display import HTML, display
 
-def _explain(result: Any) -> None:
-    """Print the finding, and the method and source that the audit's package states."""
-    package = sys.modules[type(result).__module__.rpartition(".")[0] or type(result).__module__]
-    method = inspect.cleandoc(package.__doc__ or "").replace("``", "`")
-    print(f"{result.judged.badge_text}. {result.finding}\n\n{method}")
+        display(HTML(self._repr_html_()))  # type: ignore[no-untyped-call]
+        if hasattr(self, "figure"):
+            media = importlib.import_module("audits.drawing.svg").media
+            display(media(self.figure()), raw=True)  # type: ignore[no-untyped-call]
 
-
-def _show(result: Any) -> None:
-    """Show it in a notebook as the record of its audit does, which lies in its package, if it has one."""
-    package = type(result).__module__.rpartition(".")[0]
-    if importlib.util.find_spec(f"{package}.record") is not None:
-        importlib.import_module(f"{package}.record").AUDIT.show(result)
-        return
-    from IPython.display import HTML, display
-
-    display(HTML(result._repr_html_()))  # type: ignore[no-untyped-call]
-    if hasattr(result, "figure"):
-        media = importlib.import_module("audits.drawing.svg").media
-        display(media(result.figure()), raw=True)  # type: ignore[no-untyped-call]
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p><small>{html.escape(warning)}</small></p>" for warning in self.warnings)
+        table = self.to_frame()  # type: ignore[attr-defined]
+        more = f"<p><small>{len(table) - _HEAD:,} more rows</small></p>" if len(table) > _HEAD else ""
+        by_row = table.index.name is not None
+        cells = table.head(_HEAD).to_html(index=by_row, border=0, float_format=_cell, na_rep="–")
+        finding = html.escape(self.finding)
+        return (
+            f"<div><p><b>{html.escape(self.judged.badge_text)}.</b> {finding}</p>{notes}{cells}{more}</div>"
+        )
 
 
 def _cell(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1 and float(value).is_integer() else f"{value:.3g}"
-
-
-def _repr_html(result: Any) -> str:
-    notes = "".join(f"<p><small>{html.escape(warning)}</small></p>" for warning in result.warnings)
-    table = result.to_frame()
-    more = f"<p><small>{len(table) - _HEAD:,} more rows</small></p>" if len(table) > _HEAD else ""
-    by_row = table.index.name is not None
-    cells = table.head(_HEAD).to_html(index=by_row, border=0, float_format=_cell, na_rep="–")
-    finding = html.escape(result.finding)
-    return f"<div><p><b>{html.escape(result.judged.badge_text)}.</b> {finding}</p>{notes}{cells}{more}</div>"

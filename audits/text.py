@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Protocol
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "brief",
     "cut_apart",
     "in_points",
+    "join_names",
     "named_apart",
     "of_people",
     "points_of",
@@ -100,6 +102,19 @@ def points_of(share: float, n: float) -> str:
     least = next((more for more in range(digits, 5) if round(abs(100 * share), more) > 0), digits)
     text = f"{100 * share:.{least}f}"
     return text.lstrip("-") if float(text) == 0 else text
+
+
+def join_names(names: Iterable[object], last: str = "and", *, most: int = 5, quoted: bool = False) -> str:
+    """Return names in words, the first few of many.
+
+    Examples
+    --------
+    >>> join_names(["sex"]), join_names(["sex", "race"], "or"), join_names("abcd", most=3)
+    ('sex', 'sex or race', 'a, b and 2 more')
+    """
+    shown = [repr(name) if quoted else str(name) for name in names]
+    shown = shown if len(shown) <= most else [*shown[: most - 1], f"{len(shown) - most + 1} more"]
+    return f" {last} ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
 
 
 def in_points(share: float, *, signed: bool = False) -> str:

@@ -180,7 +180,7 @@ def load_adult(page: Page, url: str) -> float:
     began = time.perf_counter()
     files = [str(DATA / name) for name in ("adult.data", "adult.test")]
     page.locator('[class*="st-key-upload-"] input[type=file]').set_input_files(files)
-    page.get_by_text("Read it differently").click()
+    page.get_by_text("Import settings").click()
     names = page.get_by_role("textbox", name="Column names")
     names.fill(ADULT)
     page.get_by_role("button", name="Read again").click()
@@ -197,7 +197,7 @@ def choose(page: Page, key: str, option: str) -> None:
     """Choose in a select box."""
     settle(page)
     box = page.locator(f'[class*="st-key-{key}"] input').first
-    for _ in range(4):  # a page drawn anew closes the list
+    for _ in range(4):  # a page drawn again closes the list
         box.click()
         box.fill(option)
         try:

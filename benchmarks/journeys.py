@@ -73,6 +73,7 @@ def travel(browser: Browser, app: Served, name: str, folder: Path, shots: Path |
     page.wait_for_selector(".st-key-run-groups button", timeout=_SLOW)
     _click(page, made, page.locator(".st-key-run-groups button"))
     page.wait_for_selector(".st-key-finding", timeout=_SLOW)
+    page.wait_for_selector(".js-plotly-plot .point, .js-plotly-plot .points", timeout=_SLOW)
     acts.settle(page)
     made.seconds = time.monotonic() - begun
     see("7-glance")
@@ -149,7 +150,7 @@ def _until_ready(page: Page, made: Journey) -> None:
 
 
 def record(journeys: list[Journey], before: str = "") -> str:
-    """Return journeys as a table in Markdown; those of `before` stay that were not taken anew."""
+    """Return journeys as a table in Markdown; those of `before` stay that were not taken again."""
     rows = {line.split("|")[1].strip(): line for line in before.splitlines() if line.startswith("| ")}
     for each in journeys:
         arrives, minutes = "yes" if each.arrived else "**no**", f"{each.seconds / 60:.1f}"

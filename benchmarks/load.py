@@ -4,11 +4,11 @@
 does, over its socket, in a workspace of its own whose groups have names that nobody else's have: it opens all
 pages, moves sliders, clicks marks of figures, sends files and has audits run. A monitor is sent 200 rows a
 second meanwhile. The clients compute on the cores that the server has. Printed:
-reactions of pages (from asking until the script has run), audits, what was wrong or somebody else's, and the
+reactions of pages (from asking until the script has run), audits, what was wrong or someone else's, and the
 memory of the server's own process: minute by minute, and by how much it grows a minute over the last two
 thirds and over the last half. It is flat where the last half grows by at most half a megabyte a minute. That
 takes half an hour to tell (``--seconds 1800``): sooner, what is remembered of results and closed tabs still
-fills. Everybody closes his tab and opens another now and then. Needs ``requirements-dev.txt``.
+fills. Everyone closes his tab and opens another now and then. Needs ``requirements-dev.txt``.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ FLAT_MB = 0.5  # by which the last half may grow a minute
 _FINISHED = {
     ForwardMsg.FINISHED_SUCCESSFULLY,
     ForwardMsg.FINISHED_WITH_COMPILE_ERROR,
-}  # a run that ended early for another one is not what somebody sees
+}  # a run that ended early for another one is not what someone sees
 
 
 @dataclass
@@ -373,7 +373,7 @@ def processor_ms(pid: int) -> float:
 
 
 def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> Told:
-    """Have everybody come within the first tenth of the time; return what was measured."""
+    """Have everyone come within the first tenth of the time; return what was measured."""
     told, until = Told(), time.monotonic() + seconds
     spaces = [workspace(place, base) for place in range(sessions)]
     people = [

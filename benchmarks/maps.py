@@ -142,7 +142,7 @@ def batch(women: np.ndarray, men: np.ndarray, rng: np.random.Generator) -> tuple
 
 
 def hiring_people(n: int = 10_000) -> tuple[np.ndarray, np.ndarray]:
-    """Women and men (n, 2), standardised over both together."""
+    """Women and men (n, 2), standardized over both together."""
     people = hiring.standardise(hiring.generate(n))
     z = people[["work_years", "hair_length"]].to_numpy()
     return z[(people["gender"] == "female").to_numpy()], z[(people["gender"] == "male").to_numpy()]

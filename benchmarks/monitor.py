@@ -53,7 +53,7 @@ class Running:
     pid: int
 
     def requests(self, size: int) -> list[bytes]:
-        """Return requests of batches of `size` people each, everybody once."""
+        """Return requests of batches of `size` people each, everyone once."""
         found = []
         for start in range(0, len(self.rows), size):
             body = json.dumps({"rows": self.rows[start : start + size]}).encode()

@@ -67,7 +67,7 @@ def bare(path: Path, columns: list[str]) -> float:
 
 
 def network(path: Path, columns: list[str]) -> None:
-    """Write an ONNX network of two layers of 64 units over `columns`, with weights drawn by lot."""
+    """Write an ONNX network of two layers of 64 units over `columns`, with weights sampled at random."""
     rng = np.random.default_rng(0)
     shapes = [(len(columns), 64), (64, 64), (64, 1)]
     weights = [
@@ -157,7 +157,7 @@ def main() -> None:
             {"rule_sets": {}},
         ),
         (
-            "sensitivity, 4 features, 200,000 rows drawn and everybody measured",
+            "sensitivity, 4 features, 200,000 rows drawn and everyone measured",
             2,
             [*few, "sex", "repaid"],
             {**one, "features": few, "draw": 200_000},
@@ -165,7 +165,7 @@ def main() -> None:
             {"sensitivity": {}},
         ),
         (
-            "loss_ratio, 35 features, 100,000 rows drawn and everybody moved",
+            "loss_ratio, 35 features, 100,000 rows drawn and everyone moved",
             35,
             [*many, "sex", "repaid"],
             {**one, "features": many, "draw": 100_000},

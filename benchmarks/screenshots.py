@@ -90,7 +90,7 @@ def _run(page: Page) -> None:
     ended = '.st-key-finding:not(.st-key-earlier *), .stMain [class*="st-key-problem-"]'
     with suppress(BrowserError):  # what cannot be run says so
         page.locator(f".st-key-run button, {ended}").first.wait_for(timeout=120_000)
-        for _ in range(3):  # a page drawn anew may lose a click
+        for _ in range(3):  # a page drawn again may lose a click
             acts.settle(page)
             page.locator(".st-key-run button").first.click(timeout=10_000)
             with suppress(BrowserError):
@@ -117,7 +117,7 @@ def shoot(page: Page, folder: Path, name: str) -> None:
 
 
 def _wrong() -> pd.DataFrame:
-    """Return a table that cannot be audited as it is: everybody has the same outcome."""
+    """Return a table that cannot be audited as it is: everyone has the same outcome."""
     rng = np.random.default_rng(0)
     return pd.DataFrame(
         {"sex": rng.choice(["f", "m"], 80), "years": rng.integers(0, 20, 80), "hired": 1, "prediction": 1}

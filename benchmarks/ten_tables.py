@@ -208,14 +208,14 @@ def _few(rng: np.random.Generator) -> pd.DataFrame:
 _DIFFERENCE, _NONE, _OPEN = "Difference found", "No material difference", "Can't tell yet"
 TABLES = {
     "mortgages": Known(_mortgages, "denied", "no", "black", _DIFFERENCE, ("race", "sex")),
-    "admissions": Known(_admissions, "Decision", "Admitted", "female", _DIFFERENCE, ("Gender",)),
+    "admissions": Known(_admissions, "Decision", "Admitted", "women", _DIFFERENCE, ("Gender",)),
     "adverts": Known(_adverts, "callback", "yes", "black", _DIFFERENCE, ("race",)),
     "rearrests": Known(_rearrests, "rearrested_within_two_years", "0", "black", _DIFFERENCE, ("race",)),
     "bewerbungen": Known(
         _hires,
         "eingestellt",
         "ja",
-        "weiblich",
+        "women",
         _DIFFERENCE,
         ("Geschlecht",),
         header="Spalte 1,Spalte 2,Spalte 3,Spalte 4",

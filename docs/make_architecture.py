@@ -15,7 +15,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from audits.options import options_of  # noqa: E402
 from audits.records import Audit  # noqa: E402
 from audits.runs.registry import AUDITS  # noqa: E402
 from tests import test_architecture  # noqa: E402
@@ -34,13 +33,12 @@ def tables() -> str:
 
 
 def _audit(audit: Audit) -> str:
-    options = ", ".join(f"`{each.name}`" for each in options_of(audit.options))
     lines = [
         f"### {audit.title}: `{audit.name}`",
         "",
         f"*{audit.question}*",
         "",
-        f"Its options ({options}) are stated in {_link(audit.options.__module__)}; "
+        f"Its options are stated in {_link(audit.options.__module__)}; "
         f"{_place(audit.runs)} computes, {_place(audit.result)} is what it returns, "
         f"{_place(audit.presents)} says what is shown:",
         "",

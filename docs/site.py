@@ -1,6 +1,6 @@
 """What mkdocs builds beside the written pages, from the records: a page an audit, the reference, the gallery.
 
-A hook of mkdocs.yml. Nothing of it is kept: `make docs` makes it anew.
+A hook of mkdocs.yml. Nothing of it is kept: `make docs` makes it again.
 """
 
 from __future__ import annotations

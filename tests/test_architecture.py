@@ -240,7 +240,7 @@ def test_nobody_uses_what_another_module_keeps_to_itself(folder: str):
 A_KEY = "a key of what processes, pages or services tell each other, of people's groups or sensitivities"
 NAMED = {
     "app/tables/handles.py": ({"groups"}, A_KEY),
-    "audits/remedies.py": ({"mitigation"}, "one call from Python that is this audit of one's own estimator"),
+    "audits/remedies.py": ({"mitigation"}, "one call from Python that is this audit of your own estimator"),
     "app/tables/server.py": ({"groups"}, A_KEY),
     "app/monitor/alarms.py": ({"sensitivity"}, A_KEY),
     "app/monitor/dashboard.py": ({"sensitivity"}, A_KEY),
@@ -270,7 +270,7 @@ NAMED = {
     "audits/runs/registry.py": (set(AUDITS), "the one list, in the order of pages"),
     "audits/transport/maps/protocol.py": ({"groups"}, "a function of its own"),
 }
-MONITOR = "a monitor measures everybody who comes in as a sensitivity audit did"
+MONITOR = "a monitor measures everyone who comes in as a sensitivity audit did"
 IMPORTED = {
     "audits/runs/search.py": ({"rule_sets"}, "the search that a run makes before it clears is this audit"),
     "app/examples.py": ({"groups"}, "what the card of an example shows"),
@@ -283,10 +283,10 @@ IMPORTED = {
     "app/widgets/choices/roles.py": ({"recourse"}, "the roles that its paper gives German credit"),
     "app/saved/runs.py": ({"groups"}, "the tables that laws ask for are of rates by group"),
     "audits/connect.py": ({"groups"}, "Fairlearn's metrics by its own"),
-    "audits/notebook.py": ({"groups"}, "metrics of one's own are metrics of groups"),
-    "audits/remedies.py": ({"mitigation"}, "one call from Python that is this audit of one's own estimator"),
+    "audits/notebook.py": ({"groups"}, "custom metrics are metrics of groups"),
+    "audits/remedies.py": ({"mitigation"}, "one call from Python that is this audit of your own estimator"),
     "audits/findings.py": (set(AUDITS), "the type of each one's result, for who reads it by mypy"),
-    "audits/runs/gates/rules.py": ({"groups"}, "metrics of one's own are names of numbers"),
+    "audits/runs/gates/rules.py": ({"groups"}, "custom metrics are names of numbers"),
     "audits/reports/contents.py": ({"groups"}, "the groups of At a glance, on page one"),
     "audits/reports/laws": ({"groups"}, "the tables that laws ask for are of rates by group"),
     "audits/monitor": ({"sensitivity"}, MONITOR),

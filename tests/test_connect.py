@@ -87,7 +87,10 @@ def test_what_a_metricframe_takes_is_audited(found, people, model):
         y_pred=people["hired"],
         sensitive_features=people["sex"],
     )
-    with pytest.raises(InputError, match=r"a MetricFrame holds rates and nobody's row; give what it is made"):
+    with pytest.raises(
+        InputError,
+        match="a MetricFrame holds rates, and no rows of people; give what it was made",
+    ):
         from_metricframe(frame)
     with pytest.raises(InputError, match="y_pred and sensitive_features must be given"):
         from_metricframe(y_true=people["hired"])
@@ -137,7 +140,7 @@ def test_groups_travel_through_cross_validation(people):
         assert gap == scorer()(rule, *given, **named) < 0
         with pytest.raises(InputError, match=r"favorable must be a label, got 'yes'; choose 0 or 1"):
             scorer(favorable="yes")(rule, *given, **asked)
-        with pytest.raises(InputError, match="sensitive_features must say everybody's group"):
+        with pytest.raises(InputError, match="sensitive_features must give everybody's group"):
             scorer()(rule, *given)
     with pytest.raises(InputError, match="a rate of groups"):
         scorer("recall")

@@ -17,7 +17,10 @@ class Options:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     by: Annotated[str, option("Attribute to compare by.")]
-    most: Annotated[int, option("People drawn at most.", unit="people", ge=2)] | None = None
+    most: (
+        Annotated[int, option("Largest number of people; more are sampled down to it.", unit="people", ge=2)]
+        | None
+    ) = None
     cost: Annotated[Literal["l1", "l2"], option("Distance.")] = "l1"
     reverse: Annotated[bool, option("Also the way back.")] = True
     level: Level = 0.05

@@ -23,9 +23,9 @@ _LATEST = 200
 
 
 def runs() -> None:
-    """Draw the runs that wait or go on, of everybody, each with Cancel."""
+    """Draw the runs that wait or go on, of everyone, each with Cancel."""
     going = [run for server in _servers() for run in server["runs"]]
-    st.subheader(f"Runs ({len(going)} wait or go on)", anchor=False)
+    st.subheader(f"Runs ({len(going)} waiting or running)", anchor=False)
     if state.get("cancel problem"):
         notices.problem(state.get("cancel problem"))
     for run in going:
@@ -59,12 +59,12 @@ def audit_log() -> None:
     except RunFailed as error:
         notices.problem(str(error))
         return
-    st.text(f"{number:,} lines, each following from the one before; the latest {_LATEST} are shown.")
+    st.text(f"{number:,} lines in an unbroken chain; the latest {_LATEST} are shown.")
     frame = pd.DataFrame(entries[-_LATEST:][::-1], columns=["at", "who", "act", "workspace", "what"])
     frame["at"] = [time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at)) for at in frame["at"]]
     st.dataframe(frame, hide_index=True, alt="The latest lines of the audit log")
     st.download_button(
-        "All of it (JSON lines)",
+        "The whole log (JSON lines)",
         data=lambda: "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries),
         file_name="audit-log.jsonl",
         mime="application/jsonl",

@@ -9,20 +9,18 @@ import streamlit as st
 
 from app import state
 from app.tables.handles import DataHandle
-from app.tables.summary import Summary, audited_size
+from app.tables.summary import Summary
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.stated import stated_number
 from audits.barycenter import BarycenterOptions
-from audits.barycenter.record import AUDIT
-from audits.checks import build
 from audits.options import option_of
 
 __all__ = ["choose_options"]
 
-_WEIGHTS = {"people": "by its people", "equal": "as much as any other"}
+_WEIGHTS = {"people": "by its people", "equal": "the same as any other"}
 
 
-def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
+def choose_options(_: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while no attribute is chosen."""
     if not summary.groups:
         return None
@@ -40,15 +38,13 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     options: dict[str, Any] = {} if by == names[:1] else {"by": by}
     with st.expander("More options"):
         options |= _more()
-    checked = build(BarycenterOptions, options, "barycenter")
-    seconds = AUDIT.expected_seconds(checked, audited_size(draft, summary))
-    return ChosenOptions(options, f"All groups of {' and '.join(by)}", seconds)
+    return ChosenOptions(options, f"All groups of {' and '.join(by)}")
 
 
 def _more() -> dict[str, Any]:
     chosen: dict[str, Any] = {
         "weights": st.selectbox(
-            "A group counts",
+            "Weight of a group",
             list(_WEIGHTS),
             format_func=_WEIGHTS.__getitem__,
             help=option_of(BarycenterOptions, "weights").help,
@@ -56,12 +52,12 @@ def _more() -> dict[str, Any]:
         )
     }
     for name, label in (
-        ("fewest", "Leave out groups of fewer people than"),
-        ("rounds", "Rounds in which the barycenter moves, at most"),
+        ("fewest", "Smallest group (people)"),
+        ("rounds", "Maximum rounds of moving the barycenter"),
         ("level", "Error rate"),
-        ("material", "A difference matters from (as a share)"),
+        ("material", "Smallest difference that matters (share)"),
         ("permutations", "Permutations"),
-        ("seconds", "Seconds for the level of chance, at most"),
+        ("seconds", "Time limit for measuring chance (seconds)"),
     ):
         chosen[name] = stated_number(BarycenterOptions, name, label, **state.choice(f"all-{name}"))
     return {key: value for key, value in chosen.items() if value != option_of(BarycenterOptions, key).default}

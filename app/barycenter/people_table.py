@@ -11,7 +11,7 @@ __all__ = ["TABLES"]
 
 
 def _flipping(result: BarycenterResult, group: str, way: str) -> pd.DataFrame:
-    """Return the people of a group who flip one way among all groups, surest first."""
+    """Return the people of a group who flip one way among all groups, most certain first."""
     people = result.people[(result.people["group"] == group) & (result.people[way] > 0)]
     people = people.iloc[(-people[way]).argsort(kind="stable")]
     return pd.DataFrame(

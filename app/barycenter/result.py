@@ -126,7 +126,7 @@ def _people(found: RunResult, space: Workspace, data: DataHandle) -> None:
             f"all-people-{way}",
             "person",
             beside=raw_cells(data, ("flips", "decision", "score", "closest match", "of", "distance")),
-            alt=f"{begun(way_words(way))} among {group}, surest first",
+            alt=f"{begun(way_words(way))} among {group}, most certain first",
             formats={"flips": st.column_config.NumberColumn(format="percent")},
         )
     if chosen is not None and chosen in result.people.index:
@@ -149,8 +149,8 @@ def _person(found: RunResult, space: Workspace, row: Hashable, data: DataHandle)
         found,
         row,
         match=Beside(first["counterpart"], first, favorable, score),
-        said=f"Of all matches in {others}, {yes} get the favorable decision. A match is statistical, not the "
-        "same person's other life.",
+        said=f"Of all matches in {others}, {yes} get the favorable decision. A match is a statistical "
+        "comparison. It does not show how the same person would have lived in another group.",
         beside={name: {"not": str(data.groups.loc[[row], name].iloc[0])}},
         of=f"person of another {name}",
     )

@@ -23,7 +23,7 @@ from audits.runs.registry import AUDITS
 
 __all__ = ["both_words", "checked_model", "choose_audits", "choose_model", "seconds_of"]
 
-_WAYS = {"another": "Another one", "treated": "The first, treated by mitigation"}
+_WAYS = {"another": "Another model", "treated": "The first, after mitigation"}
 
 
 def choose_model(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
@@ -41,8 +41,8 @@ def choose_model(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
         )
         if way == "treated":
             st.text(
-                "The first model, trained again with more samples of the group whose decisions differ most, "
-                "as on the page Mitigation, with the options last used there and the same threshold."
+                "The first model, retrained with more samples of the group whose decisions differ most. "
+                "Options are those last used on the page Mitigation; the threshold stays the same."
             )
             return {**draft, "compare": {"treated": _treatment(space, draft)}}
     first = {"model": kept.get("model") or _another(spec["model"])}
@@ -86,8 +86,8 @@ def choose_audits(space: Workspace, draft: Mapping[str, Any], data: DataHandle) 
         names,
         default=[name for name in names if name == AUDITS.first or name in latest],
         format_func=title_of,
-        help="With the options that each was last run with here, else the usual ones. Where an audit's "
-        "numbers cannot be paired, both results stand side by side.",
+        help="Each audit uses the options of its last run here, or the defaults. Where numbers cannot be "
+        "paired, both results appear side by side.",
         **state.choice("compared"),
     )
     return {name: known[name] for name in chosen}
@@ -113,7 +113,7 @@ def seconds_of(asked: Mapping[str, dict[str, Any]], draft: Mapping[str, Any], su
 def both_words(draft: Mapping[str, Any]) -> str:
     """Return both models in words, for the title of a run."""
     first, second = model_words(draft["spec"]["model"]), draft["compare"].get("model")
-    return f"{first} and {'the same treated' if second is None else model_words(second)}"
+    return f"{first} and {'the same, mitigated' if second is None else model_words(second)}"
 
 
 def _treatable(model: Mapping[str, Any]) -> bool:

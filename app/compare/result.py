@@ -82,7 +82,7 @@ def _decisions_tab(found: RunResult, space: Workspace, changes: Changes) -> None
         show_exhibit(decided_exhibit(changes), name="decided")
         _people(found, space, changes)
     else:
-        st.text("Whose decision changes is not known.")
+        st.text("We don't know whose decision changes.")
 
 
 def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
@@ -102,13 +102,13 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
         return
     person = table.loc[[row]].iloc[0]
     sides = [
-        f"{DECIDED[bool(person[f'{which} decision'])]} by the {which} model (score "
+        f"the {which} model decides {DECIDED[bool(person[f'{which} decision'])]} (score "
         f"{number(float(person[f'{which} score']))})"
         for which in ("first", "second")
     ]
     with card_of(row):
-        st.text(f"The person in row {row} is decided {' and '.join(sides)}.")
-        st.caption("What follows asks the first model.")
+        st.text(f"For the person in row {row}, {' and '.join(sides)}.")
+        st.caption("The panel below uses the first model.")
         what_if_section(space, found, row)
 
 
@@ -149,7 +149,7 @@ def _downloads(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> 
         for kind, (words, mime) in REPORTS.items():
             make = partial(report_file, space, found, kind, "comparison")
             _download(words, f"comparison.{kind}", mime, make)
-    st.caption("A report is an aid to an assessment, not legal advice.")
+    st.caption("A report supports an assessment. It is not legal advice.")
     export_section(found, draft["source"].get("sample"))
 
 

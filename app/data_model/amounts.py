@@ -40,7 +40,7 @@ def amount_section(draft: dict[str, Any], item: ColumnProfile) -> dict[str, Any]
             width=230,
         )
         unit = st.text_input(
-            "Counted in",
+            "Unit",
             units.get(item.name, ""),
             key=f"amount-unit-{key}",
             max_chars=30,
@@ -48,12 +48,12 @@ def amount_section(draft: dict[str, Any], item: ColumnProfile) -> dict[str, Any]
             width=180,
         ).strip()
         verb = st.text_input(
-            "What people do",
+            "Verb for the amount",
             words.get("verb", "") if "verb" in words or is_amount(draft) else guess_verb(item.name),
             key=f"amount-verb-{key}",
             max_chars=20,
             placeholder="such as earn, pay, wait",
-            help="Sentences say it so: women earn less than men.",
+            help="Sentences use it: women earn less than men.",
             width=180,
         ).strip()
     distribution(item, key)
@@ -83,7 +83,7 @@ def distribution(item: ColumnProfile, key: str, cut: float | None = None) -> Non
     figure.update_yaxes(title="rows (%)", rangemode="tozero")
     ends = f"{amount(item.edges[0])} to {amount(item.edges[-1])}"
     told = "" if cut is None else f", cut at {amount(cut)}"
-    finish(figure, height=180, alt=f"How {item.name} is spread, from {ends}{told}.")
+    finish(figure, height=180, alt=f"Distribution of {item.name}, from {ends}{told}.")
     plot(figure, f"spread-{key}", tools=False)
 
 

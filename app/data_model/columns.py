@@ -37,20 +37,18 @@ def columns_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) ->
             "column": st.column_config.TextColumn("column", pinned=True, width="medium"),
             "kind": st.column_config.SelectboxColumn("kind", options=list(KINDS), required=True),
             "feature": st.column_config.CheckboxColumn(
-                "feature", help="Read by the model and compared by audits"
+                "feature", help="The model reads it, and audits compare people by it"
             ),
-            "protected": st.column_config.CheckboxColumn(
-                "protected", help="A group that people are compared by"
-            ),
+            "protected": st.column_config.CheckboxColumn("protected", help="Audits compare these groups"),
             "role": st.column_config.SelectboxColumn(
                 "role", options=list(ROLES), help="What a person can change"
             ),
             "unit": st.column_config.TextColumn(
-                "unit", max_chars=30, help="What numbers are measured in, such as EUR a year"
+                "unit", max_chars=30, help="Unit of the numbers, such as EUR a year"
             ),
             "missing": st.column_config.NumberColumn("missing", format="localized"),
             "values": st.column_config.NumberColumn(
-                "values", format="localized", help="How many different ones"
+                "values", format="localized", help="Number of different values"
             ),
         },
         alt="Columns of the data: kind, role, and whether each is a feature or a protected attribute",

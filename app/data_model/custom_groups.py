@@ -30,7 +30,7 @@ def made_groups_section(draft: dict[str, Any]) -> dict[str, Any]:
     names = made_groups(data)
     if not names:
         return draft
-    st.markdown("Columns made of people you selected, and of dates")
+    st.markdown("Columns made from selected people and from dates")
     protected, among = list(data.get("protected") or ()), list(data.get("among") or ())
     for place, name in enumerate(names):
         only = {"column": name, "in": [name]}
@@ -40,7 +40,7 @@ def made_groups_section(draft: dict[str, Any]) -> dict[str, Any]:
                 "Compare by it", name in protected, key=f"made-compare-{draft['id']}-{place}"
             )
             alone = "take" not in data["recode"][name] and st.toggle(
-                "Audit nobody else", only in among, key=f"made-only-{draft['id']}-{place}"
+                "Audit only these", only in among, key=f"made-only-{draft['id']}-{place}"
             )
             if st.button(notices.label("Remove"), key=f"made-remove-{draft['id']}-{place}"):
                 return _without(draft, name)
@@ -56,7 +56,7 @@ def dates_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> d
         return draft
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = draft["id"]
-        source = st.selectbox("Of the dates in", dates, key=f"date-{key}", width=200)
+        source = st.selectbox("Dates in", dates, key=f"date-{key}", width=200)
         part = st.selectbox(
             "take the", list(_PARTS), format_func=_PARTS.__getitem__, key=f"date-part-{key}", width=200
         )
@@ -73,7 +73,7 @@ def dates_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> d
                 width=220,
             )
         made = f"{source} {part}"
-        if st.button("Make the column", key="make-date", disabled=part in {"days", "years"} and not until):
+        if st.button("Create the column", key="make-date", disabled=part in {"days", "years"} and not until):
             rule = {"from": source, "take": part, **({"until": until} if until else {})}
             return with_data(draft, recode={**(draft["spec"]["data"].get("recode") or {}), made: rule})
     return draft

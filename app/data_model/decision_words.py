@@ -10,10 +10,10 @@ import streamlit as st
 
 from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
-from audits.data.role_guesses import YES, says_which
+from audits.data.role_guesses import YES, guess_group_words, says_which
 from audits.stats.vocabulary import singular
 
-__all__ = ["proposed_words", "with_words", "words_section"]
+__all__ = ["proposed_words", "with_group_words", "with_words", "words_section"]
 
 _FIELDS = {
     "people": "The people are",
@@ -47,7 +47,7 @@ def proposed_words(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) 
     label = draft["spec"]["data"].get("label")
     first = label.get("column") if isinstance(label, dict) else label
     predicted = (draft["spec"]["model"].get("predictions") or {}).values()
-    own = _own_words(draft, profiles, *predicted) if first is None else {}
+    own = _own_words(draft, profiles, *predicted)
     for name in filter(None, [first, *predicted, draft["source"].get("name")]):
         for pattern, words in _KNOWN:
             if re.search(pattern, str(name).lower()):
@@ -96,7 +96,7 @@ def words_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> d
             key=f"words-{name}-{draft['id']}-{known.get(name, '')}",
             max_chars=40,
             placeholder=proposed.get(name, _GENERIC[name]),
-            help="Sentences and figures say it so.",
+            help="Sentences and figures use these words.",
         ).strip()
     if proposed and not numeric and not any(known.get(name) for name in _FIELDS):
         people, yes, no = proposed.values()
@@ -114,3 +114,13 @@ def with_words(draft: dict[str, Any], given: Mapping[str, str]) -> dict[str, Any
         if given.get("people"):
             told["person"] = singular(given["people"])
     return with_data(draft, words=told or None)
+
+
+def with_group_words(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
+    """Return the draft with women and men called so, unless their values stand for other groups, too."""
+    data = draft["spec"]["data"]
+    compared = {each.name: each.values for each in profiles if each.name in (data.get("protected") or ())}
+    said = {name: guess_group_words(name, values) for name, values in compared.items()}
+    others = {name: {v for each, has in compared.items() if each != name for v in has} for name in compared}
+    groups = {name: words for name, words in said.items() if words and not others[name] & set(words)}
+    return with_data(draft, words={**(data.get("words") or {}), "groups": groups}) if groups else draft

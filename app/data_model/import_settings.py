@@ -14,7 +14,7 @@ from app.widgets import notices
 __all__ = ["preview_section", "reading_section"]
 
 _SEPARATORS = {"Detect": None, "Comma": ",", "Semicolon": ";", "Tab": "tab", "Bar": "|", "Space": " "}
-_HEADERS = {"Detect": None, "First line holds the names": True, "No header": False}
+_HEADERS = {"Detect": None, "First row holds the names": True, "No header": False}
 _DECIMALS = {"Detect": None, "Comma": ",", "Point": "."}
 
 
@@ -23,7 +23,7 @@ def reading_section(draft: dict[str, Any], table: TableHandle | None) -> dict[st
     if table is not None:
         notices.bullets(table.report.sentences())
     key = f"reading-{draft['id']}"
-    box = st.expander("Read it differently", expanded=table is None, key=key, on_change="rerun")
+    box = st.expander("Import settings", expanded=table is None, key=key, on_change="rerun")
     if not box.open:
         return draft
     with box:
@@ -43,7 +43,7 @@ def _options(draft: dict[str, Any]) -> dict[str, Any]:
             "Missing markers",
             ", ".join(old.get("missing") or ()),
             placeholder="Detect",
-            help="Separated by commas: exactly these texts mean that a value is missing.",
+            help="Separated by commas. Only these texts count as missing.",
         )
         skip = middle.text_input(
             "Lines to skip at the top",
@@ -55,7 +55,7 @@ def _options(draft: dict[str, Any]) -> dict[str, Any]:
             "Column names",
             ", ".join(old.get("names") or ()),
             placeholder="From the file",
-            help="Separated by commas, one for each column: for a file without a header, or in place of it.",
+            help="Separated by commas, one for each column. For a file without a header, or to replace it.",
         )
         decimal = left.selectbox(
             "Decimal mark",
@@ -63,7 +63,7 @@ def _options(draft: dict[str, Any]) -> dict[str, Any]:
             index=_place(_DECIMALS, old.get("decimal")),
             help="1.234,50 has a decimal comma, 1,234.50 a decimal point.",
         )
-        sheet = middle.text_input("Sheet of a workbook", old.get("sheet") or "", placeholder="The first")
+        sheet = middle.text_input("Sheet", old.get("sheet") or "", placeholder="The first")
         if not st.form_submit_button("Read again"):
             return draft
     read = {
@@ -83,7 +83,7 @@ def preview_section(table: TableHandle) -> None:
     """Show the first rows as read."""
     rows, columns = table.shape
     first = table.first
-    st.dataframe(first, height=245, alt=f"First {len(first)} rows as they were read")
+    st.dataframe(first, height=245, alt=f"First {len(first)} rows as read")
     with st.container(key="quiet-preview"):
         st.text(f"{rows:,} rows and {columns:,} columns; the first {len(first):,} are shown.")
 

@@ -22,12 +22,12 @@ def checked_section(found: ModelReport) -> None:
     if found.format == "predictions":
         notices.bullets(found.notes)
         return
-    gives = f" and tells {choices(found.classes)} apart" if found.classes else ""
-    opened = "Asked over HTTP" if found.format == "endpoint" else f"Opened as {found.format}"
+    gives = f" and predicts {choices(found.classes)}" if found.classes else ""
+    opened = "The service answered" if found.format == "endpoint" else f"{found.format} model loaded"
     st.text(f"{opened}: it reads {_columns(len(found.feeds))}{gives}.")
     table = pd.DataFrame(
         [(each.input, each.column, each.first) for each in found.feeds],
-        columns=["input of the model", "column that feeds it", "of the first person"],
+        columns=["model input", "column", "first person"],
     )
     st.dataframe(
         table,

@@ -112,7 +112,7 @@ def _threshold(draft: dict[str, Any], way: str) -> dict[str, Any]:
     if way == "label":
         return draft
     if "predict" in model and isinstance(draft["spec"]["data"].get("label"), dict):
-        st.text("Decisions are favorable where the number predicted lies on the favorable side.")
+        st.text("A decision is favorable when the predicted number is on the favorable side.")
         return _without_threshold(draft)
     threshold = st.number_input(
         "Threshold",
@@ -121,8 +121,8 @@ def _threshold(draft: dict[str, Any], way: str) -> dict[str, Any]:
         format="%g",
         key=f"threshold-{draft['id']}",
         width=200,
-        help="A decision is favorable from this score on. At 0.5 a model with more than two classes decides "
-        "by its most probable class.",
+        help="A score at or above this is a favorable decision. At 0.5, a model with more than two "
+        "classes picks its most probable class.",
     )
     if threshold == draft["spec"].get("threshold"):
         return draft  # a look at the page changes nothing
@@ -177,7 +177,7 @@ def _training_choice(draft: dict[str, Any], texts: Sequence[str]) -> tuple[dict[
         format_func=TRAINED.__getitem__,
         key=f"train-{draft['id']}",
         width=320,
-        help="A plain baseline of its kind, trained on a part of the data; audits use the rest.",
+        help="A simple baseline model, trained on part of the data. Audits use the rest.",
     )
     if kind == "text" and texts:
         draft = _read_words(draft, texts)
@@ -233,7 +233,7 @@ def _held_out(draft: dict[str, Any]) -> dict[str, Any]:
             value=int(draft["spec"].get("seed", 0)),
             key=f"seed-{draft['id']}",
             width=200,
-            help="Of the split, the training and everything random in an audit.",
+            help="Fixes the split, the training and everything random in an audit.",
         )
     if share != draft["spec"]["data"].get("test_size", 0.3):  # a look at the page changes nothing
         draft = with_data(draft, test_size=share)
@@ -251,8 +251,8 @@ def _file(space: Workspace, draft: dict[str, Any], *, second: bool, brief: bool)
         on_change=_take_upload,
         args=(space, key, turn, second),
         help=f"{files_read()}. "
-        "Of an ONNX model whose weights lie in a file of their own, choose both at once. "
-        "Pickles and other formats that can run code are refused.",
+        "If an ONNX model keeps its weights in a separate file, choose both together. Pickles and other "
+        "formats that can run code are refused.",
     )
     problem = state.get("model problem")
     if problem:
@@ -280,8 +280,8 @@ def _reading(draft: dict[str, Any]) -> dict[str, Any]:
                 value=", ".join(listed or ()),
                 key=f"model-columns-{draft['id']}",
                 width=420,
-                help="Only for a file that reads a matrix without naming its columns: those it was trained "
-                "on, in that order, separated by commas. Named inputs find their columns themselves.",
+                help="Only for a model that reads a matrix with unnamed columns. List the columns it was "
+                "trained on, in order, separated by commas. Named inputs are matched automatically.",
             )
             names = _parts(words)
             kept |= {"columns": names} if names else {}
@@ -290,8 +290,8 @@ def _reading(draft: dict[str, Any]) -> dict[str, Any]:
             value=", ".join(map(str, old.get("classes") or ())),
             key=f"model-classes-{draft['id']}",
             width=260,
-            help="Only for a file that names the label otherwise, such as 0 and 1: the label values in "
-            "the order of its outputs, separated by commas.",
+            help="Only for a model that uses other names for the label, such as 0 and 1. List the label "
+            "values in the order of its outputs, separated by commas.",
         )
         if _parts(classes):
             unchanged = _parts(classes) == [str(each) for each in old.get("classes") or ()]
@@ -344,8 +344,7 @@ def _model_among(names: Sequence[str]) -> int:
     if len(found) != 1:
         raise InputError(
             "model",
-            f"must be one file, or one ending in .onnx with the files of its weights, but {len(names)} were "
-            "chosen",
+            f"must be one file, or one .onnx file with its weight files, but {len(names)} were chosen",
             advice="choose them again",
         )
     return found[0]
@@ -360,7 +359,7 @@ def _address(draft: dict[str, Any]) -> dict[str, Any]:
             key=f"address-{draft['id']}",
             placeholder=f"http://{endpoint_hosts()[0]}/score" if endpoint_hosts() else None,
             width=420,
-            help="It is sent the features of people as JSON and answers with their scores. Allowed hosts: "
+            help="The service receives people's features as JSON and returns their scores. Allowed hosts: "
             f"{', '.join(endpoint_hosts()) or 'none'}.",
         )
         version = st.text_input(
@@ -368,7 +367,7 @@ def _address(draft: dict[str, Any]) -> dict[str, Any]:
             value=old.get("version", ""),
             key=f"version-{draft['id']}",
             width=200,
-            help="Results are kept under it: change it when another model answers there, to ask again.",
+            help="Answers are stored under this version. Change it when another model runs at this address.",
         )
     if not url.strip():
         return {"endpoint": {}}
@@ -412,6 +411,7 @@ def _trained_on(draft: dict[str, Any], old: str | None) -> dict[str, str]:
         format_func=_MADE.__getitem__,
         key=f"made-{draft['id']}",
         width=320,
-        help="On people used for training a model looks too accurate and too fair: no audit clears it there.",
+        help="On its own training data a model looks too accurate and too fair, so no audit can clear it "
+        "there.",
     )
     return {} if made == "unknown" else {"made": made}

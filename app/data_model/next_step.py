@@ -21,11 +21,11 @@ def next_step(ready: bool, *, features: bool = True, trial: str = "ready") -> No
         if not ready or trial == "refused":
             st.text("Fix the items marked on this page first.")
         elif trial == "trying":
-            st.text("Trying the first audits on some of the people.")
+            st.text("Trying the first audits on a sample.")
         elif features:
             st.text("Ready to audit.")
         else:
             st.text(
-                "Label, predictions and groups alone allow groups, rule sets and transport flows. Audits "
-                "that compare people by features need some ticked."
+                "With only a label, predictions and groups you can run Groups, Rule sets and Transport "
+                "flows. Other audits compare people by features: tick some."
             )

@@ -37,15 +37,15 @@ def outcome_section(
     offered = list(dict.fromkeys([*likely, *names]))
     left, right = st.columns(2)
     place = f"label-{draft['id']}"
-    if column in names and not state.has_value(place):
-        state.set_widget(place, column)  # with an index it could not be cleared again
+    if column in names:
+        state.preset(place, column)  # with an index it could not be cleared again
     label = left.selectbox(
         "Label (the true outcome)",
         offered,
         index=None,
         key=place,
         placeholder="No label",
-        help="What the model predicts, as it turned out. Needed to train a model here.",
+        help="What actually happened. Needed to train a model here.",
     )
     with right:
         if label is None:
@@ -119,7 +119,7 @@ def _match_values(
     good = next((each for each in decided if each in _list(draft["spec"]["data"].get("favorable"))), None)
     made = (recode.get(item.name) or {}).get("map") or {}
     chosen = st.selectbox(
-        "Good in truth",
+        "Favorable true outcome",
         told,
         index=next((k for k, each in enumerate(told) if good and made.get(each) == good), None),
         key=f"truth-{draft['id']}-{item.name}",
@@ -142,19 +142,19 @@ def who_counts(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
     def column(label: str, name: str, value: Any, nothing: str, told: str) -> Any:
         place = f"{name}-{key}"
-        if value in names and not state.has_value(place):
-            state.set_widget(place, value)  # with an index it could not be cleared again
+        if value in names:
+            state.preset(place, value)  # with an index it could not be cleared again
         return st.selectbox(label, names, index=None, key=place, placeholder=nothing, help=told)
 
     weights: Any = column(
         "Weights",
         "weights",
         before["column"],
-        "One person a row",
-        "A column that says what a row weighs.",
+        "One person per row",
+        "A column with the weight of each row.",
     )
     if weights is not None:
-        kinds = {"counts": "People that a row stands for", "sampling": "Sampling weights"}
+        kinds = {"counts": "Counts of people", "sampling": "Sampling weights"}
         kind = st.selectbox(
             "They are",
             list(kinds),
@@ -162,20 +162,24 @@ def who_counts(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
             placeholder="Counts or sampling weights?",
             format_func=kinds.__getitem__,
             key=f"weights-kind-{key}",
-            help="A sampling weight says how many people a row speaks for: it makes no more of them.",
+            help="A sampling weight says how many people a row represents. It does not add people to the "
+            "sample.",
         )
         if kind == "counts":
             weights = {"column": weights, "kind": kind}
         elif kind == "sampling":
-            told = "Of the survey's design, where it drew by them."
+            told = "Only if the survey sampled by strata or clusters."
             parts = {
                 name: column(name.capitalize(), name, before.get(name), "None", told)
                 for name in ("strata", "cluster")
             }
             named = {name: value for name, value in parts.items() if value is not None}
             weights = {"column": weights, "kind": kind, **named}
-    told = "A column that repeats for one person: that person's rows are no evidence of their own."
-    person = column("Person ID", "person", data.get("person"), "One row a person", told)
+    told = (
+        "A column that repeats for one person. Rows of the same person then do not count as "
+        "independent evidence."
+    )
+    person = column("Person ID", "person", data.get("person"), "One row per person", told)
     return with_data(draft, weights=weights, person=person)
 
 

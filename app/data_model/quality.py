@@ -40,13 +40,13 @@ def doctor_section(
     done: list[dict[str, Any]] = list(draft.get("mended") or ())
     cards = open_findings(space, draft, only)
     if not cards and not done and only is None:
-        st.text("Nothing found that needs mending.")
+        st.text("Nothing here needs fixing.")
     if (after := finding_cards(draft, profiles, cards)) is not draft:
         return after
     for place, each in enumerate(done):
         with st.container(horizontal=True, vertical_alignment="center", key=f"quiet-mended-{place}"):
-            st.text(f"Mended: {each['said']}", width="stretch")
-            if place == len(done) - 1 and st.button("Take it back", type="tertiary", key="unmend"):
+            st.text(f"Fixed: {each['said']}", width="stretch")
+            if place == len(done) - 1 and st.button("Undo", type="tertiary", key="unmend"):
                 back = with_data_restored(draft, each["before"])
                 return {**back, "mended": done[:-1], "id": token_hex(4)}
     return draft
@@ -81,7 +81,7 @@ def open_findings(
 ) -> list[Finding]:
     """Return what is found in the data, of some kinds `only`, but for what is to be left as it is."""
     try:
-        found = wait_for(jobs.findings(space, draft["spec"], too_good(space, draft)), "Looking the data over")
+        found = wait_for(jobs.findings(space, draft["spec"], too_good(space, draft)), "Checking the data")
     except InputError:
         return []  # told where the data are prepared
     seen = set(draft.get("as it is") or ())

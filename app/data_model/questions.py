@@ -10,7 +10,7 @@ import streamlit as st
 from app import state
 from app.data_model.amounts import is_amount
 from app.data_model.columns import bins_section
-from app.data_model.decision_words import proposed_words, with_words, words_section
+from app.data_model.decision_words import proposed_words, with_group_words, with_words, words_section
 from app.data_model.model_choice import model_section, way_of
 from app.data_model.outcome import NUMBERS, good_answer, outcome_section
 from app.drafts.drafts import made_groups, with_data
@@ -28,7 +28,7 @@ FIRST_QUESTION = "decision"
 _QUESTIONS = {
     FIRST_QUESTION: "What was decided, and which answer is good?",
     "compared": "Who is compared?",
-    "truth": "What happened in truth?",
+    "truth": "What actually happened?",
     "measure": "Which measure fits?",
     "words": "What do you call them?",
 }
@@ -84,7 +84,10 @@ def _propose_decision(draft: dict[str, Any], profiles: Sequence[ColumnProfile], 
     name, why = guess.column, guess.why
     if name is None and guess.candidates and is_amount_name(guess.candidates[0]):
         name = guess.candidates[0]
-        why = f"“{name}” is a number: groups are compared by how much. Was it decided yes or no? Choose that."
+        why = (
+            f"“{name}” is a number, so groups are compared by amount. If there was a yes-or-no decision, "
+            "choose that instead."
+        )
         words = {"verb": verb} if (verb := guess_verb(name)) else None
         amounts = with_data(draft, label=name, outcome="numeric", favorable="high", words=words)
         return {**_with_model(amounts, {"predictions": {"score": name}}), "proposal": why}
@@ -92,7 +95,10 @@ def _propose_decision(draft: dict[str, Any], profiles: Sequence[ColumnProfile], 
         others = f" Perhaps {choices(guess.candidates[:3])}." if guess.candidates else ""
         return {**_with_model(draft, {"predictions": {}}), "proposal": f"{why[0].upper()}{why[1:]}.{others}"}
     if is_consequence(name):
-        why = f"“{name}” sounds like what happened, which a model can predict. Is it a decision? Choose that."
+        why = (
+            f"“{name}” sounds like an outcome that a model can predict. If it is a decision, keep it; if "
+            "not, choose the decision."
+        )
         return {**with_data(draft, label=name), "proposal": why}
     why = f"“{name}” is proposed by its name and values."
     return {**_with_model(draft, {"predictions": {"label": name}}), "proposal": why}
@@ -124,7 +130,7 @@ def _groups(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnPr
     if likely:
         st.caption(f"Proposed by name: {', '.join(likely)}. Numbers such as age are cut into ranges.")
     else:
-        st.caption("No column is named like a group of people. Numbers such as age are cut into ranges.")
+        st.caption("No column name suggests a group of people. Numbers such as age are cut into ranges.")
     now = data.get("protected") or []
     chosen = st.multiselect(
         "Compare people by",
@@ -142,7 +148,7 @@ def _groups(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnPr
 
 
 def _truth(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
-    st.caption("Optional: with it, errors are compared, too. Leave it open where nobody knows.")
+    st.caption("Optional. With it, errors are compared, too. Leave it empty if it is not known.")
     return outcome_section(draft, profiles, truth=True)
 
 
@@ -152,7 +158,9 @@ def _has_truth(draft: dict[str, Any]) -> bool:
 
 
 def _measure(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
-    st.caption("It leads in headline and report; the others stay beside it. Groups helps to choose.")
+    st.caption(
+        "It leads the headline and the report; the others are still shown. The page Groups helps you choose."
+    )
     known = [name for name in MEASURE_WORDS if name != "amounts"]
     now = draft["spec"].get("measure")
     chosen = st.radio(
@@ -167,9 +175,14 @@ def _measure(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnP
 
 
 def _words(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
-    st.caption("Optional: sentences and figures say it so.")
+    st.caption("Optional. Sentences and figures use these words.")
     if "words" not in draft["spec"]["data"] and not draft.get("named"):
-        draft = {**with_words(draft, proposed_words(draft, profiles)), "named": True}
+        draft = {
+            **with_group_words(with_words(draft, proposed_words(draft, profiles)), profiles),
+            "named": True,
+        }
+    for name, said in ((draft["spec"]["data"].get("words") or {}).get("groups") or {}).items():
+        st.caption(f"{name}: {', '.join(f'“{value}” are {words}' for value, words in said.items())}.")
     return words_section(draft, profiles)
 
 

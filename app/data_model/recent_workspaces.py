@@ -18,7 +18,7 @@ def recent_section(space: Workspace) -> None:
     listed = recent_workspaces(st.context.cookies.get(COOKIE, ""), but=space.token)
     if not listed:
         return
-    st.subheader("Go on where you were", anchor=False)
+    st.subheader("Continue where you left off", anchor=False)
     # plain links: a page link to the page that is open changes what is shown and leaves the address
     lines = (f'<li><a href="?w={each.token}">{html.escape(_words(each))}</a></li>' for each in listed)
     with st.container(key="recent"):

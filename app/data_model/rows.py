@@ -36,8 +36,8 @@ _MAX_SHOWN = 6
 _GOOD = "favorable"
 _SHORT, _LONG = 18, 30  # letters of a group that a narrow column holds, and a wide one
 _MISSING = {
-    "category": "Keep them: missing is a value of its own",
-    "impute": "Fill them in with the middle or most frequent value",
+    "category": "Keep them: missing counts as a separate value",
+    "impute": "Fill them in with the median or most frequent value",
     "drop": "Leave those rows out",
 }
 
@@ -111,7 +111,7 @@ def left_out_section(summary: Summary, told: Collection[str]) -> None:
                 column_config={
                     name: st.column_config.TextColumn(width=200 if letters > _SHORT else 120),
                     "people": st.column_config.NumberColumn(format="localized", width=70),
-                    _GOOD: st.column_config.NumberColumn(format="%.1f %%", help="With a favorable label"),
+                    _GOOD: st.column_config.NumberColumn(format="%.1f%%", help="With a favorable label"),
                 },
                 alt=f"People by {name}",
             )

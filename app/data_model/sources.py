@@ -55,7 +55,7 @@ def file_sources(space: Workspace) -> None:
     turn = state.remember("uploads", lambda: 0)
     key = f"upload-{turn}"
     st.file_uploader(
-        "CSV, TSV, Parquet, Arrow, XLSX or JSON lines; several files with the same columns follow each other",
+        "CSV, TSV, Parquet, Arrow, XLSX or JSON lines; several files with the same columns are read as one",
         accept_multiple_files=True,
         max_upload_size=MAX_FILE_MB,
         key=key,

@@ -41,7 +41,7 @@ def _first(draft: Mapping[str, Any], data: DataHandle) -> dict[str, dict[str, An
 
 
 def _watch(run: Run) -> None:
-    """Draw the page anew once the trial is over."""
+    """Draw the page again once the trial is over."""
 
     @st.fragment(run_every=1.0)
     def poll() -> None:

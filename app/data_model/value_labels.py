@@ -38,7 +38,8 @@ def meanings_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -
         return draft
     with box:
         st.text(
-            "Where values are codes, say what they mean: 1 is male. Every sentence and figure says it then."
+            "If values are codes, say what they mean, such as 1 for male. Sentences and figures then use "
+            "your names."
         )
         edited = st.data_editor(
             base,

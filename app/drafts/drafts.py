@@ -166,8 +166,8 @@ def check_invents(draft: Mapping[str, Any]) -> None:
     if "predictions" in draft["spec"]["model"]:
         raise InputError(
             "model",
-            "must be able to score people who do not exist, but a column of predictions cannot",
-            advice="bring the model itself as a file, or train one, on the page Data & model",
+            "must be the model itself, not a column of predictions",
+            advice="upload a model file, or train one, on the page Data & model",
         )
 
 

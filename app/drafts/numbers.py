@@ -87,7 +87,7 @@ def split_numbers(text: str, where: str, count: int | None = None) -> list[str]:
     elif plain.count(",") == 1 and count is None and re.search(r"[0-9],[0-9]", plain) and " " not in plain:
         first, second = plain.split(",")
         rule = f"“{plain[:40]}” can be {first}.{second}, or {first} and {second}"
-        raise InputError(where, f"cannot be told: {rule}", advice="put “;” between numbers")
+        raise InputError(where, f"is ambiguous: {rule}", advice="put “;” between numbers")
     else:
         parts = plain.split() if " " in plain else plain.split(",")
     return [part.strip() for part in parts if part.strip()]

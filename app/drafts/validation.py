@@ -35,7 +35,7 @@ _PLACES = {
 _DOING = {
     "path": "Opening the model",
     "endpoint": "Asking the service",
-    "predictions": "Looking at the predictions",
+    "predictions": "Checking the predictions",
 }
 
 
@@ -127,7 +127,7 @@ def _missing_parts(spec: Mapping[str, Any], summary: Summary) -> list[InputError
             InputError(
                 "The model",
                 f"learns from one column of text, but the features hold {len(read)}",
-                advice="tick the one as a feature, of kind text",
+                advice="tick exactly one feature, of kind text",
             )
         )
     threshold = spec.get("threshold", 0.5)

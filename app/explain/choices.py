@@ -9,15 +9,13 @@ import streamlit as st
 
 from app import state
 from app.tables.handles import DataHandle
-from app.tables.summary import Summary, audited_size
+from app.tables.summary import Summary
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.amounts import amount_limit
 from app.widgets.choices.groups import choose_groups
-from audits.checks import build
 from audits.data import group_name
 from audits.explain import ExplainOptions
-from audits.explain.record import AUDIT
 from audits.options import option_of
 
 __all__ = ["choose_options"]
@@ -48,6 +46,4 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         options |= amount_limit(ExplainOptions)
         drawn |= {"material", "material_on"}
     options |= other_options("explain", drawn, options_fold("explain"))
-    checked = build(ExplainOptions, options, "explain")
-    seconds = AUDIT.expected_seconds(checked, audited_size(draft, summary))
-    return ChosenOptions(options, f"What explains {group_name(source)} and {group_name(target)}", seconds)
+    return ChosenOptions(options, f"What explains {group_name(source)} and {group_name(target)}")

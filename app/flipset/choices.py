@@ -15,14 +15,11 @@ from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.counterfactuals import choose_counterfactuals
 from app.widgets.choices.groups import choose_groups
 from app.widgets.run_bar import time_words
-from audits.checks import build
 from audits.data import group_name
 from audits.errors import InputError
 from audits.flipset import FlipsetOptions
 from audits.flipset.options import in_full
-from audits.flipset.record import AUDIT
 from audits.options import options_of
-from audits.records import Size
 from audits.stats.text import count
 
 __all__ = ["choose_options"]
@@ -62,9 +59,9 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     ]
     conditions = [_NOTHING, *([_LABEL] if summary.label else []), *columns]
     condition = st.selectbox(
-        "Compare only people alike in",
+        "Compare only people with the same",
         conditions,
-        help="With the true label, flips among the equally deserving are compared (equalized odds).",
+        help="Choose the true label to compare people with the same outcome (equalized odds).",
         **state.choice("condition"),
     )
     options: dict[str, Any] = {"source": source, "target": target}
@@ -72,9 +69,9 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         "Counterparts",
         list(_METHODS),
         format_func=_METHODS.__getitem__,
-        help="A map learns from both groups and invents a counterpart for everyone; it has to prove first "
-        "that it can be trusted. Where the decisions are a column of the data nobody can be invented: then "
-        "exact, entropic and unbalanced match real people.",
+        help="A map learns from both groups and invents a counterpart for everyone. It must first pass "
+        "checks that show it can be trusted. If the decisions are a column of the data, nobody can be "
+        "invented: exact, entropic and unbalanced then match real people.",
         **state.choice("method"),
     )
     audited = None if sizes is None else _audited_sizes(draft, sizes)
@@ -90,7 +87,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         options |= _weights([name for name in summary.features if name not in {*source, *target}])
         options |= choose_counterfactuals(draft.get("options") or {}, data, summary, source)
     title = f"{group_name(source)} → {group_name(target)}"
-    return ChosenOptions(options, f"Flipset: {title}", _seconds(draft, summary, options))
+    return ChosenOptions(options, f"Flipset: {title}")
 
 
 def _audited_sizes(draft: Mapping[str, Any], sizes: tuple[int, int]) -> tuple[int, int]:
@@ -109,7 +106,7 @@ def _everyone(n: int, m: int, width: int) -> dict[str, Any]:
     everyone = st.toggle(
         "Match everyone",
         value=False,
-        help="Otherwise a random part of both groups is matched, as many as take about two minutes.",
+        help="Otherwise a random sample of both groups is matched, as large as about two minutes allow.",
         **state.choice("everyone"),
     )
     st.text(f"All {count(n)} with {count(m)}: {time_words(seconds)}, {memory / 2**30:.1f} GB of memory.")
@@ -143,7 +140,7 @@ def _more() -> dict[str, Any]:
         **state.choice("level"),
     )
     material = st.number_input(
-        "A difference matters from (percentage points)",
+        "Smallest difference that matters (percentage points)",
         min_value=1,
         max_value=90,
         value=round(100 * stated["material"].default),
@@ -151,7 +148,7 @@ def _more() -> dict[str, Any]:
         **state.choice("material"),
     )
     shuffles = st.number_input(
-        "Shuffles for the level of chance",
+        "Permutations for measuring chance",
         min_value=int(stated["permutations"].at_least or 0),
         max_value=int(stated["permutations"].at_most or 0),
         value=stated["permutations"].default,
@@ -159,7 +156,7 @@ def _more() -> dict[str, Any]:
         **state.choice("shuffles"),
     )
     patience = st.number_input(
-        "Seconds for the level of chance",
+        "Time limit for measuring chance (seconds)",
         min_value=1.0,
         max_value=stated["seconds"].at_most,
         value=stated["seconds"].default,
@@ -168,7 +165,7 @@ def _more() -> dict[str, Any]:
         **state.choice("patience"),
     )
     repeats = st.number_input(
-        "Match again, so many times",
+        "Stability repeats",
         min_value=int(stated["repeats"].at_least or 0),
         max_value=int(stated["repeats"].at_most or 0),
         value=stated["repeats"].default,
@@ -176,10 +173,10 @@ def _more() -> dict[str, Any]:
         **state.choice("repeats"),
     )
     repeat_maps = st.multiselect(
-        "Match again by",
+        "Repeat with",
         list(_METHODS),
         format_func=_METHODS.__getitem__,
-        placeholder="The same way",
+        placeholder="The same method",
         help=stated["repeat_maps"].help,
         **state.choice("repeat-maps"),
     )
@@ -190,7 +187,7 @@ def _more() -> dict[str, Any]:
         **state.choice("repeat-people"),
     )
     reverse = st.toggle(
-        "Also count the way back",
+        "Also count flips in the other direction",
         value=stated["reverse"].default,
         help=stated["reverse"].help,
         **state.choice("reverse"),
@@ -212,7 +209,7 @@ def _more() -> dict[str, Any]:
 def _weights(features: list[str]) -> dict[str, Any]:
     """Weights in the distance, of the features that shall not count once."""
     chosen = st.multiselect(
-        "Weigh features otherwise",
+        "Weight features differently",
         features,
         help="Weight in the distance: 1 as it is, 0 leaves it out of the matching, 3 counts it three times.",
         **state.choice("weighed"),
@@ -236,13 +233,3 @@ def _sizes(data: DataHandle, source: Mapping[str, Any], target: Mapping[str, Any
         return int(data.members(source).sum()), int(data.members(target).sum())
     except InputError:
         return None  # the run says what is wrong with the groups
-
-
-def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, Any]) -> float:
-    trained = draft["spec"]["model"].get("train")
-    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
-    groups = {
-        name: {group.value: int(group.people) for group in groups} for name, groups in summary.groups.items()
-    }
-    size = Size(max(1, round(share * summary.rows)), summary.width, trained, groups)
-    return AUDIT.expected_seconds(build(FlipsetOptions, options, "flipset"), size)

@@ -52,7 +52,10 @@ def _gan(usual: GanOptions) -> dict[str, Any]:
             **state.choice("gan-weight"),
         ),
         "early_stopping": st.toggle(
-            "Stop early", value=usual.early_stopping, help="On people held out.", **state.choice("gan-stop")
+            "Stop early",
+            value=usual.early_stopping,
+            help="Measured on people held out.",
+            **state.choice("gan-stop"),
         ),
         **_network("gan", usual),
     }
@@ -121,7 +124,7 @@ def _network(kind: str, usual: GanOptions | NeuralOptions) -> dict[str, Any]:
 def _entropic_controls(usual: CoupledOptions) -> dict[str, Any]:
     return {
         "epsilon": st.number_input(
-            "Regularisation (ε)",
+            "Regularization (ε)",
             min_value=1e-5,
             max_value=1e3,
             value=usual.epsilon,
@@ -134,7 +137,7 @@ def _entropic_controls(usual: CoupledOptions) -> dict[str, Any]:
 
 
 def _unbalanced_controls(usual: UnbalancedOptions) -> dict[str, Any]:
-    names = {"relaxed": "who is too dear at a price", "partial": "all but a given share"}
+    names = {"relaxed": "people whose match costs too much", "partial": "a fixed share of people"}
     relaxation = st.selectbox(
         "Leave unmatched", list(names), format_func=names.__getitem__, **state.choice("relaxation")
     )
@@ -154,7 +157,7 @@ def _unbalanced_controls(usual: UnbalancedOptions) -> dict[str, Any]:
         value=usual.price,
         step=0.1,
         format="%g",
-        help="As a multiple of what pairing the groups at random costs; a large one matches everyone.",
+        help="As a multiple of the cost of random pairing. A high price matches everyone.",
         **state.choice("price"),
     )
     return {"price": price}

@@ -49,14 +49,14 @@ def people_section(found: RunResult, space: Workspace, data: DataHandle) -> None
     if selected is not None and len(rows) > 1:
         show_selected(of_group, selected, f"people-{way}", "score")
     listed = PeopleTable(found, "flipped", {"part": way}, rows)
-    card = st.container()  # above the list, which folds while somebody is looked at
+    card = st.container()  # above the list, which folds while someone is looked at
     with st.expander("The list", expanded=state.chosen("person") is None and len(rows) > 1):
         chosen = choose_row(
             listed,
             f"people-{way}",
             "person",
             beside=raw_cells(data, flipped_people(result, way, rows[:0]).columns),
-            alt=f"People: {way_words(way)}, surest first",
+            alt=f"People: {way_words(way)}, most certain first",
             formats={"flips": st.column_config.NumberColumn(format="percent")},
             among=False,
         )
@@ -70,7 +70,8 @@ def people_section(found: RunResult, space: Workspace, data: DataHandle) -> None
                 found,
                 chosen,
                 match=match_of(result, chosen),
-                said="A match is statistical, not the same person's other life.",
+                said="A match is a statistical comparison. It does not show how the same person would "
+                "have lived in another group.",
                 beside=found.audits[0].options["target"],
                 of=one_of(result.target),
             )

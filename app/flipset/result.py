@@ -73,7 +73,7 @@ def _blocks(exhibit: Exhibit) -> None:
 
 
 def _open(dot: list[Any]) -> bool:
-    """Open the person of a dot; whoever flips stays one of those listed, anybody else is selected alone."""
+    """Open the person of a dot; whoever flips stays one of those listed, anyone else is selected alone."""
     if len(dot) < 2:
         return False
     _, row, way = dot
@@ -123,7 +123,7 @@ def live_curve(now: RunProgress) -> None:
 
 
 def _checks(result: FlipsetResult) -> None:
-    """Show what the map was held against, and how stable a match is."""
+    """Show what the map was compared with, and how stable a match is."""
     if result.validation.checks:
         st.subheader("Can this map be trusted?", anchor=False)
         number = st.column_config.NumberColumn(format="%.3g")
@@ -132,7 +132,7 @@ def _checks(result: FlipsetResult) -> None:
             hide_index=True,
             height="content",
             column_config={"value": number, "at most": number},
-            alt="What the map was held against, and whether it passed",
+            alt="Checks of the map, and whether it passed",
         )
         with st.expander("What these checks mean"):
             st.markdown(page_text("flipset_trust"))

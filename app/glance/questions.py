@@ -45,7 +45,7 @@ def question_cards(
         if left:
             with st.container(border=True, height="stretch", key="question-rest"):
                 st.button(
-                    "Run what has not run",
+                    "Run the remaining audits",
                     key="run-rest",
                     disabled=space.read_only,
                     on_click=submit_usual,

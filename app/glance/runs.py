@@ -24,7 +24,7 @@ def usual_options(draft: Mapping[str, Any], data: DataHandle) -> dict[str, dict[
     found = data.usual_audits(model.get("train"))
     names = list(data.protected)
     if names:
-        example = draft["source"]["kind"] == "sample"  # of one's own tables nobody asked for intersections
+        example = draft["source"]["kind"] == "sample"  # of your own tables nobody asked for intersections
         found[AUDITS.first] = {"by": [*names, names] if example and len(names) > 1 else names}
     given = draft["options"]
     found |= {name: {} for name in AUDITS if name in draft and name not in found}  # an example's own
@@ -69,7 +69,7 @@ def runs_under_way(
 
 
 def watch_runs(runs: Mapping[str, Run]) -> None:
-    """Show how far runs are; the page is drawn anew whenever one is over."""
+    """Show how far runs are; the page is drawn again whenever one is over."""
 
     @st.fragment(run_every=0.7)
     def poll() -> None:

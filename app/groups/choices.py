@@ -9,15 +9,13 @@ import streamlit as st
 
 from app import state
 from app.tables.handles import DataHandle
-from app.tables.summary import Summary, audited_size
+from app.tables.summary import Summary
 from app.widgets import notices
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.amounts import amount_limit
-from audits.checks import build
 from audits.groups.options import GroupsOptions, Scikit
 from audits.options import option_of
-from audits.runs.registry import AUDITS
 
 __all__ = ["choose_options"]
 
@@ -59,10 +57,8 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         options |= other_options("groups", _DRAWN, fold) | ({"metrics": metrics} if metrics else {})
     if reference:
         options["reference"] = reference
-    checked = build(GroupsOptions, options, "groups")
-    seconds = AUDITS["groups"].expected_seconds(checked, audited_size(draft, summary))
     compared = [*chosen, *probable.get("by_probability", ())]
-    return ChosenOptions(options, f"Groups of {', '.join(compared)}", seconds)
+    return ChosenOptions(options, f"Groups of {', '.join(compared)}")
 
 
 def _limit() -> dict[str, Any]:
@@ -70,7 +66,7 @@ def _limit() -> dict[str, Any]:
     stated = option_of(GroupsOptions, "material")
     usual = 100 * stated.default
     material = st.number_input(
-        "A difference matters from (percentage points)",
+        "Smallest difference that matters (percentage points)",
         min_value=0.5,
         max_value=90.0,
         value=usual,
@@ -104,7 +100,7 @@ def _probable(data: DataHandle) -> dict[str, Any]:
         attribute = st.text_input("They are groups of", value="group", **state.choice("probable-of")).strip()
         stated = option_of(GroupsOptions, "proxy_error")
         error = st.number_input(
-            "They may be wrong by (percentage points)",
+            "They may be off by (percentage points)",
             min_value=0.0,
             max_value=49.0,
             value=100 * stated.default,

@@ -1,4 +1,4 @@
-"""Below the comparison: what is left of the largest gap among people alike in one column after the other."""
+"""Below the comparison: what is left of the largest gap like for like, one column after another."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def survival_strip(space: Workspace, draft: Mapping[str, Any], result: GroupsRes
     if pair is None or not len(result.people):
         return
     group, reference = pair
-    st.subheader("Does the gap stay among people alike?", anchor=False)
+    st.subheader("Does the gap remain like for like?", anchor=False)
     asked = {"source": {attribute: group.group}, "target": {attribute: reference.group}}
     spec = audit_spec(draft, "explain", asked)
     try:
@@ -46,13 +46,13 @@ def survival_strip(space: Workspace, draft: Mapping[str, Any], result: GroupsRes
         _show(jobs.result(space, spec).audits[0].result)
         return
     st.text(
-        f"The rate of {people_of(group)} ({count(group.n)}) lies farthest from that of "
-        f"{people_of(reference)}: look at both among people who are alike in one column after the other. It "
-        "says what goes with the gap, not what causes it."
+        f"The rate of {people_of(group)} ({count(group.n)}) is furthest from that of {people_of(reference)}. "
+        "Compare the two like for like, one column after another. This shows what goes with the gap, not "
+        "what causes it."
     )
     with st.container(width=320, key="survives"):
         title = f"What explains {group.group} and {reference.group}"
-        run_button(space, spec, title, standing, _SECONDS, "look-within", label="Look among people alike")
+        run_button(space, spec, title, standing, _SECONDS, "look-within", label="Compare like for like")
     if standing.going and standing.run is not None:
         progress(standing.run)
     else:
@@ -75,7 +75,7 @@ def _farthest(result: GroupsResult, attribute: str) -> tuple[GroupRow, GroupRow]
 def _show(result: ExplainResult) -> None:
     st.text(text.headline(result))
     figure_card("survives", figures.left(result), result.to_frame)
-    st.caption("What goes with a gap need not cause it, and may itself come of unequal treatment.")
+    st.caption("What goes with a gap need not cause it, and can itself result from unequal treatment.")
     page = page_of("explain")
     if page is not None:
         st.page_link(page, label=f"{page.title} →", query_params=state.where())

@@ -14,43 +14,43 @@ from audits.groups import GroupsResult
 from audits.groups.inference import ASKED_FIRST
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference
-from audits.groups.text import people_of
+from audits.groups.text import counted_words, people_of
 from audits.options import MEASURE_WORDS
 from audits.stats import EVIDENCE, Judgment
-from audits.stats.text import count, out_of
+from audits.stats.text import count, percent
 from audits.text import begun
 
 __all__ = ["measure_chooser", "measure_tiles"]
 
 _TRUST = {
-    "yes": "Yes: it happened, and the same way for every group",
-    "no": "No: it was decided by people, or is known for some only",
+    "yes": "Yes: it was observed, and in the same way for every group",
+    "no": "No: people decided it, or it is known for only some",
 }
 _GIVES = {
     "help": "It gives something: a loan, a job, a place",
-    "burden": "It burdens somebody: a search, a detention, a suspicion",
+    "burden": "It burdens someone: a search, a detention, a suspicion",
 }
 _SHORT = {
-    "many": "There is enough for everybody who deserves it",
+    "many": "There is enough for everyone who deserves it",
     "few": "Only a few can get it",
 }
 _MEASURES = {**ASKED_FIRST, "equal_errors": (*ASKED_FIRST["equal_errors"], "false_negative_rate")}
 _FIT = {
     "selection_rate": (
-        "Compare how often each group is decided favorably. That needs no outcome; four fifths is the usual "
-        "line. It says nothing of who deserved it."
+        "Compare how often each group gets the favorable decision. This needs no outcome; four-fifths is "
+        "the usual line. It says nothing about who deserved it."
     ),
     "true_positive_rate": (
         "Compare, among people with a favorable outcome, how often each group gets the favorable decision: "
-        "does whoever deserves it have the same chance?"
+        "do those who deserve it have the same chance?"
     ),
     "false_negative_rate": (
         "Compare, among people with a favorable outcome, how often each group is burdened all the same: who "
         "is wronged by mistake?"
     ),
     "precision": (
-        "Compare, among those decided favorably, how often the outcome was favorable too: a higher share "
-        "means that a group had to be better to be chosen."
+        "Compare, among people with the favorable decision, how often the outcome was favorable, too. A "
+        "higher share means the group had to be better to be chosen."
     ),
 }
 
@@ -83,13 +83,15 @@ def measure_tiles(result: GroupsResult, attribute: str) -> None:
                 st.markdown(f"**{metric.words.capitalize()}**")
                 st.badge(_badge(gap), color="gray")
                 if own is not None and other is not None and None not in (own.value, other.value):
-                    mine = out_of((own.value or 0.0) * own.n, own.n)
-                    theirs = out_of((other.value or 0.0) * other.n, other.n)
+                    mine, theirs = (
+                        counted_words(each, metric.name) or percent(rate.value, rate.n)
+                        for each, rate in ((row, own), (reference, other))
+                    )
                     who = people_of(row)
                     st.text(f"{begun(who)}{metric.about}: {mine}, against {theirs}.")
                 differ = sum(each.verdict == EVIDENCE for _, each in rows)
                 if len(rows) > 1:
-                    st.caption(f"{count(differ)} of {count(len(rows))} groups differ beyond chance")
+                    st.caption(f"{count(differ)} of {count(len(rows))} groups differ by more than chance")
 
 
 def _badge(gap: Difference) -> str:

@@ -1,4 +1,4 @@
-"""Everybody as a table, a row each, and how each is decided."""
+"""Everyone as a table, a row each, and how each is decided."""
 
 from __future__ import annotations
 

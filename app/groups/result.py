@@ -161,7 +161,7 @@ def _scores(result: GroupsResult) -> None:
         drawing = cached_figure(curves.scores, result, attribute)
         _card(result, "scores", drawing, attribute, lambda: result.scores_frame(attribute))
     else:
-        st.caption("These predictions are decisions alone: there are no scores to draw.")
+        st.caption("These predictions are decisions only, so there are no scores to show.")
 
 
 def _calibration(result: GroupsResult) -> None:
@@ -183,9 +183,7 @@ def _combinations(result: GroupsResult) -> None:
     table = _rows(result, attribute)
     groups = table["group"].tolist()
     told = table.assign(group=table["group"].map(in_words))
-    _group_rows(
-        result, attribute, told, groups, "group-verdicts", alt="Each group; a click selects its people"
-    )
+    _group_rows(result, attribute, told, groups, "group-verdicts", alt="Click a group to select its people")
 
 
 def _test_tab(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
@@ -200,7 +198,7 @@ def _test_tab(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
     again = result.bootstrap_frame(attribute)
     if len(again):
         with st.expander("Balanced accuracy by the bootstrap"):
-            st.text("A second interval, by resampling people, beside the one that is drawn.")
+            st.text("A second interval, by resampling people, beside the one shown.")
             st.dataframe(again, hide_index=True, column_config=number_columns(again))
 
 

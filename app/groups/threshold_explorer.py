@@ -59,7 +59,7 @@ def other_thresholds(
     """Draw thresholds to try, what each comes to, and accuracy against the gap over all of them."""
     moved = _threshold_controls(found, result, attribute, space, draft)
     if moved is not result:
-        notices.note("With these thresholds, computed here; the saved result above is as it was.")
+        notices.note("With these thresholds. The saved result above is unchanged.")
         with st.container(key="moved"):
             st.text(text.headline(moved))
         figure_card(
@@ -176,12 +176,12 @@ def _trade_off(
 def keep_as_run(space: Workspace, draft: Mapping[str, Any], found: RunResult, threshold: Any) -> None:
     """Offer to run the comparison with the thresholds that are shown, which become the workspace's."""
     st.button(
-        "Keep as a run",
+        "Run with these thresholds",
         key="keep-thresholds",
         on_click=_keep,
         args=(space, draft, found, threshold),
         disabled=space.read_only,
-        help="The thresholds shown become those of all audits here, and this comparison is run with them.",
+        help="All audits here will use these thresholds, and this comparison runs again with them.",
     )
     if failed := state.get("keep failed"):
         state.forget("keep failed")

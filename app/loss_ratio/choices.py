@@ -13,15 +13,11 @@ from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
-from audits.checks import build
-from audits.loss_ratio.options import LossRatioOptions, usual_steps
-from audits.records import Size
-from audits.runs.registry import AUDITS
 
 __all__ = ["choose_options"]
 
 _METRICS = {
-    "learned": "what stands in for a group",
+    "learned": "proxies for a group",
     "expert": "features or directions I name",
     "factor": "what comparable people differ in",
     "explore": "pairs of comparable people",
@@ -49,7 +45,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         metrics,
         index=metrics.index(usual.get("metric", "learned")),
         format_func=_METRICS.__getitem__,
-        help="People who differ only in this count as alike, and should be treated alike.",
+        help="People who differ only in this should be treated alike.",
         **state.choice("metric"),
     )
     options: dict[str, Any] = {} if metric == "learned" else {"metric": metric}
@@ -64,18 +60,16 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     else:
         kinds = {"categorical", "ordinal", "integer"}
         columns = [name for name, kind in summary.kinds.items() if kind in kinds]
-        column = st.selectbox("Comparable are people of the same", columns, **state.choice("comparable"))
+        column = st.selectbox("People are comparable if they share", columns, **state.choice("comparable"))
         chosen = [column] if column else []
         options["comparable"] = column
     number = "predict" in draft["spec"]["model"]
     left_out = _DRAWN | (_FAIR if number else set())
     options |= other_options("loss_ratio", left_out, options_fold("loss_ratio"))
-    chosen = [*chosen, *(f"{name} of my own" for name in _EXPERT if name in options)]
+    chosen = [*chosen, *(f"custom {name}" for name in _EXPERT if name in options)]
     if not chosen:
         return None
-    return ChosenOptions(
-        options, f"Individual fairness: {', '.join(chosen)}", _seconds(draft, data, summary, options)
-    )
+    return ChosenOptions(options, f"Individual fairness: {', '.join(chosen)}")
 
 
 def _sensitive(data: DataHandle, usual: Mapping[str, Any]) -> list[str]:
@@ -85,25 +79,13 @@ def _sensitive(data: DataHandle, usual: Mapping[str, Any]) -> list[str]:
         "Attributes",
         data.asked("loss_ratio", "sensitive"),
         default=usual.get("sensitive", list(data.protected)),
-        help="Protected attributes and columns of numbers. One cut into groups counts as the number.",
+        help="Protected attributes and columns of numbers. A number cut into groups counts as the number.",
         **state.choice("sensitive"),
     )
     if left_out and chosen == usual["sensitive"]:
         with st.container(key="quiet-left-out"):
             st.text(
-                f"{', '.join(left_out)} too would leave nothing that matters: the model reads "
-                f"{', '.join(data.features)} alone."
+                f"If {', '.join(left_out)} should not matter either, nothing is left: the model reads only "
+                f"{', '.join(data.features)}."
             )
     return chosen
-
-
-def _seconds(
-    draft: Mapping[str, Any], data: DataHandle, summary: Summary, options: Mapping[str, Any]
-) -> float:
-    model = draft["spec"]["model"]
-    trained = model.get("train")
-    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
-    number = "predict" in model and isinstance(draft["spec"]["data"].get("label"), dict)
-    chosen = build(LossRatioOptions, {"steps": usual_steps(number=number), **options}, "loss_ratio")
-    size = Size(round(share * data.n), summary.width, trained)
-    return AUDITS["loss_ratio"].expected_seconds(chosen, size)

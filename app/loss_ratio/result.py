@@ -69,7 +69,7 @@ def _tolerance(result: LossRatioResult, top: float) -> None:
         step=0.01,
         key="delta",
         persist_state="page",
-        help="1.25 is the four-fifths rule put the other way round.",
+        help="1.25 is the four-fifths rule, inverted.",
     )
     st.text(result.finding)
     table = result.to_frame()
@@ -124,8 +124,8 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
         st.text(person_sentence(result, row))
         with st.container(key="quiet-person"):
             st.text(
-                "The moved person need not exist: categories are mixed (1 is the whole one), and numbers may "
-                "leave their range."
+                "The moved person need not exist: categories can be mixed (1 is the whole category), and "
+                "numbers can leave their range."
             )
         figure_card(
             "loss-ratio-person",

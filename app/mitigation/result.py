@@ -35,15 +35,15 @@ _SHARED = ("protected", "support", "bins", "depth", "text", "terms")
 def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapping[str, Any]) -> None:
     """Draw the section below a rule-set result: the offer, the run, or what it found."""
     trained = draft["spec"]["model"].get("train")
-    st.subheader("Train the model again for the worst rule set", anchor=False)
+    st.subheader("Retrain the model for the worst rule set", anchor=False)
     if trained is None:
-        st.text("Only a model that was trained here can be trained again.")
+        st.text("Only a model trained here can be retrained.")
         return
     if (trained == "text") != ("text" in options):
         st.text(
-            "A model of words can be trained again for identity terms: choose them as the rules."
+            "A text model can be retrained for identity terms: choose them as the rules."
             if trained == "text"
-            else "A model that reads no text can be trained again for protected attributes: choose them."
+            else "A model without text can be retrained for protected attributes: choose them."
         )
         return
     data, summary = wait_for(
@@ -54,11 +54,11 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
     kept = names
     if names:
         kept = st.multiselect(
-            "Stated before and after",
+            "Audits before and after",
             names,
             default=names,
             format_func=title_of,
-            help="Every audit that needs no choice on these data, and those you ran, as you ran them.",
+            help="All audits that need no choices on these data, and those you ran, with your options.",
             **state.choice("also"),
         )
     chosen = offered | {"also": {name: offered["also"][name] for name in names if name in kept}}

@@ -50,7 +50,7 @@ def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Ala
 
 def alarm_row(alarm: Alarm) -> dict[str, str]:
     """Return a row of the table of alarms."""
-    state = "lasts" if alarm.lasts else "over"
+    state = "ongoing" if alarm.lasts else "over"
     return {
         "alarm": str(alarm.place),
         "raised": _time(alarm.raised),
@@ -67,10 +67,11 @@ def _one(identity: str, alarm: Alarm) -> None:
     """Draw an alarm that waits, and what can be done with it."""
     with st.container(border=True, key=f"alarm-{alarm.place}"):
         told = f" {alarm.told}." if alarm.told else ""
-        lasts = "it lasts" if alarm.lasts else "it is over"
+        lasts = "ongoing" if alarm.lasts else "over"
         times = "found once" if alarm.times == 1 else f"found {count(alarm.times)} times"
         st.text(
-            f"{_time(alarm.raised)}, {alarm.severity}: {alarm.sentence} Batch {alarm.batch}; {times} until "
+            f"{_time(alarm.raised)}, {alarm.severity}: {alarm.sentence} Batch {alarm.batch}; {times}, last "
+            "on "
             f"{_time(alarm.latest)}, {lasts}.{told}"
         )
         key = f"alarm-note-{identity}-{alarm.place}"
@@ -93,9 +94,9 @@ def _do(identity: str, place: int, key: str) -> None:
 def _all_at_once(identity: str, waiting: int, later: int) -> None:
     with st.container(border=True, key="alarms-all"):
         if later > 0:
-            st.text(f"{count(later)} more alarm{'s wait' if later > 1 else ' waits'}.")
+            st.text(f"{count(later)} more alarm{'s waiting' if later > 1 else ' waiting'}.")
         key = f"alarm-note-{identity}-all"
-        st.text_input("Note for all that wait", key=key, max_chars=10_000)
+        st.text_input("Note for all waiting alarms", key=key, max_chars=10_000)
         st.button(f"Acknowledge all {count(waiting)}", on_click=_done, args=(identity, key))
 
 

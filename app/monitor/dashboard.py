@@ -1,4 +1,4 @@
-"""A monitor as it stands: chart, drift, alarms, flagged people, drawn anew every few seconds."""
+"""A monitor as it stands: chart, drift, alarms, flagged people, drawn again every few seconds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from audits.text import in_points
 
 __all__ = ["chart_card", "choose_monitor", "state_head", "watch"]
 
-_NOTHING = "No predictions have come in yet. What to send is said below."
+_NOTHING = "No predictions have come in yet. See below what to send."
 
 _REFRESH = "5s"
 _LONG_NOTE = 300  # characters
@@ -55,7 +55,7 @@ def choose_monitor(space: Workspace) -> StoredMonitor | None:
 
 
 def watch(monitor: StoredMonitor, space: Workspace) -> None:
-    """Draw a monitor; what is live is drawn anew every few seconds."""
+    """Draw a monitor; what is live is drawn again every few seconds."""
     st.subheader(monitor.name, anchor=False)
     if len(monitor.note) > _LONG_NOTE:  # what is wrong now shall be in sight
         with st.expander("Note"):
@@ -92,7 +92,9 @@ def _reference(rate: float, chart: Chart) -> tuple[float, int | None]:
 def _token(monitor: StoredMonitor) -> None:
     new = state.get("new-monitor")
     if new is not None and new[0] == monitor.id:
-        notices.note("This is the monitor's token. It is shown now and kept nowhere: copy it.")
+        notices.note(
+            "This is the monitor's token. Copy it now: it is not stored and will not be shown again."
+        )
         st.code(new[1], language=None)
         st.button("I have copied it", on_click=state.forget, args=("new-monitor",))
 
@@ -107,7 +109,7 @@ def _live(identity: str) -> None:
         columns, rates = INGEST.monitors.counted(identity), INGEST.monitors.rates(identity)
         waiting = INGEST.monitors.waiting(identity)
     except InputError:
-        st.text("This monitor is no longer there.")
+        st.text("This monitor no longer exists.")
         return
     except RunFailed as error:
         notices.problem(str(error))
@@ -141,8 +143,8 @@ def _live(identity: str) -> None:
         if monitor.bundle.audited is not None:
             st.text(_finding(monitor, drift, waiting[0]))
         else:
-            once = f"once in {count(monitor.budget)} people on average at most"
-            st.text(f"All kinds of alarms together are raised without a cause {once}.")
+            once = f"at most once in {count(monitor.budget)} people on average"
+            st.text(f"Without any change, an alarm of any kind is raised {once}.")
 
 
 def state_head(said: str, alarms: int) -> None:
@@ -159,7 +161,7 @@ def chart_card(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]) -
         "monitor-chart",
         figures.control_chart(points, chart, alarms),
         lambda: figures.points_frame(points, chart.limit),
-        heading="Is it like the day of the audit?",
+        heading="Is it still like the day of the audit?",
         caption=f"Dot: share flagged in a batch; up to {percent(chart.rate, 1000)} (dotted) is in control. "
         "Line: evidence for more flags, which alarms at its limit. Cross: any alarm.",
     )
@@ -170,21 +172,21 @@ def _wrong(lasting: list[Alarm], monitor: StoredMonitor) -> str:
     measured = monitor.bundle.audited is not None
     if not lasting and measured and monitor.people < _delay(monitor)[0]:  # nor would much be found yet
         people = "one person" if monitor.people == 1 else f"{count(monitor.people)} people"
-        return f"Nothing is out of control so far. From {people} little can be told."
+        return f"Nothing is out of control so far, but {people} cannot show much."
     if not lasting:
         return "Nothing is out of control now."
     worst = max(lasting, key=lambda alarm: SEVERITIES.index(alarm.severity))
     more = len(lasting) - 1
-    also = f" {count(more)} other condition{'s last' if more > 1 else ' lasts'} as well." if more else ""
+    also = f" {count(more)} other condition{'s persist' if more > 1 else ' persists'}, too." if more else ""
     return f"{worst.sentence.partition('. Without')[0].partition(' (after')[0]}.{also}"
 
 
 def _tables(columns: dict[str, dict[str, int]], rates: list[GroupRates]) -> None:
     """Draw what was odd by column, and the rates of groups."""
     if columns:
-        st.subheader("What came in that the audit did not have", anchor=False)
+        st.subheader("Values the audit never saw", anchor=False)
         table = pd.DataFrame.from_dict(columns, orient="index").fillna(0).astype(int)
-        st.dataframe(table.rename_axis("column"), alt="Values by column that the audit did not have")
+        st.dataframe(table.rename_axis("column"), alt="Values by column that the audit never saw")
     if rates:
         st.subheader("Groups so far", anchor=False)
         st.text("Each interval holds however often you look, for all groups of an attribute together.")
@@ -224,16 +226,15 @@ def _finding(monitor: StoredMonitor, drift: Drift, waiting: int) -> str:
     shorter = f"; {count(needed)} reference people would halve that" if needed else ""
     text = (
         f"{_flag_count(monitor)}{latest}: {percent_interval(drift.flagged)}. Up to "
-        f"{percent(chart.rate, 1000)} count as in control. All kinds of alarms "
-        "together are raised without a cause once in "
-        f"{count(monitor.budget)} people on average at most. Twice the flags of the audit are found within "
-        f"about {count(late)} people{shorter}. The chart stands at "
+        f"{percent(chart.rate, 1000)} count as in control. Without any change, an alarm of any kind is "
+        f"raised at most once in {count(monitor.budget)} people on average. Twice as many flags as in the "
+        f"audit are noticed within about {count(late)} people{shorter}. The chart stands at "
         f"{100 * monitor.chart_value / chart.limit:.0f}% of its limit; "
-        f"{count(waiting) if waiting else 'no'} alarm{' waits' if waiting == 1 else 's wait'}."
+        f"{count(waiting) if waiting else 'no'} alarm{' is' if waiting == 1 else 's are'} waiting."
     )
     if drift.p_value is not None:
         text += (
-            f" The latest sensitivities lie {number(drift.distance)} from the baseline at most. Under no "
-            f"drift: p {p_words(drift.p_value)}, however often you look."
+            " The largest gap between the latest sensitivities and the baseline is "
+            f"{number(drift.distance)} (p {p_words(drift.p_value)}, however often you look)."
         )
     return text

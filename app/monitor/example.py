@@ -1,4 +1,4 @@
-"""The month that a bundled example's monitor saw: shown until there is a monitor of one's own."""
+"""The month that a bundled example's monitor saw: shown until there is a monitor of your own."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def watch_example(stream: ExampleStream) -> None:
         for alarm in later:
             st.text(alarm.sentence.partition(" (after")[0] + ".")
     with incoming:
-        st.text("Values that the audit did not have, by column")
+        st.text("Values that the audit never saw, by column")
         table = pd.DataFrame.from_dict(stream.columns, orient="index").fillna(0).astype(int)
-        st.dataframe(table.rename_axis("column"), alt="Values by column that the audit did not have")
+        st.dataframe(table.rename_axis("column"), alt="Values by column that the audit never saw")
     with tested:
         st.markdown(page_text("monitor_reading"))

@@ -70,8 +70,8 @@ def _retention() -> tuple[int, int]:
             max_value=10**9,
             value=1_000_000,
             step=100_000,
-            help="What is older, or of people before these, is removed every ten minutes: sensitivities, "
-            "flagged people, and the keys by which a batch sent again is known. Counts and alarms stay.",
+            help="Anything older, or about earlier people, is removed every ten minutes: sensitivities, "
+            "flagged people, and the keys that recognize a batch sent twice. Counts and alarms stay.",
         )
     return int(days), int(most)
 
@@ -82,8 +82,8 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
         chosen = st.selectbox(
             "From",
             list(audits),
-            help="An audit of prediction sensitivity carries the model along and flags people. Predictions "
-            "alone are enough to watch inputs, scores, decisions, groups and outcomes.",
+            help="A sensitivity audit includes the model and flags people. Predictions alone are enough "
+            "to watch inputs, scores, decisions, groups and outcomes.",
         )
         name = st.text_input("Name", max_chars=200)
         note = st.text_area("Note (who owns it, what to do on an alarm)", max_chars=10_000)
@@ -95,16 +95,16 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
         days, most = _retention()
         keep_rows = st.checkbox(
             "Keep rows",
-            help="Without it nothing of a row is kept but what is found about it; with it, what comes in can "
-            f"be audited for {nouns(needing_rows())} as well, until retention removes it.",
+            help="Off: the monitor keeps what it finds about a row, not the row. On: incoming rows can also "
+            f"be audited for {nouns(needing_rows())}, until retention removes them.",
         )
         hosts = webhook_hosts()
         webhook = st.text_input(
-            "Webhook told of alarms",
+            "Webhook for alarms",
             disabled=not hosts,
             help=f"Allowed hosts: {', '.join(hosts)}" if hosts else "EVENHAND_WEBHOOK_HOSTS names no host.",
         )
-        made = st.form_submit_button("Make the monitor", type="primary")
+        made = st.form_submit_button("Create the monitor", type="primary")
     if not made:
         return
     try:

@@ -35,8 +35,8 @@ def give_file(monitor: StoredMonitor) -> None:
         needed = [*monitor.bundle.reads, *filter(None, [monitor.bundle.needs.removesuffix("s")])]
         more = ["id", *(f"protected.{name}" for name in monitor.bundle.groups)]
         st.text(
-            f"Columns: {', '.join(needed)}; if you like, {', '.join(more)}. No others. A file with any wrong "
-            "row is refused whole; the same content is counted once."
+            f"Columns: {', '.join(needed)}; optionally {', '.join(more)}. No others. A file with any wrong "
+            "row is refused as a whole. The same content counts only once."
         )
         files = st.file_uploader(
             "CSV, TSV, JSON lines, Parquet or Arrow",
@@ -49,7 +49,7 @@ def give_file(monitor: StoredMonitor) -> None:
             with st.spinner("Scoring"):
                 told = [_take(monitor, file) for file in held]
             state.let_go(held)
-            none = "Choose the files once more: they waited too long." if files else "No file was chosen."
+            none = "Choose the files again: the upload expired." if files else "No file was chosen."
             state.keep("given", (monitor.id, told or [(False, none)]))
             st.rerun()
     given = state.get("given")
@@ -73,7 +73,7 @@ def _take(monitor: StoredMonitor, file: Any) -> tuple[bool, str]:
             sentence = str(error) if error.where == name else f"{name}: {error}"
             return False, f"{sentence} The file was refused: 0 of its people were stored."
         except RunFailed as error:
-            return False, f"{name}: {error} What was stored of it does not count again if you give it again."
+            return False, f"{name}: {error} If you send it again, what was stored does not count twice."
     return True, f"{name}: {_taken_words(taken)}"
 
 
@@ -108,8 +108,8 @@ def send(monitor: StoredMonitor) -> None:
         wrap_lines=True,
     )
     st.text(
-        f"The description of the API lies at {server}/api/v1/openapi.json. "
-        "Files dropped into this folder of the server are taken as well:"
+        f"The API is described at {server}/api/v1/openapi.json. "
+        "Files dropped into this folder on the server are read, too:"
     )
     st.code(str(drop_folder(monitor)), language=None, wrap_lines=True)
 
@@ -133,9 +133,9 @@ def _example(entry: dict[str, object]) -> object:
 def remove_or_export(monitor: StoredMonitor, space: Workspace) -> None:
     """Offer the bundle, and the end of the monitor."""
     st.text(
-        "The bundle says what the reference people looked like; `evenhand monitor replay` watches by it."
+        "The bundle describes the reference people; `evenhand monitor replay` compares new data with it."
         if monitor.bundle.needs
-        else "The bundle holds all that a service needs to measure people itself, without this server."
+        else "The bundle holds everything a service needs to measure people without this server."
     )
     st.download_button(
         "Bundle (ZIP of JSON and safetensors)",
@@ -147,7 +147,7 @@ def remove_or_export(monitor: StoredMonitor, space: Workspace) -> None:
     problem = state.get("remove-problem")
     if problem:
         notices.problem(problem)
-    sure = st.checkbox("Remove this monitor and all it measured", key=f"sure-{monitor.id}")
+    sure = st.checkbox("Remove this monitor and all its measurements", key=f"sure-{monitor.id}")
     st.button("Remove", disabled=not sure, on_click=_remove, args=(monitor.id, space.token))
 
 

@@ -30,10 +30,10 @@ _MAX_SHOWN = 5
 def audit_window(monitor: StoredMonitor, space: Workspace) -> None:
     """Draw the form that audits a window, what came of it, and the latest audits of windows."""
     offered, needing = audits_of_windows(), needing_rows()
-    with st.expander("Audit a window of what came in"):
+    with st.expander("Audit recent predictions"):
         st.text(
-            "What came in becomes a table and is audited like any other: people as the deployed model "
-            f"decided them. {_retention_text(monitor, offered, needing)}"
+            "Incoming predictions become a table that is audited like any other, with the deployed "
+            f"model's decisions. {_retention_text(monitor, offered, needing)}"
         )
         st.toggle(
             "Keep rows",
@@ -41,8 +41,8 @@ def audit_window(monitor: StoredMonitor, space: Workspace) -> None:
             key=f"keep-rows-{monitor.id}",
             on_change=keep_rows,
             args=(monitor.id,),
-            help="Rows sent from now on are kept as long as the monitor keeps anything, so that "
-            f"{nouns(needing)} can be found among them. Switched off, those kept are removed at once.",
+            help="Rows sent from now on are kept as long as the monitor's other records, so that "
+            f"{nouns(needing)} can be audited. Switching this off removes them at once.",
         )
         way = st.radio("Which people", [_LAST, _DAYS], horizontal=True, key=f"window-way-{monitor.id}")
         with st.form(f"window-{monitor.id}", border=False):
@@ -53,7 +53,7 @@ def audit_window(monitor: StoredMonitor, space: Workspace) -> None:
             )
             asked["outcomes"] = st.checkbox("Only people whose outcome is known, with their outcomes")
             if st.form_submit_button("Audit the window", type="primary"):
-                with st.spinner("Putting the table together"):
+                with st.spinner("Building the table"):
                     _submit(monitor, space, {**asked, "audits": audits or None})
                 st.rerun()
         _window_status(monitor)
@@ -72,11 +72,11 @@ def _retention_text(monitor: StoredMonitor, offered: Sequence[Audit], needing: S
 def _people_controls(way: str) -> dict[str, Any]:
     """Draw what says which people, and return it."""
     if way == _LAST:
-        return {"last": int(st.number_input("So many people", 1, MAX, _USUAL, step=100))}
+        return {"last": int(st.number_input("Number of people", 1, MAX, _USUAL, step=100))}
     today = datetime.now(UTC).date()
     with st.container(horizontal=True):
         since = st.date_input("From", today - timedelta(days=7))
-        until = st.date_input("To, the day included", today)
+        until = st.date_input("To (inclusive)", today)
     return {"since": str(since), "until": str(until + timedelta(days=1))}
 
 
@@ -99,7 +99,7 @@ def _window_status(monitor: StoredMonitor) -> None:
         notices.problem(problem[1])
     if asked is not None and asked[0] == monitor.id:
         submitted: WindowRun = asked[1]
-        notices.note(" ".join(["It is being audited.", submitted.window.sentence, *submitted.notes]))
+        notices.note(" ".join(["The audit is running.", submitted.window.sentence, *submitted.notes]))
     for run in audits_of(monitor)[:_MAX_SHOWN]:
         st.page_link("views/saved.py", label=_label(run), query_params=state.where() | {"run": [run.id[:12]]})
 

@@ -17,17 +17,12 @@ from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.groups import choose_groups
 from app.widgets.choices.roles import roles_section
 from app.workspaces.workspace import MAX_FILE_MB
-from audits.checks import build
 from audits.data import group_name
 from audits.errors import InputError
 from audits.models.spec import check_format
-from audits.outcome_transport.options import OutcomeTransportOptions
-from audits.outcome_transport.record import AUDIT
-from audits.records import Size
 
 __all__ = ["choose_options"]
 
-_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _LABEL, _GROUPS, _REJECTED, _EQUAL, _OTHER = (
     "the labels with the model",
     "two groups of people",
@@ -88,7 +83,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         return None
     options["by"] = by
     options |= other_options("outcome_transport", _DRAWN, options_fold("outcome_transport"))
-    return ChosenOptions(options, f"Flows: {title}", _seconds(draft, summary, options))
+    return ChosenOptions(options, f"Flows: {title}")
 
 
 def _first(names: list[str], summary: Summary) -> list[str]:
@@ -134,7 +129,7 @@ def _file(draft: Mapping[str, Any]) -> dict[str, str]:
         key="other-file",
         max_upload_size=MAX_FILE_MB,
         on_change=_take_upload,
-        help="It reads the same features. Pickles and other formats that can run code are refused.",
+        help="It must read the same features. Pickles and other formats that can run code are refused.",
     )
     problem, path = state.get("other model problem"), state.get("other model")
     if problem:
@@ -156,12 +151,3 @@ def _take_upload() -> None:
                 state.keep("other model", str(state.workspace().add_file(file.name, file)))
             except InputError as error:
                 state.keep("other model problem", str(error))
-
-
-def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, Any]) -> float:
-    trained = draft["spec"]["model"].get("train")
-    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
-    size = Size(rows=round(share * summary.rows), width=summary.width, trained=trained)
-    start = 2.0 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
-    asked = build(OutcomeTransportOptions, options, "outcome_transport")
-    return start + AUDIT.expected_seconds(asked, size)

@@ -126,7 +126,7 @@ def _people(found: RunResult, space: Workspace) -> None:
         "flow-people",
         "flow-person",
         beside=raw_cells(data, (), after=" "),
-        alt="People of the chosen flow, surest first",
+        alt="People of the chosen flow, most certain first",
         formats={"share": st.column_config.NumberColumn(format="percent")},
         number="bias",
     )
@@ -153,7 +153,10 @@ def _beside(run: RunResult, data: DataHandle, row: Any, target: str) -> None:
     with card_of(row):
         own = source_words(result, str(result.people.loc[row, "subgroup"]))
         st.text(f"Row {row} ({own}) is matched with row {counterpart}, among others. {most_different(both)}")
-        st.caption("A match is a statistical one, not the same person's other life.")
+        st.caption(
+            "A match is a statistical comparison. It does not show how the same person would have "
+            "lived in another group."
+        )
         st.dataframe(in_units(both, run.spec), height="content", alt=f"Row {row} beside row {counterpart}")
         first = f" (the first {MAX_PEOPLE:,} are shown)" if len(found) > MAX_PEOPLE else ""
         st.text(f"Matches among {subgroup_words(target)}: {count(found['people'].sum())}{first}")

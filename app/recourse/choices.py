@@ -18,17 +18,13 @@ from app.widgets import notices
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.roles import changeable, roles_section, with_role
-from audits.checks import build
 from audits.errors import InputError
 from audits.options import option_of
-from audits.records import Size
 from audits.recourse.options import RecourseOptions
-from audits.recourse.record import AUDIT
 from audits.runs.digests import digest_of
 
 __all__ = ["choose_options"]
 
-_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 _DRAWN = {"actionable", "by", "limits", "cost_weights", "follows"}
 _MAX_LISTED = 30
 _MAX_NAMED = 3
@@ -68,18 +64,10 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     options: dict[str, Any] = {"actionable": actionable, "by": by}
     with st.expander("Limits and costs"):
         options |= _limits(draft, actionable, data, summary)
-    with st.expander("Columns that move along"):
+    with st.expander("Columns that follow others"):
         options |= _follows(actionable, data, summary)
     options |= other_options("recourse", _DRAWN, options_fold("recourse"))
-    return ChosenOptions(options, "Recourse", _seconds(draft, summary, options))
-
-
-def _seconds(draft: Mapping[str, Any], summary: Summary, options: Mapping[str, Any]) -> float:
-    trained = draft["spec"]["model"].get("train")
-    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
-    size = Size(rows=round(share * summary.rows), width=summary.width, trained=trained)
-    start = 1.0 + _START_SECONDS.get(trained, 0.0) * summary.rows / 20_000
-    return start + AUDIT.expected_seconds(build(RecourseOptions, options, "recourse"), size)
+    return ChosenOptions(options, "Recourse")
 
 
 def _limits(
@@ -106,7 +94,7 @@ def _limits(
             "at least": st.column_config.TextColumn("at least", alignment="right"),
             "at most": st.column_config.TextColumn("at most", alignment="right"),
             "cost": st.column_config.TextColumn(
-                "cost", alignment="right", help="Of a standard deviation, or of a change of category"
+                "cost", alignment="right", help="Cost per standard deviation, or per change of category"
             ),
         },
         alt="Limits of each column and what a change costs",
@@ -145,7 +133,7 @@ def _follows(actionable: list[str], data: DataHandle, summary: Summary) -> dict[
         if summary.kinds[name] in {"continuous", "integer"} and name not in actionable
     ]
     moved = st.multiselect(
-        "Columns that move along",
+        "Columns that follow others",
         numbers,
         help=option_of(RecourseOptions, "follows").help,
         **state.choice("moves-along"),

@@ -60,7 +60,7 @@ def suggest_columns(data: DataHandle, names: Sequence[str]) -> tuple[list[str], 
     if not chosen:
         return [], "No column looks like one that a person can change: choose some, if there are any."
     lack = "No column that the model reads has" if with_role(data) else "No column has"
-    return chosen, f"{lack} the role actionable yet: take out what a person cannot change."
+    return chosen, f"{lack} the role actionable yet. Remove those that a person cannot change."
 
 
 def _is_fixed(name: str, data: DataHandle) -> bool:

@@ -44,7 +44,7 @@ def _people(found: RunResult, space: Workspace) -> None:
         "recourse-people",
         "recourse-person",
         order=Order(HEADS["alpha"]),
-        alt="Rejected people, those with least far to go first",
+        alt="Rejected people, nearest to acceptance first",
         number=HEADS["alpha"],
     )
     if chosen is not None:
@@ -78,7 +78,7 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
             sure = "" if person["fewest_proved"] else " (not all smaller sets were tried)"
             st.text(f"Fewest columns that must take the match's value: {person['fewest_columns']}{sure}")
         elif _fewest_sought(result):
-            st.text("No set of these columns turns the decision.")
+            st.text("No set of these columns changes the decision.")
         if result.ways is not None and row in result.ways.index:
             own = with_headings(result.ways.loc[[row], [name for name in _WAY if name in result.ways]])
             st.dataframe(own, hide_index=True, alt="Alternatives for this person, the cheapest first")

@@ -10,15 +10,13 @@ import streamlit as st
 
 from app import state
 from app.tables.handles import DataHandle
-from app.tables.summary import Summary, audited_size
+from app.tables.summary import Summary
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
-from audits.checks import build
 from audits.errors import InputError
 from audits.options import options_of
 from audits.rule_sets.measures.values import WORDS
 from audits.rule_sets.options import MEASURES, RuleSetsOptions
-from audits.runs.registry import AUDITS
 from audits.stats.text import count
 from audits.subgroups.texts import TERMS
 
@@ -67,7 +65,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
             name for name in MEASURES if draft["spec"]["model"].get("predictions") is None or name in _HARD
         ]
         measures = st.multiselect(
-            "Errors to look at too",
+            "Errors to compare, too",
             names,
             format_func=lambda name: WORDS[name].name,
             help=_STATED["measures"].help,
@@ -79,7 +77,11 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     with fold:
         options |= {} if text is not None else _context(data)
     options |= other_options("rule_sets", _DRAWN | (_OF_COLUMNS if text is not None else set()), fold)
-    return ChosenOptions(options, title, _seconds(draft, data, summary, options))
+    if "text" not in options:
+        with contextlib.suppress(InputError):  # the run says what is wrong
+            candidates = data.asked("rule_sets", "candidates", options=dict(options))
+            st.text(f"{count(candidates)} groups can be looked at")
+    return ChosenOptions(options, title)
 
 
 def _terms() -> dict[str, Any]:
@@ -87,7 +89,7 @@ def _terms() -> dict[str, Any]:
     written = "\n".join(f"{name}: {', '.join(terms)}" for name, terms in TERMS.items())
     with st.expander("Identity terms"):
         text = st.text_area(
-            "One category a line, its terms separated by commas",
+            "One category per line, its terms separated by commas",
             written,
             height=260,
             key="terms",
@@ -123,7 +125,7 @@ def read_terms(text: str) -> dict[str, list[str]]:
             )
         found.setdefault(name.strip(), []).extend(terms)
     if not found:
-        raise InputError("the identity terms", "must hold at least one category", advice="write one a line")
+        raise InputError("the identity terms", "must hold at least one category", advice="write one per line")
     return found
 
 
@@ -141,15 +143,3 @@ def _suggested_support(draft: Mapping[str, Any]) -> float:
     """What the example's own rule-set audit uses, else the paper's 5%."""
     own = (draft.get("rule_sets") or {}).get("support")
     return own if own in _SUPPORTS else _STATED["support"].default
-
-
-def _seconds(
-    draft: Mapping[str, Any], data: DataHandle, summary: Summary, options: Mapping[str, Any]
-) -> float:
-    """Say how many rule sets there are, and return about how long the audit takes."""
-    if "text" not in options:
-        with contextlib.suppress(InputError):  # the run says what is wrong
-            candidates = data.asked("rule_sets", "candidates", options=dict(options))
-            st.text(f"{count(candidates)} groups can be looked at")
-    checked = build(RuleSetsOptions, dict(options), "rule_sets")
-    return AUDITS["rule_sets"].expected_seconds(checked, audited_size(draft, summary))

@@ -54,7 +54,7 @@ _COLUMNS = {
     "confirmed": "confirmed",
     "sampled score": "on perturbed people",
     "margin": "margin",
-    "rule sets alike": "rule sets alike",
+    "similar rule sets": "similar rule sets",
 }
 _NEAR = {
     "rule_set": "group",
@@ -209,7 +209,7 @@ def _table(table: pd.DataFrame, numbers: list[int], name: str) -> None:
         },
         on_select=lambda: _open(numbers, clicks, name),
         selection_mode=ROWS,
-        alt="Different findings, first in rank first; a click opens the group",
+        alt="Distinct findings, in rank order; click one to open the group",
     )
 
 
@@ -248,7 +248,7 @@ def _choose_group(result: RuleSetsResult) -> LeaderRow:
     )
     row = rows[about.number if number is None else number]
     inside, outside = row.favorable_in.value or 0.0, row.favorable_out.value or 0.0
-    context = ", the others of the same context" if row.within is not None else ""
+    context = ", the others in the same context" if row.within is not None else ""
     rates = percent(inside, row.n_in, row.n_out), percent(outside, row.n_out, row.n_in)
     equal = several(row.equal, "other rule set") if row.equal else "No other rule set"
     st.text(
@@ -260,7 +260,7 @@ def _choose_group(result: RuleSetsResult) -> LeaderRow:
 
 
 def _apart(found: RunResult, space: Workspace) -> None:
-    """One group: its conditions, the groups around it, how its people differ, and rule sets alike."""
+    """One group: its conditions, the groups around it, how its people differ, and similar rule sets."""
     result: RuleSetsResult = found.audits[0].result
     row = _choose_group(result)
     by = {"decision": vocabulary().share_yes}

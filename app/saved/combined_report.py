@@ -70,7 +70,7 @@ def _open_finished(space: Workspace, spec: Mapping[str, Any], title: str, key: s
     if kept is not None and state.get(_AWAITED) == key:
         state.forget(_AWAITED)
         state.put_in_address("run", kept.id[:12])
-    st.text("All of them stand in one report, and among the saved audits below.")
+    st.text("They appear in one report, and among the saved audits below.")
     name = "audits" if kept is None else file_stem(kept)
     with st.container(horizontal=True):
         for ending, (words, mime) in REPORTS.items():

@@ -101,7 +101,7 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
     asked = state.address_value("run")
     opened = asked if asked in names else found[0].id[:12]
     if asked and asked not in names and not _is_saved(saved, space, asked):
-        notices.note("The audit that the address names is not kept any more; the latest one is open.")
+        notices.note("The audit in this link is no longer saved. This is the latest one.")
     if state.widget("open") != opened:
         state.set_widget("open", opened)
     key = st.selectbox(
@@ -147,7 +147,7 @@ def status_section(space: Workspace, run: SavedRun) -> None:
         "failed": run.error or "It failed.",
         "cancelled": "It was cancelled.",
         "interrupted": run.error
-        or "It was interrupted: the program ended before the run did. Nothing was kept of it.",
+        or "It was interrupted: the program ended before the run did. Nothing was saved.",
     }
     notices.note(words[run.status])
     if run.status != "running":
@@ -175,7 +175,7 @@ def report_section(space: Workspace, run: SavedRun, result: RunResult) -> None:
             lambda: jobs.export(space, result, "tables"),
         )
         _download("Model card", f"{told}-model-card.md", "text/markdown", lambda: _card(result))
-    st.caption("A report is an aid to an assessment, not legal advice.")
+    st.caption("A report supports an assessment. It is not legal advice.")
 
 
 def file_stem(run: SavedRun) -> str:
@@ -212,14 +212,14 @@ def _law_columns(result: RunResult) -> Columns:
             )
         ]
         percent = st.number_input(
-            "Leave out of the ratios under (% of the people)",
+            "Leave out of the ratios below (% of people)",
             0.0,
             100 * SMALL_SHARE,
             100 * SMALL_SHARE,
             step=0.5,
             format="%g",
-            help="The rules let categories this small be left out of the impact ratios, and ask why it was "
-            "done. Their numbers are shown all the same; 0 leaves none out.",
+            help="The rules allow categories this small to be left out of the impact ratios, with a "
+            "reason. Their numbers are still shown. 0 leaves none out.",
             **state.choice("law-under"),
         )
     if chosen[0] == chosen[1] != _NONE:
@@ -258,7 +258,7 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
             st.dataframe(each.worded(), hide_index=True, alt=each.headline)
     table = worded_frame(changes[:_MAX_CHANGES])
     more = f" The first {_MAX_CHANGES} are shown." if len(changes) > _MAX_CHANGES else ""
-    st.text(f"{count(len(changes))} differences; before is the other run, after this one.{more}")
+    st.text(f"{count(len(changes))} differences. “Before” is the other run, “after” is this one.{more}")
     if len(table):
         with st.expander("Every difference"):
             st.dataframe(table, hide_index=True, alt="What changed between the two runs")
@@ -278,7 +278,7 @@ def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
         with st.form(f"keep-{run.id[:12]}"):
             name = st.text_input("Title", run.title, max_chars=200, key=f"title-{run.id[:12]}")
             note = st.text_area("Note", run.note, max_chars=10_000, key=f"note-{run.id[:12]}")
-            sent = st.form_submit_button("Keep")
+            sent = st.form_submit_button("Save")
         if sent:
             try:
                 saved.rename(run.id, name, space.token)
@@ -297,18 +297,16 @@ def share_section(space: Workspace) -> None:
         return
     shares = Shares()
     with st.expander("Share"):
-        st.text(
-            "Whoever has the link sees all of this workspace, changes nothing, and until the link expires."
-        )
+        st.text("Anyone with the link can view this workspace, but not change it, until it expires.")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             days = st.number_input("Days", 1, MAX_DAYS, 14, key="share-days", width=120)
-            if st.button("Make a link", key="share-make"):
+            if st.button("Create a link", key="share-make"):
                 _make_link(shares, space, int(days))
         for share in shares.of(space):
             with st.container(horizontal=True, vertical_alignment="center"):
                 by = f" by {share.by}" if share.by else ""
                 st.text(
-                    f"Link {share.id[:8]}, made {_when(share.made)}{by}, holds until {_when(share.expires)}"
+                    f"Link {share.id[:8]}, made {_when(share.made)}{by}, valid until {_when(share.expires)}"
                 )
                 st.button(
                     "Revoke", key=f"revoke-{share.id[:12]}", on_click=_revoke, args=(shares, space, share)
@@ -322,7 +320,7 @@ def _make_link(shares: Shares, space: Workspace, days: int) -> None:
         notices.problem(str(error))
         return
     state.note("shared", space, share.id[:8])
-    notices.note("This is the link. It is shown now and kept nowhere: copy it.")
+    notices.note("This is the link. Copy it now: it is not stored and will not be shown again.")
     parts = urlsplit(st.context.url or "")
     server = f"{parts.scheme}://{parts.netloc}" if parts.netloc else "SERVER"
     st.code(f"{server}/?share={secret}", language=None)
@@ -339,7 +337,7 @@ def erase_section(space: Workspace) -> None:
         return
     _uploads(space)
     with st.expander("Delete everything"):
-        st.text("Uploads, audits, results and monitors of this workspace; nothing of it stays on the server.")
+        st.text("This removes the workspace's uploads, audits, results and monitors from the server.")
         if st.checkbox("Delete this workspace for good", key="sure-of-all"):
             _button("Delete everything", "erase", lambda: deletion.erase(space))
 
@@ -349,7 +347,7 @@ def _uploads(space: Workspace) -> None:
     if not files:
         return
     with st.expander(f"Uploaded files ({len(files)})"):
-        st.text("With a file go the audits made with it: they hold its rows.")
+        st.text("Deleting a file also deletes its audits, because they hold its rows.")
         for path in files:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(f"{path.name} · {(space.folder / path).stat().st_size / 1e6:,.1f} MB")

@@ -15,8 +15,6 @@ from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.counterfactuals import choose_counterfactuals
 from audits.options import option_of
-from audits.records import Size
-from audits.runs.registry import AUDITS
 from audits.sensitivity.options import SensitivityOptions
 
 __all__ = ["choose_options"]
@@ -38,7 +36,8 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         "Protected attributes",
         names,
         default=names[:1],
-        help="Each gets a model that tells it from the features; a person's sensitivity is the largest.",
+        help="For each, a model learns to predict it from the features. A person's sensitivity is the "
+        "largest of them.",
         **state.choice("about"),
     )
     stated = option_of(SensitivityOptions, "false_alarm_rate")
@@ -69,15 +68,4 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
                 also=chosen,  # one of three groups has to say which other one it would have been
                 use="The match set is then made of them instead of the twin.",
             )
-    return ChosenOptions(
-        options, f"Sensitivity: {', '.join(chosen)}", _seconds(draft, data, summary, options)
-    )
-
-
-def _seconds(
-    draft: Mapping[str, Any], data: DataHandle, summary: Summary, options: Mapping[str, Any]
-) -> float:
-    trained = draft["spec"]["model"].get("train")
-    share = float(draft["spec"]["data"].get("test_size", 0.3)) if trained else 1.0
-    size = Size(round(share * data.n), summary.width, trained)
-    return AUDITS["sensitivity"].expected_seconds(SensitivityOptions(**options), size)
+    return ChosenOptions(options, f"Sensitivity: {', '.join(chosen)}")

@@ -53,7 +53,7 @@ def _flagged_section(result: SensitivityResult) -> None:
     """Say who is flagged, and lead to watching the deployed model by the same threshold."""
     st.text(text.flagged_sentence(result))
     if result.unwatchable:
-        st.text(f"No monitor can be made of this audit. {result.unwatchable}")
+        st.text(f"This audit cannot be monitored. {result.unwatchable}")
     else:
         st.page_link(
             "views/monitor.py",

@@ -67,15 +67,15 @@ def faults() -> dict[str, str]:
     except OSError as error:
         found["home"] = f"It cannot be written to ({error.strerror})."
     if not jobs.executor().wait_warm(0):
-        found["workers"] = "None is warm yet."
+        found["workers"] = "No worker is ready yet."
     if not READERS().wait_warm(0):
-        found["readers"] = "What reads tables is not loaded yet."
+        found["readers"] = "The table reader is not loaded yet."
     if not monitor_api.INGEST.alive:
-        found["monitors"] = "What stores predictions has not started, or has ended."
+        found["monitors"] = "The prediction store has not started, or has stopped."
     elif monitor_api.INGEST.stuck:
         found["webhook"] = "A webhook has not answered for more than a minute."
     if not MAINTENANCE.alive:
-        found["maintenance"] = "What cancels, removes and reconciles has not started, or has ended."
+        found["maintenance"] = "Background maintenance has not started, or has stopped."
     return found
 
 

@@ -28,7 +28,7 @@ def _as_it_came(app: ASGIApp, **_: object) -> ASGIApp:
 
 
 def check_address(address: str | None) -> None:
-    """Refuse to listen where others reach the server while nobody has to say who he is.
+    """Refuse to listen where others reach the server while nobody has to sign in.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ def check_address(address: str | None) -> None:
         return
     raise InputError(
         "server.address",
-        "must be this machine's own (127.0.0.1) while anybody who reaches the server is let in",
+        "must be 127.0.0.1, because this server lets in anyone who can reach it",
         address or "all addresses",
-        "set EVENHAND_AUTH=oidc or proxy, or EVENHAND_OPEN=1 to let everybody in",
+        "set EVENHAND_AUTH=oidc or proxy, or EVENHAND_OPEN=1 to allow that",
     )
 
 

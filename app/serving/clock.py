@@ -35,5 +35,5 @@ class Clock:
         os.utime(mark, (now, now))
         if abs(now - last) > _GAP:
             self._removes_from = time.monotonic() + _DAY
-            _log.warning("Nothing is removed for a day: the clock has jumped, or the server was away")
+            _log.warning("Nothing is removed for a day: the clock has jumped, or the server was down")
         return time.monotonic() >= self._removes_from

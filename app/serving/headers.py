@@ -1,4 +1,4 @@
-"""Headers that every answer carries, pages and API alike, and what is not answered to everybody."""
+"""Headers that every answer carries, pages and API alike, and what is not answered to everyone."""
 
 from __future__ import annotations
 

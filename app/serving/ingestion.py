@@ -50,7 +50,7 @@ _MAX_TOGETHER = 64
 _FILE_SECONDS = 300.0
 _SKEW_SECONDS = 300.0
 _TOP = 3
-_MAX_READ = 20  # monitors whose history is read before anybody asks
+_MAX_READ = 20  # monitors whose history is read before anyone asks
 _log = logging.getLogger("evenhand")
 
 
@@ -188,7 +188,7 @@ class Ingest:
             If too much waits already.
         """
         if not self.alive:  # nobody would ever answer
-            raise RunFailed("What stores predictions has not started on this server.")
+            raise RunFailed("The prediction store has not started on this server.")
         if self._waiting > _MAX_WAITING:
             raise Busy
         self._waiting += 1
@@ -238,7 +238,7 @@ class Ingest:
             self._measure(monitor, jobs)
 
     def _measure(self, monitor: StoredMonitor, jobs: Sequence[_Job]) -> None:
-        """Measure jobs together; where that fails, one by one, so that each sender hears of his own rows."""
+        """Measure jobs together; if that fails, one by one, so that each sender hears about their rows."""
         try:
             for job, batch in zip(jobs, self._batches(monitor, jobs), strict=True):
                 job.batch = batch
@@ -347,7 +347,7 @@ class Ingest:
             try:
                 stored = job.stored.result(_FILE_SECONDS)
             except TimeoutError:
-                raise RunFailed("The database takes too long; give the file again later.") from None
+                raise RunFailed("The database is too slow; send the file again later.") from None
             flags: np.ndarray = job.batch.scored.flagged
             if stored.replayed:
                 before += len(flags)
@@ -364,9 +364,9 @@ class Ingest:
             try:
                 begun = self._delivery.begin(self.monitors)
             except RunFailed as error:  # the database is away
-                _log.warning("Alarms could not be told: %s", error)
+                _log.warning("Alarms could not be delivered: %s", error)
             except Exception:  # noqa: BLE001  (the thread lives on)
-                _log.exception("Alarms could not be told")
+                _log.exception("Alarms could not be delivered")
             self._raised.wait(0.2 if begun else self._tick_seconds)
             self._raised.clear()
 
@@ -382,9 +382,9 @@ class Ingest:
                 if late:
                     pruned = time.monotonic()
             except RunFailed as error:
-                _log.warning("Monitors could not be looked after: %s", error)
+                _log.warning("Monitors could not be maintained: %s", error)
             except Exception:  # noqa: BLE001  (the thread lives on)
-                _log.exception("Monitors could not be looked after")
+                _log.exception("Monitors could not be maintained")
             if self._stop.wait(self._tick_seconds):
                 return
 
@@ -400,9 +400,9 @@ class Ingest:
                 if self.monitors.catch_up(bundle, identity):  # nobody who opens the page shall wait for it
                     self._read.add(identity)
         except RunFailed as error:
-            _log.warning("The monitor %s could not be looked after: %s", identity, error)
+            _log.warning("The monitor %s could not be maintained: %s", identity, error)
         except Exception:  # noqa: BLE001  (one monitor must not keep the others waiting)
-            _log.exception("The monitor %s could not be looked after", identity)
+            _log.exception("The monitor %s could not be maintained", identity)
 
 
 def _answer_of(monitor: StoredMonitor, batch: Batch, stored: Stored) -> dict[str, Any]:
@@ -449,5 +449,5 @@ def _clock_notes(at: str) -> list[str]:
         return []
     way = "ahead of" if apart > 0 else "behind"
     return [
-        f"The stated time is {abs(apart):,.0f} seconds {way} the server's clock; the server's time counts."
+        f"The stated time is {abs(apart):,.0f} seconds {way} the server's clock; the server's time is used."
     ]

@@ -1,4 +1,4 @@
-"""How much one person or service may ask of the server at once: uploads in flight, requests of the API, tabs.
+"""Rate limits: uploads in flight, requests of the API and tabs that one person or service may have at once.
 
 ``EVENHAND_UPLOADS_AT_ONCE`` (4 of one person, four times as many in all; `app.serving.uploads` counts their
 bytes) and ``EVENHAND_API_PER_MINUTE``
@@ -6,7 +6,7 @@ bytes) and ``EVENHAND_API_PER_MINUTE``
 minute; a token that was right within the last day is answered all the same, since many who send share the
 address of one proxy. A body has to go on arriving, half a minute between two parts of it.
 A tab is heard 60 times at once, and 20 times a second then. One person has at most ``EVENHAND_TABS`` (40),
-ten times as many one address where nobody has to say who he is.
+ten times as many one address where nobody has to sign in.
 """
 
 from __future__ import annotations
@@ -109,9 +109,7 @@ class RequestLimits:
         most = int(number_from("EVENHAND_UPLOADS_AT_ONCE", 4, least=1, most=1000))
         name = name_of(scope) or _address(scope)
         if self._uploads[name] >= most or self._uploads.total() >= _ALL * most:
-            sentence = (
-                f"{self._uploads[name]} files of yours are on their way already; send this one after them."
-            )
+            sentence = f"{self._uploads[name]} of your files are still uploading; send this one afterwards."
             await _refuse(sentence, 5, scope, receive, send)
             return
         self._uploads[name] += 1
@@ -131,10 +129,12 @@ class RequestLimits:
         digest = hashlib.sha256(f"{monitor} {token}".encode("utf-8", "replace")).hexdigest()
         known = time.monotonic() - self._right.get(digest, -_RIGHT_SECONDS) < _RIGHT_SECONDS
         if not known and self._wrong.add(address, 0) >= _WRONG_TOKENS:
-            await _refuse("Too many wrong tokens came from here.", self._wrong.left(), scope, receive, send)
+            await _refuse(
+                "Too many wrong tokens were sent from this address.", self._wrong.left(), scope, receive, send
+            )
             return
         if self._asked.add(hashlib.sha256(token.encode("latin-1", "replace")).hexdigest()) > most:
-            sentence = f"More than {most:,} requests came with this token within a minute."
+            sentence = f"More than {most:,} requests were sent with this token within a minute."
             await _refuse(sentence, self._asked.left(), scope, receive, send)
             return
 
@@ -172,7 +172,7 @@ def _patient(receive: Receive) -> Receive:
 
 
 def _in_turn(receive: Receive) -> Receive:
-    """Have a tab wait that acts faster than anybody does, and with it nobody else."""
+    """Have a tab wait that acts faster than anyone does, and with it nobody else."""
     left, looked = _ACTS_AT_ONCE, time.monotonic()
 
     async def acted() -> Message:

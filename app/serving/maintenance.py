@@ -1,4 +1,4 @@
-"""What the server sees to by itself: telling how it stands, cancelling what it is asked to, and growing old.
+"""Background maintenance: status reports, cancellations and data retention.
 
 A workspace that nobody has opened for ``EVENHAND_KEEP_DAYS`` is removed with all that it holds, and so are
 uploads that a server was killed at.
@@ -96,10 +96,10 @@ class Maintenance:
                     tidied = time.monotonic()
                     self.tidy()
             except Exception:  # noqa: BLE001  (the thread lives on)
-                _log.exception("The server could not see to itself")
+                _log.exception("Background maintenance failed")
 
     def cancel(self) -> None:
-        """Cancel the runs that somebody asked to have cancelled."""
+        """Cancel the runs that someone asked to have cancelled."""
         going = {run.id: run for run in jobs.executor().going_on()}
         for identity in control.asked_to_cancel(home()):
             if identity in going:

@@ -23,7 +23,7 @@ _TOKEN = "EVENHAND_METRICS_TOKEN"  # noqa: S105  (the name of the variable)
 
 
 async def metrics(request: Request) -> Response:
-    """Answer Prometheus; everybody else is told how to switch this on."""
+    """Answer Prometheus; everyone else is told how to switch this on."""
     wanted = os.environ.get(_TOKEN, "")
     if not wanted:
         return JSONResponse({"error": f"Metrics are switched on by {_TOKEN}."}, status_code=404)
@@ -58,13 +58,13 @@ class _Monitors:
                 "evenhand_monitor_chart_ratio", "Chart of flags as a share of its limit", labels=labels
             ),
             "waiting": GaugeMetricFamily(
-                "evenhand_monitor_alarms_waiting", "Alarms nobody has acknowledged", labels=labels
+                "evenhand_monitor_alarms_waiting", "Unacknowledged alarms", labels=labels
             ),
             "lasting": GaugeMetricFamily(
-                "evenhand_monitor_alarms_lasting", "Alarms whose condition lasts", labels=labels
+                "evenhand_monitor_alarms_lasting", "Alarms whose condition persists", labels=labels
             ),
             "dead": GaugeMetricFamily(
-                "evenhand_monitor_messages_dead", "Messages that never arrived", labels=labels
+                "evenhand_monitor_messages_dead", "Undelivered messages", labels=labels
             ),
         }
         version = GaugeMetricFamily("evenhand_info", "The version that runs", labels=["version"])

@@ -46,14 +46,15 @@ _FAULTS = {
     401: "The token is missing or wrong.",
     403: "The token may do other things, not this one.",
     404: "No such monitor, alarm, token or audit.",
-    405: "The address has another method: `Allow` names it.",
-    409: "The idempotency key was used for another content. Nothing was stored.",
+    405: "This address has other methods; `Allow` lists them.",
+    409: "The idempotency key was used for other content. Nothing was stored.",
     413: "The body is too large. Nothing was stored.",
     415: "The content type is none of those listed, or the body is compressed.",
     422: "Columns, types or values are wrong: names the row and the column. Nothing was stored.",
-    429: "Too many requests came with this token, or wrong tokens from here; `Retry-After` says when.",
-    500: "The server failed in a way that nobody foresaw; its log says how.",
-    503: "The database cannot be used, or too much waits. Nothing was stored: send it again.",
+    429: "Too many requests with this token, or too many wrong tokens from this address; `Retry-After` "
+    "says when to try again.",
+    500: "The server failed unexpectedly; its log has the details.",
+    503: "The database cannot be used, or the queue is full. Nothing was stored: send it again.",
     507: "The disk is full. Nothing was stored: send it again when there is room.",
 }
 _log = logging.getLogger("evenhand")
@@ -134,10 +135,10 @@ class MeasuredBatch(BaseModel):
 
     batch: int
     people: int
-    counted: int = Field(description="Without persons seen before within the window.")
+    counted: int = Field(description="Without persons already seen in the window.")
     flagged: int
     threshold: float
-    replayed: bool = Field(description="It had been stored before, and was not again.")
+    replayed: bool = Field(description="It was already stored, and was not stored again.")
     alarms: list[str]
     notes: list[str]
     rows: list[MeasuredRow]
@@ -217,7 +218,7 @@ API.router.route_class = _Route
 _ONE = "/v1/monitors/{monitor}"
 
 
-@API.get("/v1/monitors", summary="The monitors that the token is of")
+@API.get("/v1/monitors", summary="The monitors that the token belongs to")
 async def list_monitors(request: Request) -> dict[str, Any]:
     token = _token(request)
     identities = await run_in_threadpool(INGEST.monitors.opened_by, token)
@@ -228,7 +229,7 @@ async def list_monitors(request: Request) -> dict[str, Any]:
     return {"monitors": [describe_monitor(each) for each in mine]}
 
 
-@API.get(_ONE, summary="What a monitor reads, promises, and where it stands")
+@API.get(_ONE, summary="A monitor's columns, guarantees and current state")
 def read_monitor(monitor: Reader) -> dict[str, Any]:
     return describe_monitor(monitor)
 
@@ -249,8 +250,9 @@ def _schema(model: type[BaseModel], *more: str) -> dict[str, Any]:
     f"{_ONE}/predictions",
     summary="Measure and store a batch",
     description=f"At most {MAX_PEOPLE:,} people and {MAX_BODY_MB} MB. What is answered with 200 is on "
-    "disk. A value that the audit never saw is measured as no known one and named under `unseen`. A batch "
-    "sent again under its `Idempotency-Key` is answered again and stored once, while the monitor keeps it.",
+    "disk. A value that the audit never saw is encoded as unknown and listed under `unseen`. A batch sent "
+    "again with its `Idempotency-Key` gets the same answer and is stored once, as long as the monitor "
+    "keeps it.",
     openapi_extra=_schema(PredictionBatch, *_ARROW),
     responses={200: {"model": MeasuredBatch}},
 )
@@ -264,8 +266,8 @@ async def post_predictions(monitor: Sender, request: Request) -> JSONResponse:
 
 @API.patch(
     f"{_ONE}/predictions",
-    summary="Note outcomes of people whose predictions were stored with an id",
-    description="What is known already is passed over; what is known otherwise is named and not changed.",
+    summary="Record outcomes of people whose predictions were stored with an id",
+    description="Known outcomes are skipped. Contradictory ones are listed and not changed.",
     openapi_extra=_schema(OutcomeBatch),
 )
 async def note_outcomes(monitor: Sender, request: Request) -> dict[str, Any]:
@@ -276,7 +278,7 @@ async def note_outcomes(monitor: Sender, request: Request) -> dict[str, Any]:
     return dataclasses.asdict(known)
 
 
-@API.get(f"{_ONE}/history", summary="Its history in stretches, at most 512")
+@API.get(f"{_ONE}/history", summary="Its history in at most 512 intervals")
 def read_history(monitor: Reader, most: Annotated[int, Query(ge=1, le=10_000)] = 512) -> dict[str, Any]:
     points = INGEST.monitors.points(monitor.id, most)
     return {"history": [dataclasses.asdict(point) for point in points]}
@@ -325,36 +327,36 @@ def list_audits(monitor: Reader) -> dict[str, Any]:
     return {"audits": audits_of_monitor(monitor)}
 
 
-@API.post(f"{_ONE}/audits", summary="Audit a window: the last so many people, or dates")
+@API.post(f"{_ONE}/audits", summary="Audit a window: the last N people, or a range of dates")
 def audit_window(monitor: Manager, wanted: WindowRequest) -> dict[str, Any]:
     return submit_window(INGEST.monitors, INGEST.monitors.get(monitor.id), wanted).facts
 
 
-@API.get(f"{_ONE}/audits/{{audit}}", summary="How such an audit stands; its results once done")
+@API.get(f"{_ONE}/audits/{{audit}}", summary="The state of such an audit, and its results when done")
 def read_audit(monitor: Reader, audit: str) -> dict[str, Any]:
     return audit_of(monitor, audit)
 
 
-@API.get(f"{_ONE}/tokens", summary="Its further tokens")
+@API.get(f"{_ONE}/tokens", summary="Its additional tokens")
 def list_tokens(monitor: Manager) -> dict[str, Any]:
     names = ("id", "name", "scope", "created", "expires")
     tokens = INGEST.monitors.get(monitor.id).tokens
     return {"tokens": [{name: getattr(each, name) for name in names} for each in tokens]}
 
 
-@API.post(f"{_ONE}/tokens", summary="Make a token that may send, read or manage")
+@API.post(f"{_ONE}/tokens", summary="Create a token that may send, read or manage")
 def make_token(monitor: Manager, wanted: TokenRequest) -> dict[str, Any]:
     token, text = INGEST.monitors.make_token(monitor.id, **wanted.model_dump())
     return {"id": token.id, "scope": token.scope, "expires": token.expires, "token": text}
 
 
-@API.post(f"{_ONE}/tokens/rotate", summary="A new first token; the old one lives on for hours")
+@API.post(f"{_ONE}/tokens/rotate", summary="Replace the first token; the old one stays valid for some hours")
 def rotate_token(monitor: Manager, wanted: Annotated[Rotation, Body()] = Rotation()) -> dict[str, Any]:  # noqa: B008
     text = INGEST.monitors.rotate(monitor.id, hours=wanted.hours)
     return {"token": text}
 
 
-@API.delete(f"{_ONE}/tokens/{{token}}", summary="Have a token open nothing any more")
+@API.delete(f"{_ONE}/tokens/{{token}}", summary="Revoke a token")
 def remove_token(monitor: Manager, token: str) -> dict[str, Any]:
     INGEST.monitors.remove_token(monitor.id, token)
     return {"removed": token}
@@ -496,7 +498,7 @@ async def _storage_response(_: Request, error: RunFailed) -> JSONResponse:
 
 @API.exception_handler(Busy)
 async def _busy(_: Request, __: Busy) -> JSONResponse:
-    return _error(503, "Too many batches wait; send this one again in a moment.", {"Retry-After": "1"})
+    return _error(503, "Too many batches are waiting; send this one again in a moment.", {"Retry-After": "1"})
 
 
 @API.exception_handler(ClientDisconnect)
@@ -507,4 +509,6 @@ async def _gone(_: Request, __: ClientDisconnect) -> Response:
 @API.exception_handler(Exception)
 async def _failure_response(_: Request, error: Exception) -> JSONResponse:
     _log.error("A request about a monitor could not be answered", exc_info=error)
-    return _error(500, "The server failed at this request; whether it is stored, its log must tell.")
+    return _error(
+        500, "The server failed on this request. Check its log to see whether the data were stored."
+    )

@@ -33,7 +33,7 @@ class WindowRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    last: int | None = Field(None, ge=1, le=MAX, description="The last so many people.")
+    last: int | None = Field(None, ge=1, le=MAX, description="The last N people.")
     since: str | None = Field(None, description="A date or time, of UTC unless it says otherwise.")
     until: str | None = Field(None, description="A date or time; not included.")
     outcomes: bool = Field(False, description="Only people whose outcome is known, with it.")
@@ -90,7 +90,7 @@ def _space(monitor: StoredMonitor) -> Workspace:
     if not is_token(monitor.owner):
         raise InputError(
             "the monitor",
-            "is of no workspace, where its audits would lie",
+            "belongs to no workspace that could hold its audits",
             advice="use `evenhand monitor window`",
         )
     return Workspace(monitor.owner)

@@ -56,10 +56,10 @@ class Uploads:
         name, stated = name_of(scope), Headers(scope=scope).get("content-length", "")
         if name and not settings().person(name).audits:
             raise UploadRefused(
-                403, "You may look at audits here; whoever runs the server lets you bring files."
+                403, "You can view audits here, but not upload files. Ask whoever runs the server."
             )
         if runtime.exists() and not runtime.get_instance().is_active_session(tab):
-            raise UploadRefused(400, "No page waits for this file; load the page again.")
+            raise UploadRefused(400, "No page is waiting for this file; reload the page.")
         if not (stated.isascii() and stated.isdigit()):
             raise UploadRefused(411, "Content-Length must say how long the body is.")
         size = int(stated)
@@ -68,7 +68,7 @@ class Uploads:
         self._persons[tab] = name
         self.tidy()
         if not self._fits(tab, size):
-            raise UploadRefused(429, "Too many files wait for pages; close tabs, or try again later.")
+            raise UploadRefused(429, "Too many uploads are waiting; close tabs, or try again later.")
         self._coming[tab] += size
         try:
             yield

@@ -71,7 +71,7 @@ class Delivery:
                 fault = _printable(str(error)) or type(error).__name__
             monitors.note_message(message, fault)
         except RunFailed:  # it is delivered again: better twice than never
-            _log.exception("How a delivery went could not be noted")
+            _log.exception("The result of a delivery could not be recorded")
         finally:
             self._since.pop(message.address, None)
 
@@ -136,4 +136,4 @@ def _post(message: Message) -> None:
     except (OSError, http.client.HTTPException):
         if time.monotonic() - began < _WHOLE_SECONDS:
             raise
-        raise TimeoutError(f"no whole answer came within {_WHOLE_SECONDS:g} seconds") from None
+        raise TimeoutError(f"no complete answer came within {_WHOLE_SECONDS:g} seconds") from None

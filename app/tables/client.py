@@ -29,7 +29,7 @@ _HELD_SECONDS = 900.0
 _MIN_NEED = 64 << 20
 _TIMES_FILE = 6  # about what a table takes while it is read, in sizes of its file
 _MAX_ALONE = 16  # processes for one question that may be at work at once
-# what reads, prepares or looks through a table; everything else is asked of one that is there already
+# what reads, prepares or looks through a table; everything else is asked of one that exists already
 _HEAVY = frozenset({"table", "data", "examine", "model"})
 _LONG_SECONDS = 5.0  # after which a question that is at work keeps nobody else waiting
 
@@ -215,7 +215,8 @@ class Readers:
         except LimitReached as reached:
             raise InputError(
                 what,
-                f"takes more {reached.what} than one user's data may ({reached.amount}); reading was ended",
+                f"takes more {reached.what} than one user's data may ({reached.amount}), so reading was "
+                "stopped",
                 advice="keep fewer rows or columns, or ask whoever runs the server for more",
             ) from None
         except RunFailed as failed:

@@ -106,7 +106,7 @@ def _examples(table: Table, column: Mapping[str, Any]) -> list[str]:
 
 
 def preview(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the first rows as they were read, but for the end of long texts."""
+    """Return the first rows as read, but for the end of long texts."""
     first = frame.head(_PREVIEW_ROWS)
     texts = {
         str(name): column.where(column.str.len().fillna(0) <= _MAX, column.str.slice(0, _MAX - 1) + "…")

@@ -188,7 +188,7 @@ class DataHandle:
     def selected(self, terms: Sequence[Mapping[str, Any]], among: pd.Index | None) -> tuple[pd.Index, float]:
         """Return the rows of those `among` some who meet all terms, and how many people they stand for.
 
-        The terms are as of `audits.data.selection.selected_rows`; None: among everybody.
+        The terms are as of `audits.data.selection.selected_rows`; None: among everyone.
         """
         told = self._ask("selected", terms=list(terms), rows=pack_rows(among))
         return pd.Index(unpack_array(told["rows"]), name="row"), float(told["people"])

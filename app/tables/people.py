@@ -29,7 +29,7 @@ MAX_ASSOCIATION = 2
 _MAX_SPREAD = 2_000
 FAVORABLE = {True: "favorable", False: "unfavorable"}
 DECIDED = {True: "favorably", False: "unfavorably"}
-"""A decision in words, as it is and as somebody is decided."""
+"""A decision in words, as it is and as someone is decided."""
 
 
 def beside(raw: pd.DataFrame, headings: Sequence[str], spreads: Mapping[str, float]) -> pd.DataFrame:
@@ -38,7 +38,7 @@ def beside(raw: pd.DataFrame, headings: Sequence[str], spreads: Mapping[str, flo
     Parameters
     ----------
     raw : DataFrame
-        One row a person, in the order of `headings`; two or more.
+        One row per person, in the order of `headings`; two or more.
     spreads : mapping
         Standard deviation of columns of numbers; where it is not known, another value counts as 1.
     """
@@ -69,7 +69,7 @@ def most_different(table: pd.DataFrame) -> str:
     """
     differ = table[table["difference"] != ""].head(MAX_ASSOCIATION)
     told = [f"{name} ({row.iloc[0]}, not {row.iloc[1]})" for name, row in differ.iterrows()]
-    return f"They differ most in {' and '.join(told)}." if told else "They differ in nothing that is known."
+    return f"They differ most in {' and '.join(told)}." if told else "They differ in no known column."
 
 
 def far(pair: Sequence[object], spread: float | None) -> float:

@@ -15,7 +15,7 @@ __all__ = ["crowd", "dots", "group"]
 
 _NEW = "new"
 _PHONE = 364  # pixels across
-_PICTURES = 16  # of the one example that everybody sees
+_PICTURES = 16  # of the one example that everyone sees
 
 
 def dots(marks: Sequence[str], *, across: int, pitch: float, size: float, color: str, alt: str) -> go.Figure:

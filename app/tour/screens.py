@@ -202,7 +202,7 @@ def _call(story: Story, _: object) -> None:
         _say(
             "Then ",
             f"{story.gained} of {story.focus.of}",
-            f" {story.group} are declined for one word, and somebody will ask why.",
+            f" {story.group} are declined for one word, and someone will ask why.",
         )
         _group(story)
         _link("saved.py", "Report & saved audits", "Get the report →")

@@ -10,7 +10,7 @@ from app.workspaces import auth
 title("Server")
 visitor = auth.person()
 if visitor is None or not visitor.administers:
-    notices.problem("This page is for those whom EVENHAND_ADMINS names.")
+    notices.problem("Only users named in EVENHAND_ADMINS can see this page.")
 else:
     runs()
     memory_and_disk()

@@ -33,7 +33,7 @@ except InputError as error:
     title("Compare models", subject_line(draft))
     notices.problem(str(error))
     query = state.address("Data & model")
-    st.page_link("views/data_model.py", label="Settle it on the data page", query_params=query)
+    st.page_link("views/data_model.py", label="Fix this on the data page", query_params=query)
     st.stop()
 title("Compare models", subject_line(draft, summary))
 
@@ -41,8 +41,8 @@ stand_in_note(space, draft)
 question = st.container()
 if not data.labelled:
     st.text(
-        "These data bring no outcome, so that no second model can be trained on them: bring it as a file, or "
-        "as another column of decisions."
+        "These data have no outcome, so a second model cannot be trained on them. Upload one as a file, "
+        "or choose another column of decisions."
     )
     if "predictions" in draft["spec"]["model"]:
         offer_stand_in(space, draft, data)
@@ -61,7 +61,7 @@ if "train" in (edited["compare"].get("model") or {}) and not data.labelled:
         st.markdown(page_text("compare_question"))
     st.stop()  # said above
 if not asked:
-    notices.note("Choose at least one audit to make of both models.")
+    notices.note("Choose at least one audit to run on both models.")
     st.stop()
 try:
     spec = {

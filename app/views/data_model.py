@@ -43,7 +43,7 @@ if draft is None:
     recent_section(space)
     st.subheader("Start with an example", anchor=False)
     example_cards(space)
-    st.subheader("Or bring your own table", anchor=False)
+    st.subheader("Or upload your own table", anchor=False)
     file_sources(space)
     st.stop()
 

@@ -1,4 +1,4 @@
-"""What explains a gap: is it still there among people alike in what may explain it?"""
+"""What explains a gap: does it remain among people with the same values in what may explain it?"""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ except InputError as error:
     title("At a glance", subject_line(draft))
     notices.problem(str(error))
     st.page_link(
-        "views/data_model.py", label="Settle it on the data page", query_params=state.address("Data & model")
+        "views/data_model.py", label="Fix this on the data page", query_params=state.address("Data & model")
     )
     st.stop()
 

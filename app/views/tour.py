@@ -1,4 +1,4 @@
-"""Demo: five screens on a bundled example, for somebody who has never seen an audit."""
+"""Demo: five screens on a bundled example, for someone who has never seen an audit."""
 
 from __future__ import annotations
 

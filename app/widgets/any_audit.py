@@ -9,10 +9,8 @@ import streamlit as st
 import yaml
 
 from app import state
-from app.tables.summary import Summary, audited_size
 from app.widgets.audit_page import ChosenOptions, audit_page
 from app.widgets.results.result_page import result_page
-from audits.checks import build
 from audits.errors import InputError
 from audits.options import Option, options_of
 from audits.records import Audit
@@ -27,7 +25,7 @@ _ATTRIBUTES = {
     "protected",
     "sensitive",
 }  # what audits call the protected attributes they go by
-_NONE = "(worked out)"
+_NONE = "(automatic)"
 
 
 def any_audit_page(name: str) -> None:
@@ -37,14 +35,12 @@ def any_audit_page(name: str) -> None:
     audit_page(
         name,
         needs=f"Choose first: {', '.join(needed)}.",
-        choose=lambda draft, data, summary: _choose(record, draft, tuple(data.protected), summary),
+        choose=lambda _draft, data, _summary: _choose(record, tuple(data.protected)),
         show=lambda found, _, draft: result_page(name, found, draft),
     )
 
 
-def _choose(
-    record: Audit, draft: Mapping[str, Any], protected: tuple[str, ...], summary: Summary
-) -> ChosenOptions | None:
+def _choose(record: Audit, protected: tuple[str, ...]) -> ChosenOptions | None:
     """Draw a control for every option; None while one that is needed has nothing chosen."""
     chosen: dict[str, Any] = {}
     lacking = False
@@ -56,10 +52,8 @@ def _choose(
             chosen[each.name] = value
     if lacking:
         return None
-    options: Any = build(record.options, chosen, record.name)
     told = ", ".join(f"{name} {_brief(value)}" for name, value in chosen.items())
-    seconds = record.expected_seconds(options, audited_size(draft, summary))
-    return ChosenOptions(chosen, f"{record.title}: {told}" if told else record.title, seconds)
+    return ChosenOptions(chosen, f"{record.title}: {told}" if told else record.title)
 
 
 def options_fold(name: str) -> Any:

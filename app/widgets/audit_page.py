@@ -14,7 +14,7 @@ from app.drafts.drafts import audit_spec
 from app.drafts.sanity import words_of
 from app.latest_runs import KEY, latest_audits, linked_run
 from app.tables.handles import DataHandle
-from app.tables.summary import Summary
+from app.tables.summary import Summary, audited_size
 from app.widgets import notices
 from app.widgets.choices.power_plan import planning_panel
 from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
@@ -24,6 +24,7 @@ from app.widgets.run_bar import ended_badly, progress, run_button, settings_fold
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
+from audits.checks import build
 from audits.errors import InputError, RunFailed
 from audits.runs.executors.job import RunProgress
 from audits.runs.registry import AUDITS
@@ -36,11 +37,10 @@ __all__ = ["ChosenOptions", "audit_page", "run_title"]
 
 @dataclass(frozen=True)
 class ChosenOptions:
-    """Options as a spec names them, a title for the run, and about how many seconds it takes."""
+    """Options as a spec names them, and a title for the run."""
 
     options: dict[str, Any]
     title: str
-    seconds: float
 
 
 def audit_page(
@@ -88,7 +88,7 @@ def audit_page(
     except InputError as error:
         title(heading, subject_line(draft))
         notices.problem(str(error))
-        _to_data("Settle it on the data page")
+        _to_data("Fix this on the data page")
         return
     title(heading, subject_line(draft, summary))
     stand_in_note(space, draft)
@@ -102,6 +102,8 @@ def audit_page(
             if not data.protected:
                 _to_data("Tick a protected attribute on the data page")
             return
+        options: Any = build(record.options, chosen.options, audit)
+        seconds = record.expected_seconds(options, audited_size(draft, summary))
         spec = audit_spec(draft, audit, chosen.options)
         standing = jobs.status_of(space, spec)
     except InputError as error:
@@ -109,17 +111,17 @@ def audit_page(
         if error.where == "model" and "predictions" in draft["spec"]["model"]:
             offer_stand_in(space, draft, data)
         if error.where.startswith("data."):
-            _to_data("Settle it on the data page")
+            _to_data("Fix this on the data page")
         return
     name = run_title(draft, chosen.title)
     with bar:
-        run_button(space, spec, name, standing, chosen.seconds, "run")
+        run_button(space, spec, name, standing, seconds, "run")
     asked = _linked_run(heading, standing.key)
     linked = linked_run(space, draft, audit, asked) if asked else None
     if linked is not None:
         notices.note(
-            f"This is the run that the link was to, {linked['title']!r}. It was made with other choices than "
-            "those at the side: change one to leave it."
+            f"You opened {linked['title']!r} from a link. Its settings differ from those in "
+            "the sidebar; change one of them to leave this run."
         )
         show(jobs.result(space, linked["spec"]), space, draft)
         return
@@ -139,7 +141,7 @@ def audit_page(
         return
     st.markdown(question)
     with st.container(key="narrow"):  # where the sidebar is folded away
-        run_button(space, spec, name, standing, chosen.seconds, "run-narrow")
+        run_button(space, spec, name, standing, seconds, "run-narrow")
     if standing.going and standing.run is not None:
         progress(standing.run, while_running)
     else:
@@ -164,7 +166,7 @@ def _too_good(found: RunResult) -> None:
     is_label = (spec["model"].get("predictions") or {}).get("label") == spec["data"].get("label")
     if said and not is_label:  # decisions that are the label itself agree with it
         notices.note(f"The model is {said}. Few are so good: the outcome may be among what it reads.")
-        _to_data("See which columns tell the outcome alone")
+        _to_data("See which columns predict the outcome on their own")
 
 
 def _linked_run(heading: str, key: str) -> str:
@@ -189,11 +191,9 @@ def _other_run(space: Workspace, asked: str) -> None:
     """Say that a link was to a run on other data or another model, and where that one is."""
     found = next((run for run in SavedRuns().list(owner=space.token) if run.key.startswith(asked)), None)
     if found is None:
-        notices.note(
-            "The link was to a run that is not kept any more; what follows is about what is chosen now."
-        )
+        notices.note("The linked run is no longer saved. This page is about the current settings.")
         return
-    notices.note(f"The link was to another run, {found.title!r}; what follows is about what is chosen now.")
+    notices.note(f"The link leads to another run, {found.title!r}. This page is about the current settings.")
     query = {**state.where(), "run": [found.id[:KEY]]}
     st.page_link("views/saved.py", label="Open that run", query_params=query)
 
@@ -217,7 +217,7 @@ def _earlier_result(space: Workspace, spec: Mapping[str, Any], audit: str) -> No
             continue  # it was cancelled, failed, or its file is gone
         when = time.strftime("%d %B %Y, %H:%M", time.localtime(record["submitted"]))
         st.divider()
-        st.text(f"Earlier result, {when}, with other choices: {record['title']}")
+        st.text(f"Earlier result, {when}, with other settings: {record['title']}")
         with st.container(key="earlier"):
             earlier_page(AUDITS[audit], result)
         return

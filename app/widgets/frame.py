@@ -35,7 +35,7 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
         st.stop()
     try:
         space = state.workspace()
-    except InputError as error:  # a link that holds no more
+    except InputError as error:  # a link that has expired
         notices.problem(str(error))
         st.stop()
     with st.sidebar, st.container(key="navigation", gap="xsmall"):
@@ -48,7 +48,7 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
                 # links of our own: streamlit's would drop the workspace from the address
                 st.page_link(item, label=label, query_params=state.address(item.title), width="stretch")
     if space.read_only:
-        notices.note("You can look at this workspace, and change nothing in it.")
+        notices.note("You can view this workspace, but not change it.")
     if sentence := state.untold():
         notices.problem(sentence)
     draft = space.draft()
@@ -61,7 +61,7 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
     except Exception:  # the page stays up, and the log says what broke
         logging.getLogger("evenhand").exception("The page %s broke", page.title)
         notices.problem(
-            "Something broke on this page. Reload it; if it stays broken, start again with the data."
+            "Something went wrong on this page. Reload it. If that does not help, start again with the data."
         )
     finally:
         state.keep_address(page.title)

@@ -50,9 +50,9 @@ def gather_similar(sentences: Iterable[str]) -> list[str]:
     Examples
     --------
     >>> gather_similar([f"'{name}' has 40 values." for name in "abcdefg"] + ["Rows were left out."])
-    ["'a' has 40 values. The same goes for 'b', 'c', 'd', 'e' and 2 more.", 'Rows were left out.']
+    ["'a' has 40 values. The same applies to 'b', 'c', 'd', 'e' and 2 more.", 'Rows were left out.']
     >>> gather_similar(f"{number} rows lack '{name}'." for number, name in ((1, "a"), (2, "b"), (3, "c")))
-    ["1 rows lack 'a'. The like, with other numbers, goes for 'b' and 'c'."]
+    ["1 rows lack 'a'. The same, with other numbers, applies to 'b' and 'c'."]
     >>> gather_similar(["3 rows lack it.", "4 rows lack it."])
     ['3 rows lack it.', '4 rows lack it.']
     """
@@ -72,7 +72,7 @@ def gather_similar(sentences: Iterable[str]) -> list[str]:
         more = [f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
         *most, last = [*names[:_NAMED], *more]
         same = len({re.sub(r"'[^']*'|“[^”]*”", "·", sentence) for sentence in group}) == 1
-        told = "The same goes for" if same else "The like, with other numbers, goes for"
+        told = "The same applies to" if same else "The same, with other numbers, applies to"
         found.append(f"{first} {told} {', '.join(most)}{' and ' if most else ''}{last}.")
     return found
 

@@ -16,7 +16,7 @@ _SAID = {
     "data.features": "The features",
     "data.keep": "The row filters",
     "data.among": "Who is audited",
-    "data.missing": "What is done about missing values",
+    "data.missing": "The treatment of missing values",
     "data.bins": "The cuts of a protected attribute",
     "data.kinds": "The kind of a column",
     "data.roles": "The role of a column",
@@ -56,8 +56,9 @@ _PHRASES = {
     re.compile(r" as a column with against: \{label: column\}"): " as a column of labels",
     re.compile(
         r"\bcut a number: label: \{[^}]*\}"
-    ): "choose a column of numbers, and from where on it is favorable",
-    re.compile(r"\bwrite label: \{[^}]*\}"): "choose a column of numbers, and from where on it is favorable",
+    ): "choose a column of numbers, and the value from which it is favorable",
+    re.compile(r"\bwrite label: \{[^}]*\}"): "choose a column of numbers, and the value from which it is "
+    "favorable",
     re.compile(r"\bsay weights: \{[^}]*\}"): "choose “Sampling weights”",
     re.compile(r"\bwrite weights: \{[^}]*\} or weights: \{[^}]*\}"): "choose what they are",
     re.compile(r"\btrain one here with model: \{train: text\}"): "train one here that reads words",
@@ -109,7 +110,7 @@ def page_words(sentence: str) -> str:
     --------
     >>> page_words("data.favorable is missing; say it.")
     'What is good for the person is missing; say it.'
-    >>> page_words("'age' makes 60 groups, one a number; data.bins would cut it into fewer.")
+    >>> page_words("'age' makes 60 groups, one per number; data.bins would cut it into fewer.")
     "'age' makes 60 groups, one a number; the cuts of a protected attribute would cut it into fewer."
     >>> page_words("compare.model.path is missing.")
     'Of the second model the model file is missing.'

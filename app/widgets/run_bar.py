@@ -70,7 +70,7 @@ def _submit(space: Workspace, spec: Mapping[str, Any], title: str) -> None:
 def progress(
     run: Run, below: Callable[[RunProgress], None] | None = None, *, key: str = "", stop: str = "Cancel"
 ) -> None:
-    """Show how far a run is, with Cancel; the page is drawn anew when it is over.
+    """Show how far a run is, with Cancel; the page is drawn again when it is over.
 
     `below` draws what else there is to see of it, each time; `key` tells several on a page apart.
     """
@@ -96,6 +96,6 @@ def ended_badly(run: Run | None) -> None:
     if run is None or not run.finished:
         return
     if run.status == "cancelled":
-        notices.note("The run was cancelled. Nothing was kept of it.")
+        notices.note("Run cancelled. Nothing was saved.")
     elif run.error is not None:
         notices.problem(run.error.sentence, run.error.details)

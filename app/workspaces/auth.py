@@ -47,19 +47,19 @@ _SAID = (
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who has signed in: the name under which the provider or the proxy knows him, and his role."""
+    """Someone who has signed in: the name by which the provider or proxy knows them, and their role."""
 
     name: str
     role: str
 
     @property
     def audits(self) -> bool:
-        """Whether he may bring data, run, share and delete."""
+        """Whether the person may upload data, run, share and delete."""
         return self.role != "viewer"
 
     @property
     def administers(self) -> bool:
-        """Whether he may see to the server."""
+        """Whether the person may administer the server."""
         return self.role == "admin"
 
 
@@ -88,7 +88,7 @@ class Settings:
     auditors: tuple[str, ...]
 
     def person(self, name: str) -> Person:
-        """Return the person of that name, with his role."""
+        """Return the person of that name, with their role."""
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in self.admins):
             return Person(name, "admin")
         audits = any(fnmatch.fnmatchcase(name, pattern) for pattern in self.auditors)
@@ -142,7 +142,7 @@ def secrets() -> dict[str, dict[str, str]] | None:
     if missing:
         raise InputError("EVENHAND_AUTH=oidc", f"needs {', '.join(missing)}")
     if len(given["COOKIE_SECRET"]) < _MIN_SECRET:
-        rule = f"must have at least {_MIN_SECRET} characters: whoever guesses it is anybody he likes"
+        rule = f"must have at least {_MIN_SECRET} characters: anyone who guesses it can impersonate any user"
         raise InputError("EVENHAND_OIDC_COOKIE_SECRET", rule)
     return {
         "auth": {
@@ -227,10 +227,10 @@ def _named_by_proxy(scope: Scope, chosen: Settings) -> str:
     except ValueError:  # a socket of this machine's has no address
         address = None
     if address is None or not any(address in network for network in chosen.proxies):
-        raise _Refusal(403, "This server is reached through its proxy only.")
+        raise _Refusal(403, "This server can only be reached through its proxy.")
     names = _headers(scope, chosen.header)
     if len(names) != 1 or not names[0].strip():
-        raise _Refusal(401, "The proxy has not said who asks.")
+        raise _Refusal(401, "The proxy did not say who is signed in.")
     return names[0].strip().casefold()
 
 

@@ -38,7 +38,7 @@ class RemembersVisits:
         headers = Headers(scope=scope)
         kept = [token for token in _tokens_in_cookies(headers.get("cookie", "")) if token != asked]
         tokens = [asked, *(token for token in kept if Workspace(token).exists)][:_MOST]
-        # a proxy that ends TLS says so; whoever else says it makes but his own cookie stricter
+        # a proxy that ends TLS says so; anyone else who says it only makes their own cookie stricter
         proxied = headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower()
         safe = "; Secure" if "https" in {scope.get("scheme"), proxied} else ""
         path = scope.get("root_path", "") or "/"

@@ -2,9 +2,9 @@
 
 ``EVENHAND_HOME/workspaces/<token>/`` holds ``files/`` (what was uploaded, under the digest of its bytes),
 ``draft.json`` (the spec being edited), ``runs.json`` (the last runs) and ``owner.json``. Where nobody has to
-say who he is, whoever has the token, from a link, sees it all; else only its owner does, and whom he gives a
-link (`app.workspaces.shares`). Nothing lists tokens but ``EVENHAND_HOME/people/<digest>.json``, those of one
-person.
+say who they are, whoever has the token, from a link, sees it all; else only its owner does, and anyone they
+give a link (`app.workspaces.shares`). Nothing lists tokens but ``EVENHAND_HOME/people/<digest>.json``, those
+of one person.
 """
 
 from __future__ import annotations
@@ -123,22 +123,22 @@ class Workspace:
     def check_writable(self) -> None:
         """Raise `InputError` where it is only looked at."""
         if self.read_only:
-            advice = "open a workspace of your own, or ask whoever runs the server to let you audit"
-            raise InputError("this workspace", "can only be looked at here", advice=advice)
+            advice = "open your own workspace, or ask whoever runs the server to let you audit"
+            raise InputError("this workspace", "is read-only here", advice=advice)
 
     @property
     def owner(self) -> str:
-        """Whose it is; empty where nobody was asked who he is when it was made."""
+        """Whose it is; empty where nobody was asked who they are when it was made."""
         found = self._read("owner.json")
         return str(found.get("person", "")) if isinstance(found, dict) else ""
 
     def claim(self) -> None:
-        """Make it that of whoever looks at it, unless it is somebody's."""
+        """Make it that of whoever looks at it, unless it is someone's."""
         if self.person and not self.read_only and not self.owner:
             mine = _of_person(self._base, self.person)
             mine.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with system.alone(self._base / "people.lock"):
-                if self.owner:  # of somebody who was quicker
+                if self.owner:  # of someone who was quicker
                     return
                 self._write("owner.json", {"person": self.person})
                 tokens = [token for token in workspaces_of(self.person, self._base) if token != self.token]

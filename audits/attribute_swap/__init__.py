@@ -4,7 +4,7 @@ Whose decision changes is the oldest question about a model ("causal discriminat
 Meliou, "Fairness Testing: Testing Software for Discrimination", 2017). For the people audited the answer
 is exact; an interval is about people like them.
 
-It is no other life: somebody of another sex would have had another career, and what goes with sex stays.
+It is no other life: someone of another sex would have had another career, and what goes with sex stays.
 """
 
 import lazy_loader

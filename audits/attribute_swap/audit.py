@@ -58,7 +58,7 @@ class _Attribute:
         Protected attributes that change; none where terms of a text do.
     held : mapping of str to mask (n,)
     donors : mapping of str to mapping of str to int
-        Values that can be given: by column, the position of somebody who has it.
+        Values that can be given: by column, the position of someone who has it.
     texts : tuple, optional
         Column, place of the category, and vocabulary of terms.
     read : bool
@@ -230,7 +230,7 @@ def _of_columns(subject: Subject, names: Iterable[str]) -> list[_Attribute]:
 
 
 def _median(raw: pd.Series, mask: np.ndarray, people: np.ndarray) -> int:
-    """Return the position of somebody in a bin who has its median, a value that occurs."""
+    """Return the position of someone in a bin who has its median, a value that occurs."""
     places = np.flatnonzero(mask)
     places = places[np.argsort(raw.to_numpy(dtype=float)[places], kind="stable")]
     upto = people[places].cumsum()
@@ -319,7 +319,7 @@ def _scores(subject: Subject, made: pd.DataFrame) -> np.ndarray:
 
 
 def _groups(swaps: Sequence[_Swap], protected: Sequence[_Attribute], people: np.ndarray) -> list[_Group]:
-    """Return whose numbers are stated: everybody with the value, then groups within, the largest first."""
+    """Return whose numbers are stated: everyone with the value, then groups within, the largest first."""
     whole, within = [], []
     for swap in swaps:
         columns = swap.attribute.columns
@@ -424,7 +424,7 @@ def _mean(subject: Subject, mask: np.ndarray, score: np.ndarray, level: float) -
 
 
 def _with_coverage(rows: Sequence[SwapRow]) -> list[SwapRow]:
-    """Mark everybody with a value, and the groups within that an all-clear holds for."""
+    """Mark everyone with a value, and the groups within that an all-clear holds for."""
     whole: dict[tuple[str, str, str], float] = {}
     found = []
     for row in rows:

@@ -186,7 +186,7 @@ def _points(share: Estimate) -> str:
 
 
 def _toggle(before: list[Any], after: list[Any], traces: Sequence[int]) -> dict[str, Any]:
-    """Return the two buttons: everybody as they are, and with the value changed."""
+    """Return the two buttons: everyone as they are, and with the value changed."""
     buttons = [
         {"label": label, "method": "restyle", "args": [{"marker.symbol": symbols}, list(traces)]}
         for label, symbols in (("as they are", before), ("one word changed", after))

@@ -21,7 +21,7 @@ def _usual(data: AuditData) -> dict[str, Any] | None:
 
 
 def _seconds(options: AttributeSwapOptions, size: Size) -> float:
-    """Everybody is scored once for every value, on the order of a model in memory."""
+    """Everyone is scored once for every value, on the order of a model in memory."""
     return 2.0 + 2e-5 * size.rows * min(options.max_pairs, 20)
 
 
@@ -36,8 +36,8 @@ AUDIT = Audit(
     then=("sensitivity", "flipset"),
     limits=(
         "It changes one word and nothing else: a person of another group would have lived another life, and "
-        "columns that go with the attribute stay as they are. Where the model does not read the attribute "
-        "nothing changes, and other columns may still stand in for it."
+        "columns related to the attribute stay as they are. If the model does not read the attribute, "
+        "nothing changes, but other columns can still be proxies for it."
     ),
     options=AttributeSwapOptions,
     result="audits.attribute_swap.result:AttributeSwapResult",
@@ -64,8 +64,8 @@ AUDIT = Audit(
     about_words=True,
     asks_anew=True,
     unplanned=(
-        "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
-        "known size can be planted among the predictions."
+        "It cannot be planned: it asks the model about people who are not in the data, so a difference of "
+        "a known size cannot be planted in the predictions."
     ),
     pages=OnPages(
         does="Change nothing but the group",

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import frame_of, head, notebook_display, plain
-from audits.stats import Estimate, Judgment, Verdict
+from audits.results import frame_of
+from audits.stats import BaseResult, Estimate, Judgment
 
 __all__ = ["AttributeSwapResult", "SwapRow"]
 
@@ -22,7 +22,7 @@ class SwapRow:
     attribute, source, target : str
         What is changed, from which value, to which. Several attributes changed together are joined by " × ".
     group : str
-        Whose it is changed: everybody with the value, or those of them with other protected values.
+        Whose it is changed: everyone with the value, or those of them with other protected values.
     where : dict of str to str
         The values of protected attributes that make the group.
     n : float
@@ -78,9 +78,8 @@ class SwapRow:
         return self.n * float(share.value or 0.0)
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class AttributeSwapResult:
+class AttributeSwapResult(BaseResult):
     """Result of changing one word.
 
     Attributes
@@ -107,11 +106,6 @@ class AttributeSwapResult:
     people: pd.DataFrame
 
     @property
-    def verdict(self) -> Verdict:
-        """What follows from the interval in `judged`."""
-        return self.judged.verdict
-
-    @property
     def deciding(self) -> SwapRow:
         """The row that the verdict rests on."""
         name = self.judged.decided_by.removeprefix("changed: ")
@@ -119,11 +113,10 @@ class AttributeSwapResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; people stay beside it."""
-        values = plain(self)
+        values = super().to_json()
         for row in values["swaps"]:
             row["from"], row["to"] = row.pop("source"), row.pop("target")
-        del values["judged"]
-        return {**values, **head(self)}
+        return values
 
     def to_frame(self) -> pd.DataFrame:
         """Return the groups as a table."""

@@ -84,7 +84,9 @@ def finding(rows: Sequence[SwapRow], judged: Judgment, looks: int) -> str:
     )
     begin = f"{before} of {people_in(row.group)} {words.are_yes}"
     if not row.read:
-        return f"{begin}, and would with any other {row.attribute}: {unread(rows)}. Nothing is estimated."
+        return (
+            f"{begin}, and would with any other {row.attribute}. {begun(unread(rows))}. Nothing is estimated."
+        )
     corrected = f", corrected for {looks} groups" if looks > 1 else ""
     gross = ""
     if judged.decided_by != name:
@@ -126,7 +128,7 @@ def notes(
     small = sum(not row.covered for row in rows)
     if small:
         yield f"An all-clear does not cover {several(small, 'small group')}: below 50 people, or a tenth."
-    yield "This is not another life: whatever else goes with the value stays as it is."
+    yield "This is not another life: everything else stays as it is."
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -15,13 +15,13 @@ Choices, and why:
 * Then, as by FlipTest's Proposition 2, a group's flips one way less those the other way are its favourable
   rate less the (weighted) rate of the others, whatever the matching.
 * The iteration begins at the largest group, whose exact matchings with the others are glued to points at
-  which one person, or people alike, of every group meet. For two groups, and for a single feature, that is
-  the exact barycenter, and of two groups flips are a flipset's; with more, the iteration
+  which one person, or people with the same features, of every group meet. For two groups, and for a single
+  feature, that is the exact barycenter, and of two groups flips are a flipset's; with more, the iteration
   stops after some rounds. How far it can lie above the least possible is stated: no barycenter is nearer to
   the groups than their exact distances from each other allow.
 * A transparency report as FlipTest's Definition 2, in both rankings, is of all pairs who meet and flip, group
   by group and way by way; its intervals take as given who meets whom.
-* Beside it every group is matched with everybody, its own people too: a common reference that is nobody's
+* Beside it every group is matched with everyone, its own people too: a common reference that is nobody's
   middle. Net flips are then the part 1 - share of those against the others, and as sure, so no verdict of
   their own follows from them.
 * The cost is named. With three groups or more it is the squared Euclidean distance, for which a barycenter is
@@ -31,7 +31,7 @@ Choices, and why:
 * A verdict looks at two things, which share the level: at a group's net flips, and at the larger of both ways
   above chance, which shows flips that cancel. That one needs, for evidence, rates or a feature that decisions
   go with to differ among the groups: flips can also come from features that only hang together differently.
-* The level of chance comes from permuting membership among all people and finding the barycenter anew;
+* The level of chance comes from permuting membership among all people and finding the barycenter again;
   p-values are corrected for all groups by the largest of them (Westfall, Young 1993).
 * Intervals of flips above chance come from halves of every group, drawn without replacement (Politis, Romano,
   Wolf 1999): people drawn twice would be their own counterparts.

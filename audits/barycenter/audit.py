@@ -126,7 +126,7 @@ def _groups(
     apart: Differing | None,
     rng: np.random.Generator,
 ) -> tuple[GroupFlips, ...]:
-    """Every group's flips, against the others and against everybody, chance and verdict."""
+    """Every group's flips, against the others and against everyone, chance and verdict."""
     nets, levels = net_differences(compared), levels_of_groups(compared)
     judged = judge_groups(compared, chance, apart, nets, levels)
     favored, distances = rates(compared, compared.options.level), met.distances(groups)
@@ -139,7 +139,7 @@ def _groups(
             (float(sizes @ (h * (1 - g))), float(sizes @ ((1 - h) * g)))
             for g in (each[k][group.of] for each in reached)
         ]
-        # the others are everybody but the group: what lies between is a part of the way
+        # the others are everyone but the group: what lies between is a part of the way
         ends = [None if end is None else (1 - share) * end for end in (net.value, net.low, net.high)]
         part_of_it = dataclasses.replace(net, value=ends[0], low=ends[1], high=ends[2])
         found.append(

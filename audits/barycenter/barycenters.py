@@ -48,7 +48,7 @@ class Group:
 
 
 def group_of(points: np.ndarray, people: np.ndarray) -> Group:
-    """Merge people alike among `points` (n, d), each row standing for `people` (n,) of them."""
+    """Merge equal people among `points` (n, d); each row represents `people` (n,) of them."""
     merged = Atoms.merge(points, people)
     return Group(points[merged.first], merged.weights / merged.weights.sum(), merged.of, people)
 
@@ -169,7 +169,7 @@ def least_spread(groups: Sequence[Group], shares: np.ndarray, progress: Progress
 def against_everybody(
     groups: Sequence[Group], decided: Sequence[np.ndarray], shares: np.ndarray, cost: Cost = "l2_squared"
 ) -> list[np.ndarray]:
-    """Favourable share of each atom's counterparts among everybody, a group an array (a,).
+    """Favourable share of each atom's counterparts among everyone, a group an array (a,).
 
     Each group is matched, at least cost, with the people of all groups together, its own too, who count as
     in the barycenter.

@@ -63,11 +63,11 @@ def flips(result: BarycenterResult) -> go.Figure:
 
 
 def everybody(result: BarycenterResult) -> go.Figure:
-    """Draw the same of every group matched with everybody, its own people too."""
+    """Draw the same of every group matched with everyone, its own people too."""
     groups = _groups_to_show(result)
     found = [each.everybody for each in groups if each.everybody is not None]
     if len(found) < len(groups):
-        return empty("This result is of an earlier version, which did not match groups with everybody.")
+        return empty("This result comes from an earlier version, which did not match groups with everyone.")
     return _ways(result, groups, found)
 
 
@@ -116,7 +116,7 @@ def _ways(
 
 
 def distances(result: BarycenterResult) -> go.Figure:
-    """Draw how far each group lies from where all meet, beside as many people drawn from everybody."""
+    """Draw how far each group lies from where all meet, beside as many people drawn from everyone."""
     groups = _groups_to_show(result)
     names = _names(groups)
     figure = go.Figure()

@@ -164,7 +164,7 @@ def judge_groups(
         n, reach, p = float(compared.n[k]), compared.limit, None
         if chance is None or apart is None:
             excess = Estimate(None, None, None, n, "not measured without permutations")
-            why = "chance was not measured: ask for permutations"
+            why = "chance was not measured: set permutations above 0"
         else:
             excess = above(chance, k, n, _each(compared))
             planted = compared.limit if chance.planted is None else chance.planted[k]

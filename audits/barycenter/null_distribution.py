@@ -1,6 +1,6 @@
 """How many flips chance alone gives in each group: see `audits.flipset.null_distribution`.
 
-Membership is permuted among all people, the groups as large as they are, and the barycenter found anew.
+Membership is permuted among all people, the groups as large as they are, and the barycenter found again.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _adjusted_p_values(observed: np.ndarray, null: np.ndarray) -> np.ndarray:
 
 
 def _most_people(compared: GroupComparison, n: int) -> int:
-    """People in all for whom all permutations fit into the time given: everybody, or at most half."""
+    """People in all for whom all permutations fit into the time given: everyone, or at most half."""
     options, width = compared.options, compared.points.shape[1]
 
     def each(people: float) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from audits.flipset.options import start_seconds
 from audits.options import Level, Material, MaterialOn, Permutations, option
 from audits.records import Size
 from audits.transport import Cost, estimated_bytes, estimated_seconds
@@ -13,8 +12,8 @@ from audits.transport import Cost, estimated_bytes, estimated_seconds
 __all__ = ["MAX_SECONDS", "BarycenterOptions", "in_all", "memory", "once", "seconds"]
 
 MAX_SECONDS = 30.0
-"""Time that matching may take, unless `max_people` asks for more; of more people a sample is drawn."""
-_ONCE, _ROUND = 4.5, 3.5  # matchings of all: groups with each other and with everybody; with the points
+"""Time that matching may take, unless `max_people` asks for more. Above it, a sample is matched."""
+_ONCE, _ROUND = 4.5, 3.5  # matchings of all: groups with each other and with everyone; with the points
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +39,7 @@ class BarycenterOptions:
     ] = None
     weights: Annotated[
         Literal["people", "equal"],
-        option("How much a group counts in the barycenter: by its people, or as much as any other."),
+        option("How much a group counts in the barycenter: by its people, or the same as any other."),
     ] = "people"
     fewest: Annotated[
         int, option("Groups of fewer people are left out.", unit="people", ge=2, le=1_000_000)
@@ -55,7 +54,7 @@ class BarycenterOptions:
     permutations: Permutations = 399
     seconds: Annotated[
         float,
-        option("Time that the level of chance may take, as estimated beforehand.", unit="s", gt=0, le=86_400),
+        option("Time for measuring chance, as estimated beforehand.", unit="s", gt=0, le=86_400),
     ] = 20.0
     max_people: Annotated[
         int | None,
@@ -87,7 +86,7 @@ def seconds(options: BarycenterOptions, size: Size) -> float:
         matching = min(matching, MAX_SECONDS)
     groups = max([2, *(len(size.groups.get(name, ())) for name in options.by or list(size.groups)[:1])])
     chance = options.permutations * once(most, size.width, groups, options.rounds)
-    return start_seconds(size) + matching + min(chance, options.seconds)
+    return size.start_seconds + matching + min(chance, options.seconds)
 
 
 def memory(options: BarycenterOptions, size: Size) -> float:

@@ -198,7 +198,7 @@ def _groups(
         more = f" and {len(named) - 5} more" if len(named) > 5 else ""
         warnings.append(
             f"Left out, with fewer than {options.fewest:,} people: {', '.join(named[:5])}{more}. "
-            "They count in nothing here."
+            "They are not counted anywhere here."
         )
     return tuple(names), group, left_out, warnings
 
@@ -216,7 +216,7 @@ def _cost(options: BarycenterOptions, groups: int) -> Cost:
     if options.cost not in {None, "l2_squared"}:
         raise InputError(
             "barycenter.cost",
-            f"must be 'l2_squared' for {groups} groups: a barycenter at another cost is no mean of people",
+            f"must be 'l2_squared' for {groups} groups: only with that cost is a barycenter a mean of people",
             options.cost,
             "leave it out, or compare two groups at a time with flipset",
         )

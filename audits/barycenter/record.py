@@ -11,11 +11,12 @@ __all__ = ["AUDIT"]
 AUDIT = Audit(
     name="barycenter",
     title="All groups",
-    question="Would the model have decided otherwise on these people's counterparts in all other groups?",
+    question="Would these people's counterparts in all other groups have got another decision?",
     then=("flipset", "explain"),
     limits=(
-        "A counterpart is a statistical match, not the same person's other life. Flips show who is decided "
-        "differently from similar people of other groups, not why, nor that it is unjustified."
+        "A counterpart is a statistical match. It does not show how the same person would have lived in "
+        "another group. Flips show who gets another decision than similar people in other groups. They do "
+        "not show why, or that it is unjustified."
     ),
     options=BarycenterOptions,
     result="audits.barycenter.result:BarycenterResult",
@@ -33,7 +34,7 @@ AUDIT = Audit(
         does="Compare with matches in every group",
         labels={
             "by": "Groups by",
-            "fewest": "Leave out groups of fewer people than",
+            "fewest": "Smallest group (people)",
         },
         former=("barycentre",),
         selected={

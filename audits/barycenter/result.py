@@ -8,8 +8,8 @@ from typing import Any, Literal
 import pandas as pd
 
 from audits.flipset.result import REPORT_COLUMNS, FeatureDifference, Marginal, rank_lines
-from audits.results import frame_of, head, notebook_display, plain
-from audits.stats import Estimate, Judgment, Verdict
+from audits.results import frame_of
+from audits.stats import BaseResult, Estimate, Judgment
 from audits.transport.levels import LevelDifference
 
 __all__ = [
@@ -27,15 +27,15 @@ Way = Literal["only_self", "only_counterpart"]
 
 @dataclass(frozen=True)
 class AgainstEverybody:
-    """One group matched with everybody, its own people too, instead of with all the others.
+    """One group matched with everyone, its own people too, instead of with all the others.
 
     Attributes
     ----------
     only_self, only_counterpart : float
-        Shares of the group favoured as themselves while their counterparts among everybody are not, and the
+        Shares of the group favoured as themselves while their counterparts among everyone are not, and the
         other way round.
     net : Estimate
-        Their difference: the group's rate less everybody's. It is the part ``1 - share`` of the net flips
+        Their difference: the group's rate less everyone's. It is the part ``1 - share`` of the net flips
         against the others, and as sure.
     """
 
@@ -84,11 +84,11 @@ class GroupFlips:
         Of as much by chance, corrected for all groups.
     distance, distance_by_chance : float
         Root mean square distance of the group's people from where they meet the others, in standard
-        deviations, and that of as many people drawn from everybody.
+        deviations, and that of as many people drawn from everyone.
     judged : Judgment
         Follows from `net` or from `excess`, whichever tells more; both share the level.
-    everybody : AgainstEverybody or None
-        The same with everybody in the place of all the others; None in results of earlier versions.
+    everyone : AgainstEverybody or None
+        The same with everyone in the place of all the others; None in results of earlier versions.
     levels : tuple of LevelDifference
         Rates of the group, as source, and of all the others at every level of the features.
     """
@@ -147,9 +147,8 @@ class Nearness:
         return self.spread / self.least - 1 if self.least > 0 else None
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class BarycenterResult:
+class BarycenterResult(BaseResult):
     """Result of a barycenter audit.
 
     Attributes
@@ -176,7 +175,7 @@ class BarycenterResult:
         By group and way of flipping the features in which those who flip differ most from their group; empty
         in results of earlier versions.
     people : DataFrame
-        One row a person, by the user's row number: group, decision, score, only_self and only_counterpart
+        One row per person, by the user's row number: group, decision, score, only_self and only_counterpart
         (shares of counterparts towards whom the person flips), counterparts_favorable, the main counterpart
         and its group.
     counterparts : DataFrame
@@ -208,20 +207,9 @@ class BarycenterResult:
     cost: str = "l2_squared"
     who: tuple[GroupMarginal, ...] = ()
 
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict, which follows from ``judged.interval``."""
-        return self.judged.verdict
-
     def group(self, name: str) -> GroupFlips:
         """Return one group; KeyError where there is none of that name."""
         return {each.group: each for each in self.groups}[name]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the audit's part of results.json."""
-        values = {**plain(self), **head(self)}
-        del values["judged"]
-        return values
 
     def to_frame(self) -> pd.DataFrame:
         """Return the groups as a table, one row each."""
@@ -241,8 +229,8 @@ class BarycenterResult:
         }
         if any(each.everybody is not None for each in self.groups):
             columns |= {
-                "favored only as themselves, against everybody": "everybody.only_self",
-                "favored only as counterparts, against everybody": "everybody.only_counterpart",
+                "favored only as themselves, against everyone": "everybody.only_self",
+                "favored only as counterparts, against everyone": "everybody.only_counterpart",
                 "net against everybody": "everybody.net.value",
             }
         return frame_of(self.groups, columns)
@@ -255,7 +243,7 @@ class BarycenterResult:
                 "group": "group",
                 "people": "people",
                 "distance": "distance",
-                "distance of as many drawn from everybody": "distance_by_chance",
+                "distance of as many drawn from everyone": "distance_by_chance",
             },
         )
 

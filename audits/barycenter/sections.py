@@ -32,8 +32,8 @@ def section(result: BarycenterResult) -> Section:
         Exhibit(
             "flips",
             f"{who}: {_both_ways(worst, worst.people)}",
-            f"Right, filled: {way_words('only_self')}. Left, hollow: {way_words('only_counterpart')}. Chance "
-            "alone makes a part of both.",
+            f"Right, filled: {way_words('only_self')}. Left, hollow: {way_words('only_counterpart')}. "
+            "Chance alone explains part of both.",
             partial(figures.flips, result),
             result.to_frame,
             tab="who",
@@ -51,8 +51,8 @@ def section(result: BarycenterResult) -> Section:
             Exhibit(
                 "everybody",
                 f"{who} matched with everyone: {_both_ways(worst.everybody, worst.people)}",
-                "Every group matched with all people, its own too. The larger a group, the more of them meet "
-                "their own.",
+                "Every group matched with all people, including its own. The larger a group, the more of "
+                "its people meet their own.",
                 partial(figures.everybody, result),
                 result.to_frame,
                 tab="Against everyone",
@@ -63,7 +63,7 @@ def section(result: BarycenterResult) -> Section:
         Exhibit(
             "distances",
             f"{begun(people_in(far.group))} are furthest from their matches",
-            "Near the gray dots: the group is like everybody. Far: its matches are people unlike it.",
+            "Near the gray dots: the group is like everyone else. Far: its matches differ from it.",
             partial(figures.distances, result),
             result.distances_frame,
             tab="Against everyone",

@@ -10,7 +10,7 @@ from audits.barycenter.result import BarycenterResult, GroupFlips, Nearness
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.text import in_words, out_of, people_in, percent
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, between, brief, in_points, of_people, shortest
+from audits.text import begun, between, brief, in_points, join_names, of_people, shortest
 from audits.transport.levels import FACTOR
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def finding(
     Parameters
     ----------
     at_once : int
-        People among whom flips and chance were counted at a time; 0 for everybody.
+        People among whom flips and chance were counted at a time; 0 for everyone.
     """
     judged, n, words = worst.judged, worst.people, vocabulary()
     attributes = " and ".join(f"“{name}”" for name in by)
@@ -98,7 +98,7 @@ def finding(
         people_in(each.group) for each in groups if each.judged.verdict == EVIDENCE and each is not worst
     ]
     if judged.verdict == EVIDENCE and others:
-        said.append(f"There is evidence for {_listed(others)}, too.")
+        said.append(f"There is evidence for {join_names(others)}, too.")
     if judged.verdict != EVIDENCE and judged.decided_by.startswith("level: "):
         said.append(f"What decides is {interval_words(judged, worst)}.")
     if judged.verdict == NO_MATERIAL:
@@ -140,7 +140,7 @@ def chance_words(chance: NullDistribution | None, options: BarycenterOptions) ->
         "everybody matched again each time"
         if chance.everybody
         else (
-            f"{int(chance.people.sum()):,} people drawn anew each time, as many as {options.seconds:g} "
+            f"{int(chance.people.sum()):,} people sampled each time, as many as {options.seconds:g} "
             "seconds allow"
         )
     )
@@ -158,17 +158,10 @@ def warnings_for(groups: tuple[GroupFlips, ...], nearness: Nearness) -> tuple[st
     few = [f"“{in_words(each.group)}”" for each in groups if each.people < _FEW]
     if few:
         found.append(
-            f"Groups of fewer than {_FEW} people show only large differences, for their intervals are wide: "
-            f"{_listed(few)}."
+            f"Groups of fewer than {_FEW} people show only large differences, because their intervals are "
+            f"wide: {join_names(few)}."
         )
     return tuple(found)
-
-
-def _listed(names: list[str]) -> str:
-    shown = names[:4]
-    more = [f"{len(names) - 4} more"] if len(names) > 4 else []
-    every = [*shown, *more]
-    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
 
 
 def _beside(excess: Estimate) -> str:

@@ -19,7 +19,7 @@ def status(*, as_json: bool) -> str:
     disk = {short(token): size for token, size in disk_by_workspace(home()).items()}
     if as_json:
         return json.dumps({"servers": found, "disk": disk}, indent=1, ensure_ascii=False)
-    lines = [] if found else [f"No server runs on {home()}."]
+    lines = [] if found else [f"No server is running on {home()}."]
     for server in found:
         memory = sum(server["workers"].values()) / 1e6
         workers = count_of(len(server["workers"]), "worker process", "worker processes")
@@ -50,7 +50,7 @@ def audit_log(days: float | None, who: str, act: str, *, check: bool) -> str:
     """Return the audit log as JSON lines; or hold each line against the one before it."""
     log = AuditLog(home())
     if check:
-        return f"{count_of(log.check(), 'line')}, each following from the one before."
+        return f"{count_of(log.check(), 'line')}, in an unbroken chain."
     since = 0.0 if days is None else time.time() - 86_400 * days
     return "\n".join(
         json.dumps(entry, ensure_ascii=False) for entry in log.entries(since=since, who=who, act=act)

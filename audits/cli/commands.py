@@ -99,7 +99,8 @@ def _begin(
 @app.command()
 def run(
     spec: Annotated[
-        Path, Argument(metavar="SPEC.yaml", help="a spec; or a table, whose spec is guessed and told")
+        Path,
+        Argument(metavar="SPEC.yaml", help="a spec; or a table, for which a spec is guessed and printed"),
     ],
     out: Annotated[
         Path | None, Option(metavar="DIR", help="folder for the results (default: SPEC-results, here)")
@@ -109,17 +110,15 @@ def run(
     junit: Junit = None,
     summary: Summary = None,
     annotate: Annotate = False,
-    no_save: Annotated[bool, Option("--no-save", help="keep nothing among the saved audits")] = False,
-    estimate: Annotated[
-        bool, Option("--estimate", help="run nothing: tell about how long it takes, and how much memory")
-    ] = False,
+    no_save: Annotated[bool, Option("--no-save", help="do not save the audit")] = False,
+    estimate: Annotated[bool, Option("--estimate", help="run nothing; estimate the time and memory")] = False,
     title: Annotated[str, Option(metavar="TEXT", help="title of the saved audit")] = "",
     untrusted: Annotated[
         bool,
-        Option("--untrusted", help="the spec may name files in its own folder alone, and in --allow DIR"),
+        Option("--untrusted", help="the spec may name files only in its own folder and in --allow DIR"),
     ] = False,
     allow: Annotated[
-        list[Path] | None, Option(metavar="DIR", help="a further folder for --untrusted; may be repeated")
+        list[Path] | None, Option(metavar="DIR", help="another folder for --untrusted; may be repeated")
     ] = None,
 ) -> Told:
     """Run a spec and write what it finds."""
@@ -142,17 +141,19 @@ def init(
         Path | None, Option(metavar="SPEC.yaml", help="where to write it (default: beside FILE)")
     ] = None,
     decision: Annotated[
-        str | None, Option(metavar="COLUMN", help="what was decided: audited as it is, without a model")
+        str | None, Option(metavar="COLUMN", help="the decision, audited as it is, without a model")
     ] = None,
     truth: Annotated[
         str | None,
-        Option(metavar="COLUMN", help="what happened in truth; without a decision a model learns it"),
+        Option(metavar="COLUMN", help="the true outcome; without a decision, a model learns it"),
     ] = None,
     good: Annotated[
         list[str] | None,
-        Option(metavar="VALUE", help="the answer that is good for the person; may be repeated"),
+        Option(metavar="VALUE", help="the value that is good for the person; may be repeated"),
     ] = None,
-    by: Annotated[list[str] | None, Option(metavar="COLUMN", help="who is compared; may be repeated")] = None,
+    by: Annotated[
+        list[str] | None, Option(metavar="COLUMN", help="groups to compare; may be repeated")
+    ] = None,
     force: Force = False,
 ) -> Told:
     """Write a commented spec for a table that runs as it is, each guess told."""
@@ -167,7 +168,7 @@ def data(
     name: Annotated[
         str, Argument(metavar="NAME", help="adult, bank, communities, compas, german or law_school")
     ],
-    folder: Annotated[Path, Option("--from", metavar="DIR", help="where its files lie")] = Path(),
+    folder: Annotated[Path, Option("--from", metavar="DIR", help="where its files are")] = Path(),
     out: Annotated[
         Path | None, Option(metavar="SPEC.yaml", help="where to write it (default: NAME.yaml)")
     ] = None,
@@ -183,11 +184,11 @@ def data(
 def serve(
     file: Annotated[Path, Argument(metavar="MODEL", help="joblib or pickle file, or MLflow folder")],
     python: Annotated[
-        str, Option(metavar="PATH", help="the Python that has what the model needs", show_default=False)
+        str, Option(metavar="PATH", help="the Python with the packages the model needs", show_default=False)
     ] = sys.executable,
     port: Annotated[int, Option(metavar="N", help="of 127.0.0.1")] = 8000,
     columns: Annotated[
-        str | None, Option(metavar="NAME,…", help="what it reads, in order, where it does not say")
+        str | None, Option(metavar="NAME,…", help="its columns in order, if the model does not name them")
     ] = None,
 ) -> Told:
     """Have your own model answer for audits on this machine, run by a Python of yours.
@@ -238,9 +239,9 @@ def plan(
     ] = None,
     difference: Annotated[
         list[float] | None,
-        Option(metavar="SHARE …", help="share of one group whose decision is changed (default: 0 0.1)"),
+        Option(metavar="SHARE …", help="share of one group whose decisions are changed (default: 0 0.1)"),
     ] = None,
-    worlds: Annotated[int, Option(metavar="N", help="simulated for each of these")] = 20,
+    worlds: Annotated[int, Option(metavar="N", help="simulations of each size and share")] = 20,
     as_json: Json = False,
 ) -> Told:
     """Simulate groups of given sizes: what could each audit of a spec see by its own test?"""
@@ -283,7 +284,8 @@ def report(
         float | None,
         Option(
             metavar="SHARE",
-            help="for these, share of the people under which a category is left out of the impact ratios "
+            help="for these, categories with less than this share of people are left out of the impact "
+            "ratios "
             f"(default: {SMALL_SHARE}; 0 leaves none out)",
         ),
     ] = None,
@@ -345,11 +347,11 @@ def restore(file: CopyFile) -> Told:
 
 @app.command()
 def erase(
-    person: Annotated[str, Option(metavar="VALUE", help="what the column that tells people apart holds")],
+    person: Annotated[str, Option(metavar="VALUE", help="the person's value in that column")],
     column: Annotated[
         str | None, Option(metavar="NAME", help="that column (default: what specs name as person)")
     ] = None,
-    look: Annotated[bool, Option("--look", help="only say what would be taken out")] = False,
+    look: Annotated[bool, Option("--look", help="only list what would be removed")] = False,
 ) -> Told:
     """Take a person's rows out of uploads and monitors; delete audits made with them."""
     from audits.cli.storage import erase_report
@@ -367,7 +369,7 @@ def _admin_status(as_json: Json = False) -> Told:
 
 @_admin.command("cancel")
 def _admin_cancel(identity: Id) -> Told:
-    """Cancel anybody's run."""
+    """Cancel anyone's run."""
     from audits.cli import admin
 
     return admin.cancel(identity)
@@ -376,9 +378,11 @@ def _admin_cancel(identity: Id) -> Told:
 @_admin.command("log")
 def _admin_log(
     days: Annotated[float | None, Option(metavar="N", help="only the last N days")] = None,
-    who: Annotated[str, Option(metavar="NAME", help="only what this person did")] = "",
+    who: Annotated[str, Option(metavar="NAME", help="only the acts of this person")] = "",
     act: Annotated[str, Option(metavar="ACT", help="only this, such as exported")] = "",
-    check: Annotated[bool, Option("--check", help="only whether any line was changed or taken out")] = False,
+    check: Annotated[
+        bool, Option("--check", help="only check whether any line was changed or removed")
+    ] = False,
 ) -> Told:
     """The audit log, as JSON lines."""
     from audits.cli import admin
@@ -521,7 +525,7 @@ def _monitor_send(
 @_monitor.command("window")
 def _monitor_window(
     identity: Annotated[
-        str, Argument(metavar="ID", help="as its page and address name it; its first digits do")
+        str, Argument(metavar="ID", help="its id, as its page shows it; the first digits are enough")
     ],
     out: Annotated[Path, Option(metavar="DIR", help="for table, spec and results")],
     last: Annotated[int | None, Option(metavar="N", help="the last so many people")] = None,

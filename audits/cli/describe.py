@@ -66,7 +66,7 @@ def _as_proposed(proposal: Proposal | InputError) -> tuple[dict[str, Any], str |
 def _possible_audits(proposal: Proposal | InputError) -> list[str]:
     """Say how the first questions about a table are answered, and which audits that allows."""
     if isinstance(proposal, InputError):
-        return [wrap(f"Which audits it allows is not told by the names: {proposal}")]
+        return [wrap(f"The names do not show which audits it allows: {proposal}")]
     found, spec = proposal.allowed, proposal.spec
     lines = [f"Guessed: {each}" for each in proposal.guesses.values()]
     if found["stored"] and (stored := spec["model"].get("predictions")):
@@ -75,11 +75,11 @@ def _possible_audits(proposal: Proposal | InputError) -> list[str]:
         lines.append(f"With {with_what}: {', '.join(found['stored'])}.")
     if found["model"]:
         here = " is trained here or" if is_installed("sklearn") else " is"
-        lines.append(f"With a model that{here} brought along: {', '.join(found['model'])}.")
+        lines.append(f"With a model that{here} supplied: {', '.join(found['model'])}.")
     elif found["stored"]:
         lines.append(
-            "No column describes people beside label, predictions and groups, so what compares people by "
-            "features is not possible."
+            "No column describes people beyond label, predictions and groups, so audits that compare "
+            "people by features are not possible."
         )
     if proposal.lacking:
         lines.append(missing_packages_text(proposal.lacking))

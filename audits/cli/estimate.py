@@ -15,7 +15,7 @@ __all__ = ["cost_estimate"]
 
 _HOW = {
     "held": "all {rows:,} rows are held in memory",
-    "drawn": "{drawn:,} of {rows:,} rows are drawn by lot",
+    "drawn": "{drawn:,} of {rows:,} rows are sampled at random",
     "counted": "{rows:,} rows are counted batch by batch",
 }
 

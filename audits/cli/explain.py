@@ -24,15 +24,15 @@ __all__ = ["explain"]
 
 _TOP = {
     "data": "Which table, which rows, which label, which groups.",
-    "model": "Where the model comes from, in exactly one way.",
+    "model": "Where the model comes from: exactly one way.",
     "threshold": "Favorable when the favorable score is at least this: one number (0.5), or one for each "
     "value of a protected attribute: {race: {A: 0.4, B: 0.5}}.",
     "seed": "Seed of everything random, a whole number (0). The same seed gives the same numbers.",
     "audits": "The list of audits with their options: - groups, - flipset: {source: …, target: …}.",
-    "compare": "A second model, of which every audit is made on the same people as of the first, and how "
-    "every number changes, with a paired interval where there is one.",
-    "gate": "What passes --fail-on gate: how many verdicts of a kind, what numbers must be, what may not "
-    "have grown. A list is short for its rules.",
+    "compare": "A second model. Every audit runs on both models, on the same people, and each change gets "
+    "a paired interval where there is one.",
+    "gate": "What passes --fail-on gate: how many verdicts of each kind, limits on numbers, and on their "
+    "growth. A list is short for its rules.",
 }
 _SECTIONS: dict[str, type] = {
     "data": DataSpec,

@@ -39,9 +39,9 @@ def results_folder(out: Path | None, spec: Path) -> Path:
         if folder.is_dir() and any(folder.iterdir()) and not (folder / _CONTENTS).is_file():
             raise InputError(
                 "--out",
-                "must be empty, new, or hold former results",
+                "must be empty, new, or hold earlier results",
                 str(folder),
-                "its files are not ours to replace: choose another folder",
+                "its files were not written by Evenhand: choose another folder",
             )
     except OSError as error:
         raise InputError("--out", f"cannot be looked into ({error.strerror})", str(folder)) from None
@@ -71,7 +71,7 @@ def publish(result: RunResult, folder: Path) -> list[str]:
         return _publish(result, folder)
     except OSError as error:
         raise RunFailed(
-            f"The results could not be written to {folder} ({error.strerror}); former ones are as they were."
+            f"The results could not be written to {folder} ({error.strerror}); earlier ones are unchanged."
         ) from error
 
 

@@ -28,7 +28,7 @@ from audits.runs.registry import AUDITS
 __all__ = ["guess_spec", "init"]
 
 _ASIDE = {
-    "data": "# features: [COLUMN, …]   what describes people; else all but label, groups and ids"
+    "data": "# features: [COLUMN, …]   what describes people; by default all but label, groups and ids"
     "\n# roles: {actionable: [COLUMN]}   what a person can change; recourse needs it"
     "\n# missing: drop               or impute; a blank is a category of its own otherwise",
     "model": "# path: model.onnx           or endpoint: {{url: http://127.0.0.1:8000/score}}, where"
@@ -59,7 +59,9 @@ def init(file: Path, out: Path | None, *, force: bool = False, answers: RoleAnsw
     proposal = propose(table, answers=answers)
     if read:
         proposal.spec["data"] = {"read": read, **proposal.spec["data"]}
-        proposal.guesses["data.read"] = "The first row looked like no header: the names are those below it."
+        proposal.guesses["data.read"] = (
+            "The first row did not look like a header; the names are from the row below it."
+        )
     decided = proposal.spec["model"].get("predictions", {}).get("label")
     doctor = finding_lines(table_findings(table, proposal.spec["data"], decided))
     place = file.with_suffix(".yaml") if out is None else out
@@ -82,7 +84,7 @@ def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = Fals
     if name not in PUBLIC and not get_close_matches(name, PUBLIC, n=1):
         raise InputError(
             "NAME", f"must be one of {choices(PUBLIC)}", name,
-            "any other, of OpenML say, is not fetched: download its table and run init FILE",
+            "others, such as OpenML's, are not fetched: download the table and run init FILE",
         )  # fmt: skip
     section = public_section(name, folder.absolute())
     paths = section["path"] if isinstance(section["path"], list) else [section["path"]]

@@ -44,9 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, ModuleNotFoundError) and not (error.name or "audits").startswith("audits"):
             return _say(_without(str(error.name)), 2)
         log = _log(traceback.format_exc())
-        return _say(
-            f"Something went wrong that should not ({type(error).__name__}: {error}). Details: {log}", 3
-        )
+        return _say(f"Something went wrong unexpectedly ({type(error).__name__}: {error}). Details: {log}", 3)
 
 
 def _carried_out(arguments: list[str]) -> int:

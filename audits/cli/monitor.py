@@ -197,9 +197,9 @@ def send(url: str, rows: Path, identity: str | None, score: str | None) -> str:
         raise InputError("URL", str(error).removeprefix("url ")) from None
     client.send(frame, **beside)
     if not client.close(_SEND_SECONDS):
-        raise RunFailed(f"The monitor could not be told: {client.problem}")
+        raise RunFailed(f"The monitor could not be reached: {client.problem}")
     if client.refused:
-        raise InputError(rows.name, f"was not stored whole: {client.problem}")
+        raise InputError(rows.name, f"was not stored completely: {client.problem}")
     return f"{count_of(client.sent, 'row')} sent."
 
 

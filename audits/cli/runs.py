@@ -58,7 +58,7 @@ def compare(first: str, second: str, *, as_json: bool) -> str:
     if as_json:
         return json.dumps([vars(change) for change in changes], indent=1, ensure_ascii=False)
     if not changes:
-        return "The two found the same: equal specs, data, models and numbers."
+        return "The two agree: equal specs, data, models and numbers."
     parts: dict[str, list[RunChange]] = {}
     for change in changes:
         parts.setdefault(change.part, []).append(change)

@@ -53,7 +53,7 @@ def serve(file: Path, python: str, port: int, columns: str | None) -> tuple[int,
     if not 0 <= port <= 65_535:
         raise InputError("--port", "must be from 0 to 65,535", port)
     print(
-        f"evenhand: {found} opens {file}, which runs what is in it, as you. Stop with Ctrl-C.",
+        f"evenhand: {found} opens {file}, which runs the code in it with your rights. Stop with Ctrl-C.",
         file=sys.stderr,
         flush=True,
     )
@@ -66,7 +66,7 @@ def serve(file: Path, python: str, port: int, columns: str | None) -> tuple[int,
         except KeyboardInterrupt:
             server.terminate()
             server.wait()
-            return 0, "The model answers no more."
+            return 0, "The model no longer answers."
     if status:
-        raise RunFailed("The model server ended; what it said stands above.")
-    return 0, "The model answers no more."
+        raise RunFailed("The model server ended; its messages are above.")
+    return 0, "The model no longer answers."

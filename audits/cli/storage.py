@@ -24,7 +24,7 @@ def restore_report(source: Path) -> str:
     """Lay out a copy in an empty home folder."""
     copied = restore(source)
     AuditLog(home()).note("restored")
-    return f"{_words(copied)} were laid out in {home()}."
+    return f"{_words(copied)} were restored in {home()}."
 
 
 def erase_report(person: str, column: str | None, *, look: bool) -> str:

@@ -14,7 +14,7 @@ from audits.stats.text import people_in
 
 __all__ = ["compare"]
 
-_WHY = {"": "it is a part of the net share beside it, or of texts that both hold"}
+_WHY = {"": "it is part of the net share beside it, or of texts with both terms"}
 
 
 def compare(first: AttributeSwapResult, second: AttributeSwapResult, subjects: Any = None) -> Pairing:  # noqa: ARG001

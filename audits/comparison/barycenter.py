@@ -25,15 +25,15 @@ from audits.stats.text import people_in
 __all__ = ["compare"]
 
 _WHY = {
-    "": "see how the gap between the group and all the others moved",
-    "reference_rate": "see how each group's share moved",
-    "nearness": "it is the same for both models, which have no part in where groups meet",
+    "": "see the change in the gap between the group and all the others",
+    "reference_rate": "see the change in each group's share",
+    "nearness": "it is the same for both models, because it does not depend on them",
 }
 _SHARED = (
-    "of flips both ends can change, the person and the counterparts, who are others' counterparts too: the "
-    "gap between the group and all the others is what flips one way less the other add up to"
+    "both the person's and the counterparts' decisions can change, and counterparts are shared; see the "
+    "gap, which equals flips one way minus the other"
 )
-_CHANCE = "chance is drawn anew for each model"
+_CHANCE = "chance is simulated separately for each model"
 
 
 def compare(first: BarycenterResult, second: BarycenterResult, subjects: Any = None) -> Pairing:  # noqa: ARG001

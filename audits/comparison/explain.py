@@ -20,10 +20,10 @@ __all__ = ["compare"]
 
 _GIVEN = "Intervals of what is left take as given which levels are compared."
 _WHY = {
-    "": "see how what is left with each column moved; the rest of the gap goes with it",
-    "together": "it is learned anew for each model",
-    "levels": "they are learned anew for each model",
-    "values": "see how what is left at these levels moved",
+    "": "see the change in what is left with each column",
+    "together": "it is learned separately for each model",
+    "levels": "they are learned separately for each model",
+    "values": "see the change in what is left at these levels",
 }
 
 

@@ -21,12 +21,12 @@ _GIVEN = (
 )
 _WHY = {
     "": "it is not a sum over people matched alike for both models",
-    "above_chance": "chance is drawn anew for each model",
-    "noise": "chance is drawn anew for each model",
-    "positive.expected": "chance is drawn anew for each model",
-    "negative.expected": "chance is drawn anew for each model",
-    "positive.transparency": "it describes those who flip, who are other people with the other model",
-    "negative.transparency": "it describes those who flip, who are other people with the other model",
+    "above_chance": "chance is simulated separately for each model",
+    "noise": "chance is simulated separately for each model",
+    "positive.expected": "chance is simulated separately for each model",
+    "negative.expected": "chance is simulated separately for each model",
+    "positive.transparency": "it describes the people who flip, and these differ between the models",
+    "negative.transparency": "it describes the people who flip, and these differ between the models",
 }
 
 
@@ -51,7 +51,7 @@ def compare(first: FlipsetResult, second: FlipsetResult, subjects: Any = None) -
         "target_rate", f"favorable share of {target}", estimates_of(both, "target_rate"), other, "share"
     )
     if not _same_matching(first, second):
-        why = {"": "the two models' people were not matched with the same counterparts"}
+        why = {"": "people were not matched with the same counterparts for both models"}
         return pairs.pairing(why=why)
     for name, better in (("positive", "better"), ("negative", "worse")):
         words = f"share of {source} decided {better} than their counterparts among {target}"

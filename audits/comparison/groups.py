@@ -23,8 +23,8 @@ __all__ = ["compare"]
 _KEYS = ("attribute", "group")
 _NONE = Estimate(None, None, None, 0.0, "")
 _WHY = {
-    "": "it is the largest, or a ratio, of several rates: see how each of them moved",
-    "table": "it follows from the rates beside it: see how those moved",
+    "": "it is the largest, or a ratio, of several rates; see the change in each",
+    "table": "it follows from the rates beside it; see their changes",
     "probable": "groups known by probability alone are not paired",
 }
 
@@ -113,7 +113,7 @@ def _amounts(first: GroupsResult, second: GroupsResult) -> Pairing:
                 judged=True,
                 material=two.differences["mean"].limit or 1e-9,
             )
-    return pairs.pairing(why={"": "percentiles and residuals are not paired: see how the means moved"})
+    return pairs.pairing(why={"": "percentiles and residuals are not paired; see the change in means"})
 
 
 def _amount_place(row: AmountRow) -> str:

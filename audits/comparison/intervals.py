@@ -42,7 +42,7 @@ __all__ = ["Moved", "People", "apart", "linear_moved", "mean_moved", "ratio_move
 
 Ends = tuple[float, float]
 _MAX_Z = 37.0
-TAIL = ", which misses more often than it says: a few people make most of the change"
+TAIL = ", which misses more often than stated, because a few people make most of the change"
 _HALVINGS = 50
 
 
@@ -302,7 +302,7 @@ def _side(people: People, among: np.ndarray, event: np.ndarray) -> _Side:
 
 
 def _clusters(design: Design, about: np.ndarray) -> np.ndarray:
-    """Which clusters hold somebody of `about` (n,)."""
+    """Which clusters hold someone of `about` (n,)."""
     inside = np.zeros(design.n_clusters, dtype=bool)
     inside[design.cluster[about]] = True
     return inside
@@ -313,7 +313,7 @@ def _freedom(design: Design, inside: np.ndarray) -> int:
 
 
 def _variance(influence: np.ndarray, design: Design, inside: np.ndarray) -> float:
-    """Variance of a linearised number over clusters; a cluster alone in its stratum is held against 0."""
+    """Variance of a linearised number over clusters; a cluster alone in its stratum is compared with 0."""
     stratum, values = design.stratum[inside], influence[inside]
     k = np.bincount(stratum)
     mean = np.bincount(stratum, values) / np.maximum(k, 1)

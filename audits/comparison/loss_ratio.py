@@ -19,7 +19,7 @@ _GIVEN = (
     "The interval of the mean ratio's change holds the directions that both audits hold possible; the others "
     "take the fair metric as given, and each model's own search for where it errs."
 )
-_WHY = {"": "it is about each model by itself"}
+_WHY = {"": "it is about each model on its own"}
 
 
 def compare(first: LossRatioResult, second: LossRatioResult, subjects: Any = None) -> Pairing:

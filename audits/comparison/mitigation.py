@@ -10,7 +10,7 @@ from audits.stats.text import count
 
 __all__ = ["compare"]
 
-_OWN = "each model was trained again with samples of its own, and nobody's decision is kept"
+_OWN = "each model was retrained with its own samples, and individual decisions are not kept"
 _OTHERS = "the two models were treated for other groups, or with other numbers of samples"
 _NUMBERS: dict[str, tuple[str, Kind]] = {
     "difference": ("gap in favorable decisions between {who} and everyone else", "gap"),

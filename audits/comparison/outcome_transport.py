@@ -13,12 +13,12 @@ from audits.outcome_transport.result import OutcomeTransportResult
 __all__ = ["compare"]
 
 _GIVEN = (
-    "Intervals take each model's own matching of outcomes as given: they say how people differ, not how the "
-    "matching would with other people."
+    "Intervals take each model's own matching of outcomes as given. They do not cover how the matching "
+    "would change with other people."
 )
 _WHY = {
-    "": "it follows from the whole matching, which is another for the other model",
-    "by_role": "it is measured within each model's own matching",
+    "": "it follows from the whole matching, which differs between the models",
+    "by_role": "each model has its own matching",
 }
 
 
@@ -43,7 +43,7 @@ def compare(first: OutcomeTransportResult, second: OutcomeTransportResult, subje
         if row.level == "group" and row.difference is not None and earlier.difference is not None:
             others = mean_moved(pairs.people, known & ~members, *values)
             words, gaps = (
-                f"mean bias of {who} beyond everybody else's",
+                f"mean bias of {who} beyond everyone else's",
                 estimates_of(both, "difference.interval"),
             )
             pairs.gap(f"{where}.difference", words, gaps, others, moved, kind="number", judged=judged)

@@ -18,21 +18,21 @@ from audits.stats.text import people_in
 __all__ = ["compare"]
 
 _GIVEN = (
-    "Shares are of those whom each model rejects, who need not be the same people; intervals take as given "
-    "whom each is matched with."
+    "Shares are of the people each model rejects, who need not be the same. Intervals take each person's "
+    "match as given."
 )
 _DRAWN = "not drawn into the subsample"
 _WHY = {
-    "": "it is about what those change whom each model rejects, who need not be the same people",
-    "ways_summary": "ways were looked for with each model for people of its own",
-    "group_actions": "each model has an action of its own",
+    "": "it is about the people each model rejects, who need not be the same",
+    "ways_summary": "each model's ways are for different people",
+    "group_actions": "each model has its own action",
 }
 
 
 def compare(first: RecourseResult, second: RecourseResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
     """Return how recourse moved from the first model to the second; see `audits.comparison.pairs`."""
     if any(_DRAWN in result.rows["left_out"] for result in (first, second)) or first.steps != second.steps:
-        return Pairing(why={"": "not everybody rejected was looked at: raise max_people"})
+        return Pairing(why={"": "not all rejected people were included: raise max_people"})
     both = first.people.index.union(second.people.index)
     if not len(both) or first.rows["audited"] != second.rows["audited"]:
         return Pairing(why={"": "nobody is rejected, or the two were not measured on the same people"})
@@ -84,7 +84,7 @@ def _everyone(pairs: Pairs, first: RecourseResult, second: RecourseResult, sides
         pairs.ratio(f"{place}.mean_score", words, estimates_of(both, "mean_score"), *scores)
     if first.never is not None and second.never is not None:
         lost, never = [(side.rejected, np.isnan(side.cost)) for side in sides], (first.never, second.never)
-        pairs.share("never", "share of rejected people whom no step helps", never, *lost)
+        pairs.share("never", "share of rejected people for whom no step helps", never, *lost)
 
 
 def _group(pairs: Pairs, both: tuple[GroupRecourse, GroupRecourse], sides: list[_Side]) -> None:
@@ -105,10 +105,12 @@ def _group(pairs: Pairs, both: tuple[GroupRecourse, GroupRecourse], sides: list[
         words = f"gap in acceptance at the last step between {who} and the other rejected"
         where = f"{place}.accepted_judged.interval"
         pairs.gap(where, words, estimates_of(both, "accepted_judged.interval"), rest, own)
-    words = f"burden of {who} whom some step helps"
+    words = f"burden of {who} for whom some step helps"
     burden = pairs.ratio(f"{place}.burden", words, estimates_of(both, "burden"), *_burdens(sides, inside))
     lost = [(part, np.isnan(side.cost)) for part, side in masks]
-    pairs.share(f"{place}.never", f"share of {who} whom no step helps", estimates_of(both, "never"), *lost)
+    pairs.share(
+        f"{place}.never", f"share of {who} for whom no step helps", estimates_of(both, "never"), *lost
+    )
     further = estimates_of(both, "burden_difference")
     if all(each.value is not None for each in further):
         scale, words = pairs.material * abs(now.burden.value or 0.0), f"burden of {who} beyond the others'"

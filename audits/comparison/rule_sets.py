@@ -18,7 +18,7 @@ from audits.stats.intervals import cautious_difference
 
 __all__ = ["compare"]
 
-_NO_VALUES = "what the measure is of each person is not kept: run both models in one run"
+_NO_VALUES = "each person's value is not kept: run both models in one run"
 _Results = tuple[RuleSetsResult, RuleSetsResult]
 _Values = tuple[np.ndarray, np.ndarray]
 
@@ -33,13 +33,13 @@ def compare(first: RuleSetsResult, second: RuleSetsResult, subjects: Any = None)
         return other_people()
     sizes = _sizes(first)
     if sizes is None:
-        return Pairing(why={"": "people stand for others, and the table does not say for how many each"})
+        return Pairing(why={"": "people represent others, and the table does not say how many"})
     both = first, second
     pairs = Pairs(People.counted(sizes), float(second.options["material"]))
     for row, inside in _groups_of_both(both, (first.leaderboard, second.leaderboard)):
         _pair_decisions(pairs, row.rule_set, inside, both, sizes)
     looked_at = max(first.n_distinct, second.n_distinct, 1)
-    why = {"": "see how the difference of each group moved"}
+    why = {"": "see the change in each group's difference"}
     for before in first.measures:
         after = next((each for each in second.measures if each.measure == before.measure), None)
         values = None if after is None else _values(before.measure, both, subjects)

@@ -1,4 +1,4 @@
-"""Two models' prediction sensitivity of the same people, each held against the same protected status."""
+"""Two models' prediction sensitivity of the same people, each compared with the same protected status."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from audits.stats.text import people_in
 __all__ = ["compare"]
 
 _GIVEN = (
-    "Intervals of a multiple hold the spread of both cross-fits; the others take the protected-status "
+    "Intervals of a multiple include the spread of both cross-fits. The others take the protected-status "
     "models and each model's own threshold for flags as given."
 )
 _WHY = {
-    "": "it is about each model by itself",
+    "": "it is about each model on its own",
     "baseline.quantiles": "quantiles are not sums over people",
     "threshold": "quantiles are not sums over people",
     "status": "it is about the protected-status models, not about the model audited",
@@ -40,7 +40,7 @@ def compare(first: SensitivityResult, second: SensitivityResult, subjects: Any =
     flags = [table["flagged"].to_numpy(dtype=bool) for table in tables]
     everyone = np.ones(len(tables[1]), dtype=bool)
     pairs.mean("baseline.mean", "mean sensitivity", estimates_of(both, "baseline.mean"), everyone, *values)
-    by_own = "flagged, each by its model's own threshold"
+    by_own = "flagged, each by the model's own threshold"
     flagged = [(everyone, side) for side in flags]
     pairs.share("flagged.share", f"share of people {by_own}", estimates_of(both, "flagged"), *flagged)
     groups = None if subjects is None else subjects[1].data.groups.reindex(tables[1].index)

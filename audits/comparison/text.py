@@ -1,4 +1,4 @@
-"""A change in one sentence for everybody, and in figures."""
+"""A change in one sentence for everyone, and in figures."""
 
 from __future__ import annotations
 

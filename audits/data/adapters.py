@@ -162,7 +162,7 @@ def given_table(table: Any, name: str = "X", columns: Sequence[str] | None = Non
         text = str(table)
         advice = f"read it first: {name} = pandas.read_csv({text!r})"
         if "://" in text and not text.startswith(("http://", "https://")):
-            advice = f"addresses are not opened: fetch the file, and {advice[0].lower()}{advice[1:]}"
+            advice = f"addresses are not opened: download the file, and {advice[0].lower()}{advice[1:]}"
         raise InputError(name, f"must be {_TABLE}, not the name of a file", text, advice)
     import narwhals.stable.v2 as nw
 
@@ -182,7 +182,8 @@ def _matrix(table: Any, name: str, columns: Sequence[str] | None) -> GivenTable:
     if matrix.ndim != 2 or matrix.dtype.kind not in "biufOUS":
         raise InputError(
             name, f"must be {_TABLE}", f"an array of shape {matrix.shape}",
-            "give one row a person and one column a feature" if matrix.ndim != 2 else "give numbers or texts",
+            "give one row per person and one column per feature" if matrix.ndim != 2 else "give numbers or "
+            "texts",
         )  # fmt: skip
     width = matrix.shape[1]
     names = tuple(columns) if columns is not None else tuple(f"x{place}" for place in range(width))
@@ -226,7 +227,7 @@ def column_of(values: Any, table: GivenTable, name: str) -> pd.Series:
         if table.form == "pandas" and len(values) == n and not values.index.equals(index):
             raise InputError(
                 name,
-                "must have the index of X, so that it is clear who is who",
+                "must have the index of X, so that rows can be matched to people",
                 f"other row names from {quoted(values.index[0])} on",
                 f"give {name}.to_numpy() if both are in the same order, or {name}.loc[X.index]",
             )
@@ -253,7 +254,7 @@ def _plain_column(values: Any, name: str) -> pd.Series:
         array = array[:, 0]
     if array is None or array.ndim != 1:
         found = type(values).__name__ if array is None else f"an array of shape {array.shape}"
-        raise InputError(name, "must be the name of a column of X, or an array with one entry a row", found)
+        raise InputError(name, "must be the name of a column of X, or an array with one entry per row", found)
     return pd.Series(array.tolist() if array.dtype.kind in "OSU" else array)
 
 

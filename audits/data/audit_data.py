@@ -14,7 +14,7 @@ import pandas as pd
 from audits.checks import generator, one_of
 from audits.data.kinds import Kind, Role
 from audits.data.missing_markers import MissingCells
-from audits.data.partition import content_keys, draw_people, held_out_strata, with_counts
+from audits.data.partition import content_keys, content_order, draw_people, held_out_strata, with_counts
 from audits.data.spec import LabelCut, NumericOutcome
 from audits.data.values import MISSING, find_level, text_of
 from audits.errors import InputError
@@ -120,7 +120,7 @@ class AuditData:
     labels : mapping of str to mapping
         What values of a column mean, by their text, as the spec says.
     among : Index or None
-        Rows of those who are audited, where a model may learn from more; None: everybody.
+        Rows of those who are audited, where a model may learn from more; None: everyone.
     unlabelled : Unlabelled or None
         Rows without a label, which `everyone` adds; counted in `excluded`.
     leaving : tuple of str
@@ -264,7 +264,7 @@ class AuditData:
         ----------
         where : mapping of protected attribute to value
             A value is compared as text ("1" matches 1); a list of values is their union;
-            ``{"not": value}`` is everybody else, those with a missing value included. Several
+            ``{"not": value}`` is everyone else, those with a missing value included. Several
             attributes mean their intersection, which may be empty.
         argument : str
             What a message calls the group: the option that names it.
@@ -347,19 +347,22 @@ class AuditData:
         Hoffman, Sen, Weinberg (2001), Biometrika 88:1121-1134 (within-cluster resampling, one draw of it).
         """
         assert self.design is not None  # noqa: S101 - the caller has looked
-        order = rng.permutation(self.n)
+        order = content_order(self)[rng.permutation(self.n)]  # the order of the table decides nothing
         first = np.unique(self.design.cluster[order], return_index=True)[1]
         return dataclasses.replace(self.take(np.sort(order[first])), design=None)
 
     def _split_clusters(self, test_size: float, rng: np.random.Generator) -> tuple[AuditData, AuditData]:
         """Hold out whole clusters, so that nobody is both learned from and audited.
 
-        Stratified by the groups of a cluster's first row.
+        Stratified by the groups of one row of a cluster, which its content decides.
         """
         assert self.design is not None  # noqa: S101 - the caller has looked
-        present, first, code = np.unique(self.design.cluster, return_index=True, return_inverse=True)
+        of_row = content_keys(self)
+        present, code = np.unique(self.design.cluster, return_inverse=True)
+        by_content = np.argsort(of_row, kind="stable")
+        first = by_content[np.unique(code[by_content], return_index=True)[1]]
         keys = np.zeros(len(present), dtype=np.uint64)
-        np.add.at(keys, code, content_keys(self))
+        np.add.at(keys, code, of_row)
         share = max(test_size, min(1 / len(present), 0.5))  # one of them at least
         strata, wanted = held_out_strata(np.ones(len(present)), None, self.groups.iloc[first], share)
         held = draw_people(np.ones(len(present)), keys, strata, wanted, rng)[code] > 0

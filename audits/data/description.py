@@ -88,7 +88,7 @@ def _suggestions(columns: list[dict[str, Any]], rows: int) -> dict[str, Any]:
 
 
 def _groupable(column: dict[str, Any]) -> bool:
-    """Whether a column can tell groups apart: a measured number only where it is somebody's age."""
+    """Whether a column can tell groups apart: a measured number only where it is someone's age."""
     if column["kind"] in _NUMBERS and column["distinct"] > _MAX_CODES and not named_age(column["name"]):
         return False
     return column["kind"] not in {"text", "identifier", "datetime"} and column["distinct"] > 1

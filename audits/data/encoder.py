@@ -111,8 +111,8 @@ class FeatureSpace:
         if not self.columns:
             raise InputError(
                 "data.features",
-                "must name at least one column, because people are compared by them here",
-                advice="of label, predictions and groups alone, run groups, rule_sets or outcome_transport",
+                "must name at least one column, because this compares people by them",
+                advice="with only label, predictions and groups, run groups, rule_sets or outcome_transport",
             )
         absent = [column for column in self.columns if column not in frame.columns]
         if absent:

@@ -66,9 +66,7 @@ class NumberBlock:
         z = np.empty((len(raw), len(self.names)))
         missing = self.write(self._numbers(raw, unknown), z)
         if len(self.names) == 1 and unknown == "error" and missing.any():
-            raise _unknown(
-                self.column, raw, missing, "a value (no value was missing where the space was fitted)"
-            )
+            raise _unknown(self.column, raw, missing, "a value (none was missing when the space was fitted)")
         return z
 
     def write(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -293,18 +291,18 @@ def _moments(x: np.ndarray, weights: np.ndarray | None) -> tuple[float, float]:
         return float(x[0]), 1.0
     largest = float(np.abs(x).max())
     unit = 1.0 if 1e-100 < largest < 1e100 else largest  # keeps squares in range
-    start = x[0] / unit  # centred first: a column of large, close numbers keeps its digits
+    start = x[0] / unit  # centered first: a column of large, close numbers keeps its digits
     steps = x / unit - start
     middle = float(np.average(steps, weights=weights))
     sd = float(np.sqrt(np.average((steps - middle) ** 2, weights=weights)))
     mean, sd = (start + middle) * unit, sd * unit or 1.0
-    # a column of z-scores stays as it is to the last digit: re-scaling by rounding would break ties anew
+    # a column of z-scores stays as it is to the last digit: re-scaling by rounding would break ties again
     return (0.0, 1.0) if abs(mean) < 1e-12 and abs(sd - 1.0) < 1e-12 else (mean, sd)
 
 
 def _unknown(column: str, raw: pd.Series, bad: np.ndarray, rule: str) -> InputError:
     first = raw.iloc[int(np.argmax(bad))]
-    advice = 'encode with unknown="zero" to treat it as no known value'
+    advice = 'encode with unknown="zero" to treat it as an unknown value'
     return InputError(
         f"column {column!r}", f"must hold {rule}", None if pd.isna(first) else text_of(first), advice
     )

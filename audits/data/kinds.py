@@ -185,7 +185,7 @@ def level_order(column: pd.Series, given: Sequence[str] | None, where: str) -> t
     ranks: Mapping[str, float | None] = {level: _rank(level) for level in levels}
     found = [rank for rank in ranks.values() if rank is not None]
     if len(set(found)) < len(levels):
-        raise InputError(where, "has levels whose order cannot be told", advice="list them, lowest first")
+        raise InputError(where, "has levels whose order is unclear", advice="list them, lowest first")
     return tuple(sorted(levels, key=lambda level: ranks[level] or 0.0))
 
 

@@ -1,4 +1,4 @@
-"""Single cells that carry a column's whole spread: scaled by them, everybody else is alike."""
+"""Single cells that carry a column's whole spread: scaled by them, everyone else is alike."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def check_spread(data: AuditData, where: str = "data.features") -> None:
             rest = rest[np.isfinite(rest)]
             raise InputError(
                 where,
-                f"must not hold single values that carry a column's whole spread, but {column!r} does "
-                f"({rows}{more}; everybody else lies between {number(float(rest.min()))} and "
-                f"{number(float(rest.max()))}): scaled by them, all others would be alike",
+                f"must not hold single values that make up a column's whole spread, but {column!r} does "
+                f"({rows}{more}; everyone else lies between {number(float(rest.min()))} and "
+                f"{number(float(rest.max()))}): on their scale, all others would look the same",
                 advice=f"take them as missing (recode: {{{column}: {{map: {{{_as_missing(x[cells])}}}}}}})",
             )

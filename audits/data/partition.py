@@ -19,6 +19,7 @@ AuditData = Any  # that module imports this one
 __all__ = [
     "cell_counts",
     "content_keys",
+    "content_order",
     "draw_people",
     "held_out_strata",
     "resample",
@@ -31,12 +32,31 @@ def content_keys(data: AuditData) -> np.ndarray:
     """Return a key of each row (n,); rows of the same features, protected attributes and label share it."""
     told = data.label if data.numeric is None else data.numeric.column
     label = () if told is None or told not in data.frame else (told,)
-    columns = dict.fromkeys((*data.features, *data.protected, *label))
-    parts = [data.frame[[name for name in columns if name in data.frame]], data.groups]
+    protected = sorted(data.protected)  # in whatever order they were named
+    columns = dict.fromkeys((*data.features, *protected, *label))
+    parts = [data.frame[[name for name in columns if name in data.frame]], data.groups[protected]]
     if data.y is not None:
         parts.append(pd.DataFrame({"favorable": data.y}))
     together = pd.concat([part.reset_index(drop=True) for part in parts], axis=1)
     return pd.util.hash_pandas_object(together, index=False).to_numpy()
+
+
+def content_order(data: AuditData, *more: np.ndarray) -> np.ndarray:
+    """Return the places of the rows (n,) in an order that their content decides, and no order of the table.
+
+    Parameters
+    ----------
+    more : array (n,)
+        What else tells rows apart, such as scores that are not made of the features.
+    """
+    keys, design = content_keys(data), data.design
+    weights = data.weights if design is None else design.weights
+    ties = [each for each in (weights, *more) if each is not None]
+    if design is not None and design.clustered:  # alike rows by what else their persons hold
+        of_person = np.zeros(design.n_clusters, dtype=np.uint64)
+        np.add.at(of_person, design.cluster, keys)
+        ties.append(of_person[design.cluster])
+    return np.lexsort((*ties, keys))
 
 
 def draw_people(
@@ -78,15 +98,15 @@ def held_out_strata(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the stratum of each row (n,) and how many people of each to hold out (k,).
 
-    By label, then by one protected attribute after another, as long as a stratum has people enough for either
-    part; smaller ones are one.
+    By label, then by one protected attribute after another, by name, as long as a stratum has people enough
+    for either part; smaller ones are one.
     """
     strata = np.zeros(len(sizes), dtype=np.int64)
     if y is not None and min(sizes[y].sum(), sizes[~y].sum()) >= 2:
         strata = y.astype(np.int64)
     wanted = np.array([round(share * n) for n in np.bincount(strata, sizes)])
     least = 1 / min(share, 1 - share)
-    for name in groups:
+    for name in sorted(map(str, groups)):
         value = pd.factorize(groups[name], sort=True)[0] + 1
         finer = strata * (value.max() + 1) + value
         few = np.bincount(finer, sizes)[finer] < least

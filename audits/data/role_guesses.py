@@ -20,6 +20,7 @@ __all__ = [
     "GoodAnswer",
     "OutcomeGuess",
     "guess_good_answer",
+    "guess_group_words",
     "guess_outcome",
     "guess_verb",
     "is_amount",
@@ -108,6 +109,9 @@ _VERBS = (
 )
 """What people do with a number, by its name."""
 YES = frozenset({"yes", "y", "ja", "j", "oui", "si", "sí", "true", "t", "1", "1.0"})
+_SEX = re.compile("sex|gender|geschlecht|sexe|genre|sexo|género|genero")
+_WOMEN = re.compile("f|fem|female|w|wom[ae]n|weiblich|frau(en)?|femmes?|féminin|mujer(es)?|femenino")
+_MEN = re.compile("m|male|m[ae]n|männlich|mann|männer|hommes?|masculin|h|hombres?|masculino|varón")
 _NO = frozenset({"no", "n", "nein", "non", "false", "f", "0", "0.0"})
 _PLAIN = YES | _NO
 _POSITIVE = re.compile(rf"{_GOOD_NAMES}\w*|{_any_of(_STATUS)}|good|positive|gut|bon|bueno")
@@ -175,6 +179,26 @@ def guess_verb(name: str) -> str:
     return next((verb for pattern, verb in _VERBS if any(pattern.fullmatch(word) for word in words)), "")
 
 
+def guess_group_words(name: str, values: Sequence[Any]) -> dict[str, str]:
+    """Return what people of each value of a column are called, where it is their sex; else nothing.
+
+    Examples
+    --------
+    >>> guess_group_words("applicant_sex", ["F", "M"]), guess_group_words("status", ["M", "F"])
+    ({'F': 'women', 'M': 'men'}, {})
+    >>> guess_group_words("Geschlecht", ["weiblich", "männlich", "divers"])
+    {'weiblich': 'women', 'männlich': 'men'}
+    """
+    if not any(_SEX.fullmatch(word) for word in words_of_name(name)):
+        return {}
+    said = {
+        str(value): "women" if _WOMEN.fullmatch(str(value).strip().lower()) else "men"
+        for value in values
+        if _WOMEN.fullmatch(str(value).strip().lower()) or _MEN.fullmatch(str(value).strip().lower())
+    }
+    return said if len(said) == 2 and set(said.values()) == {"women", "men"} else {}
+
+
 def is_amount(name: str) -> bool:
     """Return whether a name is that of a number which is decided or comes out: pay, days, loss.
 
@@ -213,9 +237,9 @@ def guess_outcome(columns: Sequence[Mapping[str, Any]], *, rows: int) -> Outcome
     likely = [name for name in ranked if scores[name] >= _LIKELY]
     if not likely:
         numbers = [str(each["name"]) for each in columns if _is_numeric_outcome(each)]
-        why = "no column is named like a decision or an outcome"
+        why = "no column name suggests a decision or an outcome"
         if numbers:
-            why = f"{numbers[0]!r} is a number: say from which value on it is good"
+            why = f"{numbers[0]!r} is a number; give the value from which it is good"
         return OutcomeGuess(None, tuple([*numbers, *ranked][:5]), why)
     best = likely[0]
     close = [name for name in likely if scores[best] - scores[name] <= _APART]
@@ -225,7 +249,7 @@ def guess_outcome(columns: Sequence[Mapping[str, Any]], *, rows: int) -> Outcome
     elif len(close) > 1:
         return OutcomeGuess(None, tuple(ranked[:5]), f"{best!r} and {likely[1]!r} are as likely")
     return OutcomeGuess(
-        best, tuple(ranked[:5]), f"The outcome is taken to be {best!r}, by its name and values."
+        best, tuple(ranked[:5]), f"The outcome seems to be {best!r}, judging by its name and values."
     )
 
 
@@ -245,23 +269,25 @@ def guess_good_answer(values: Sequence[Any], name: str) -> GoodAnswer:
     words = words_of_name(name)
     bad_name, good_name = _direction(name) < 0, _direction(name) > 0
     if any(_PLACES.fullmatch(word) for word in words):
-        return GoodAnswer(None, f"nothing says whether {name!r} is good for the person")
+        return GoodAnswer(None, f"it is unclear whether {name!r} is good for the person")
     plain = {*good, *bad} <= _PLAIN
     if plain and bad_name != good_name and len(good) == len(bad) == 1:
         text = bad[0] if bad_name else good[0]
         sort = "a bad" if bad_name else "a good"
         return GoodAnswer(
-            told[text], f"{name!r} sounds like {sort} outcome, so {told[text]!r} is taken to be good."
+            told[text], f"{name!r} sounds like {sort} outcome, so {told[text]!r} is assumed to be good."
         )
     neutral = good_name or any(_STRONG.fullmatch(word) or _WEAK.fullmatch(word) for word in words)
     if len(good) == 1 and not (plain and (bad_name or not neutral or _numeric(good[0]))):
-        return GoodAnswer(told[good[0]], f"{told[good[0]]!r} is taken to be good for the person.")
+        return GoodAnswer(told[good[0]], f"{told[good[0]]!r} is assumed to be good for the person.")
     if len(values) == 2 and len(bad) == 1 and not plain:
         other = next(value for text, value in told.items() if text != bad[0])
-        return GoodAnswer(other, f"{other!r} is taken to be good for the person.")
+        return GoodAnswer(other, f"{other!r} is assumed to be good for the person.")
     if words == ["y", "true"] and set(told) == {"0", "1"}:  # as scikit-learn's users write results
-        return GoodAnswer(told["1"], f"1 is taken to be good for the person, as {name!r} is usually written.")
-    return GoodAnswer(None, f"nothing says which value of {name!r} is good for the person")
+        return GoodAnswer(
+            told["1"], f"1 is assumed to be good for the person, as {name!r} is usually written."
+        )
+    return GoodAnswer(None, f"it is unclear which value of {name!r} is good for the person")
 
 
 def is_consequence(name: str) -> bool:

@@ -75,7 +75,7 @@ def group_of(
     Raises
     ------
     InputError
-        As `selected_rows`; or if nobody is in the group, or everybody.
+        As `selected_rows`; or if nobody is in the group, or everyone.
     """
     chosen = selected_rows(data, terms)
     wanted = chosen if rows is None else chosen.intersection(rows)

@@ -213,7 +213,7 @@ class DataSpec:
     keep : tuple of Keep
         Row filters, applied after the recodes.
     among : tuple of Keep
-        Row filters, too, but only of who is audited: a model that is trained here learns from everybody.
+        Row filters, too, but only of who is audited: a model that is trained here learns from everyone.
     recode : mapping of str to Recode
         New or changed columns.
     label : str or LabelCut, optional
@@ -364,7 +364,7 @@ def check_spec(spec: DataSpec, where: str = "data") -> None:
         if spec.person is not None:
             raise InputError(
                 f"{where}.person",
-                "cannot go with counts: a row that stands for many people is not one person's",
+                "cannot be combined with counts: a row that represents many people is not one person",
                 spec.person,
                 "leave out one of the two, or say weights: {column: ..., kind: sampling}",
             )
@@ -420,7 +420,7 @@ def _check_numeric(spec: DataSpec, where: str) -> None:
 
 
 MAX_QUANTILE_BINS = 20
-"""Bins at most that `bins` may ask for by their number."""
+"""The most bins that `bins` may ask for by number."""
 
 
 def _check_bins(spec: DataSpec, column: str, edges: tuple[float, ...] | int, where: str) -> None:

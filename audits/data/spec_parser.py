@@ -33,7 +33,7 @@ _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "person": ((str,), "the column that repeats for one person"),
     "labels": ((Mapping,), "a mapping of column to {value: what it means}"),
     "words": ((Mapping, DataWords), "a mapping such as {people: applicants, yes: approved, no: declined}"),
-    "units": ((Mapping,), "a mapping of column to what it is measured in"),
+    "units": ((Mapping,), "a mapping of column to its unit"),
     "mended": ((list, tuple), "a list of sentences"),
 }
 
@@ -102,7 +102,7 @@ def _read_options(options: Mapping[str, Any], where: str) -> ReadOptions:
     skip = made.get("skip_rows")
     numbers = skip if isinstance(skip, (list, tuple)) else [] if skip is None else [skip]
     if not all(isinstance(each, int) and not isinstance(each, bool) for each in numbers):
-        raise InputError(f"{where}.skip_rows", "must be a number of lines, or a list with one a file", skip)
+        raise InputError(f"{where}.skip_rows", "must be a number of lines, or a list with one per file", skip)
     return build(ReadOptions, made, where)
 
 

@@ -26,7 +26,7 @@ __all__ = [
 
 
 def verdict_look(verdict: str | None) -> tuple[str, str]:
-    """Return the colour and the symbol of what has this verdict: gray where people are too few."""
+    """Return the color and the symbol of what has this verdict: gray where people are too few."""
     if verdict == INSUFFICIENT:
         return CONTEXT, "circle"
     return (CONTRAST, "circle") if verdict == EVIDENCE else (INK, "circle")
@@ -45,7 +45,7 @@ def box(colour: str, *, hollow: bool = False) -> dict[str, Any]:
 
 
 def band() -> dict[str, Any]:
-    """Return a grey band for `add_legend`."""
+    """Return a gray band for `add_legend`."""
     return {"mode": "markers", "marker": {"color": GREY, "size": 14, "symbol": "square", "opacity": 0.4}}
 
 

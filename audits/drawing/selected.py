@@ -170,7 +170,7 @@ def selected_bins(values: pd.Series, inside: np.ndarray, sizes: np.ndarray) -> p
 
 
 def selected_among(table: pd.DataFrame, name: str) -> go.Figure:
-    """Draw everybody in grey and those selected over them, each as shares of their own people.
+    """Draw everyone in gray and those selected over them, each as shares of their own people.
 
     Parameters
     ----------

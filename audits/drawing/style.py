@@ -51,7 +51,7 @@ addEventListener("resize", () => {
 });
 """
 """For a document of figures that follow its width: Plotly leaves a legend where the old width had it, as when
-a phone is turned, unless the figure is drawn anew."""
+a phone is turned, unless the figure is drawn again."""
 
 KEPT_HERE = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"]}
 """Plotly's configuration of figures taken away: no button uploads what is drawn to a cloud."""

@@ -45,6 +45,7 @@ from audits.progress import Progress, part, silent
 from audits.stats import (
     AVERAGE,
     INSUFFICIENT,
+    NO_MATERIAL,
     Condition,
     Estimate,
     Judgment,
@@ -56,6 +57,8 @@ from audits.stats import (
 from audits.stats.amounts import Quantities, amount_limit, mean_of
 from audits.stats.design import design_share
 from audits.stats.intervals import cautious_difference, percent_level
+from audits.stats.selective import Side, UnknownOutcomes, unknown_outcomes
+from audits.stats.text import people_in
 
 __all__ = ["explain", "people_of"]
 
@@ -123,8 +126,10 @@ def explain(
         left = Estimate(0.0, 0.0, 0.0, n, "exact: the model reads nothing but these columns")
         levels, told = (), []
     together = _parts(people, found, names, left, options.level)
-    covered = 1.0 if exact else overlap.share  # of what is known for everybody nothing is estimated
-    judged = _judge(people, together.unexplained, told, covered, options, len(names))
+    covered = 1.0 if exact else overlap.share  # of what is known for everyone nothing is estimated
+    unknown = _unknown(subject, options)
+    judged = _judge(people, together.unexplained, told, covered, options, unknown)
+    judged = _not_cleared(judged, options, unknown, len(names))
     if subject.data.numeric is not None:
         judged = dataclasses.replace(judged, unit=subject.data.numeric.unit or subject.data.numeric.name)
     each = [_alone(people, name, columns[name], gap, options, len(names)) for name in names]
@@ -153,7 +158,9 @@ def explain(
         overlap=overlap,
         attribution=_attribution(subject, options, generator(rng), progress) if options.attribution else None,
     )
-    return dataclasses.replace(result, finding=finding(result), warnings=warnings_for(result))
+    return dataclasses.replace(
+        result, finding=finding(result), warnings=(*unknown.note(), *warnings_for(result))
+    )
 
 
 def _attribution(
@@ -163,7 +170,7 @@ def _attribution(
         raise needs_cut(subject.data.numeric, "explain.attribution")
     if options.outcome != "decision":
         raise InputError(
-            "explain.attribution", "is of the model's scores, not of labels", True,
+            "explain.attribution", "applies to the model's scores, not to labels", True,
             "leave it out, or set outcome: decision",
         )  # fmt: skip
     return attribution(
@@ -201,11 +208,11 @@ def people_of(
     Parameters
     ----------
     outcome : array (n,), optional
-        Another outcome of everybody than the one that the options name.
+        Another outcome of everyone than the one that the options name.
     """
     data, side = subject.data, _sides(subject, options)
     if options.outcome == "label" and data.y is None and data.number is None:
-        raise InputError("explain.outcome", "is 'label', but the data name none", advice="set data.label")
+        raise InputError("explain.outcome", "is 'label', but the data have none", advice="set data.label")
     numeric = data.numeric is not None and outcome is None
     if outcome is None:
         outcome = _outcome(subject, options)
@@ -235,7 +242,7 @@ def people_of(
 
 
 def _outcome(subject: Subject, options: ExplainOptions) -> np.ndarray:
-    """Return the outcome of everybody (n,): decisions or labels, or numbers of either."""
+    """Return the outcome of everyone (n,): decisions or labels, or numbers of either."""
     data = subject.data
     if data.numeric is not None:
         return subject.numbers if options.outcome == "decision" else label_numbers(data)
@@ -256,7 +263,7 @@ def _explainers(subject: Subject, options: ExplainOptions) -> tuple[str, ...]:
     for name in options.explainers:
         one_of("explain.explainers", name, data.frame.columns, what="a column of the data")
         if name in apart:
-            rule = "must not name what tells the groups apart"
+            rule = "must not name the attribute that defines the groups"
             raise InputError("explain.explainers", rule, name, "leave it out")
         if name in _outcomes(subject, options.outcome):
             raise InputError("explain.explainers", "must not name the outcome itself", name, "leave it out")
@@ -467,26 +474,48 @@ def _judge(
     told: list[_LevelJudgment],
     covered: float,
     options: ExplainOptions,
-    columns: int,
+    unknown: UnknownOutcomes,
 ) -> Judgment:
     """Judge the average, and every level that is covered."""
     few = min(people.units[people.source].sum(), people.units[~people.source].sum())
-    withheld = ""
+    withheld = unknown.withheld
     if few < _MIN:
         withheld = f"a group has fewer than {_MIN} people"
     elif covered < _COVERED:
         withheld = f"only {100 * covered:.0f}% of {group_name(options.source)} have comparable people"
     limit = _limit(people, options)
     alone = Condition(name=AVERAGE, interval=left, immaterial=(-limit, limit))
-    judged = judge_conditions(
+    return judge_conditions(
         [each.condition for each in told if each.counts] or [alone],
         level=options.level,
         people_needed=_people_needed(float(few), told),
         only_estimated=withheld,
     )
-    if judged.verdict != "no material difference" or options.explainers is not None:
+
+
+def _not_cleared(
+    judged: Judgment, options: ExplainOptions, unknown: UnknownOutcomes, columns: int
+) -> Judgment:
+    """Return the judgment without an all-clear by columns that nobody named, or missing outcomes."""
+    why = "" if options.explainers is not None else no_clearance_text(columns)
+    why = why or unknown.cannot_clear
+    if judged.verdict != NO_MATERIAL or not why:
         return judged
-    return dataclasses.replace(judged, verdict=INSUFFICIENT, reason=no_clearance_text(columns))
+    return dataclasses.replace(judged, verdict=INSUFFICIENT, reason=why)
+
+
+def _unknown(subject: Subject, options: ExplainOptions) -> UnknownOutcomes:
+    """Return whose outcome is not known: rows that were left out, unless predictions are compared."""
+    data = subject.data
+    if data.unlabelled is None or (options.outcome == "decision" and data.numeric is None):
+        return UnknownOutcomes()
+    side = _sides(dataclasses.replace(subject, data=data.everyone), options)
+    sizes = np.ones(len(side))
+    if data.weights is not None and data.unlabelled.weights is not None:
+        sizes = np.concatenate([data.weights, data.unlabelled.weights])
+    compared, known = side >= 0, np.arange(len(side)) < data.n
+    source = Side(side[compared] == 1, people_in(group_name(options.source)))
+    return unknown_outcomes(known[compared], sizes[compared], [source], level=options.level)
 
 
 def _people_needed(few: float, told: list[_LevelJudgment]) -> int | None:

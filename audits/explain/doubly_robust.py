@@ -64,7 +64,7 @@ class TwoGroups:
         Which columns are codes.
     source, outcome : bool and float array (n,)
     counts : int array (n,)
-        People that a row stands for.
+        People that each row represents.
     weight : float array (n,)
         Of each of these people; all the same unless they were sampled with weights.
     design : Design or None
@@ -89,7 +89,7 @@ class TwoGroups:
 
     @property
     def spread(self) -> float:
-        """Standard deviation of the outcome over everybody."""
+        """Standard deviation of the outcome over everyone."""
         mean = np.average(self.outcome, weights=self.size)
         return float(np.sqrt(np.average((self.outcome - mean) ** 2, weights=self.size)))
 

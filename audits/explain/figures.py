@@ -175,7 +175,7 @@ def values(result: ExplainResult) -> go.Figure:
 def attribution(result: ExplainResult) -> go.Figure:
     """Draw each feature's part of the gap in mean score, the largest first, and the gap below them."""
     if result.attribution is None or result.attribution.gap.value is None:
-        return empty("Nobody asked which features carry the gap.")
+        return empty("The features behind the gap were not asked for.")
     found = without(result.attribution, _MOST - 1)
     rows = [(each.feature, each.part, each.part.low is not None) for each in found.features]
     rows.append(("gap in mean score", found.gap, True))

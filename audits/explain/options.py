@@ -23,29 +23,27 @@ class ExplainOptions:
     }
 
     source: Annotated[dict[str, Any], option("The group whose rate is compared with the other's.")]
-    target: Annotated[dict[str, Any], option("The group that it is compared with.")]
+    target: Annotated[dict[str, Any], option("The group it is compared with.")]
     explainers: Annotated[
         tuple[str, ...] | None,
         option(
-            "Columns that may explain the gap; only columns that you name can clear it. By default every "
-            "feature that is neither protected nor immutable, and no identifier, row number or leak."
+            "Columns that may explain the gap. Only columns you name can clear it. Default: every feature "
+            "that is not protected, immutable, an identifier, a row number or a leak."
         ),
     ] = None
     outcome: Annotated[
         Literal["decision", "label"], option("The gap of the model's decisions, or of the labels.")
     ] = "decision"
-    bins: Annotated[int, option("Levels that a number is cut into.", unit="levels", ge=2, le=50)] = 4
+    bins: Annotated[int, option("Levels into which a number is cut.", unit="levels", ge=2, le=50)] = 4
     attribution: Annotated[
         bool,
         option(
-            "Say also which features of the model carry the gap in mean score, by Shapley's value. It says "
-            "what the model uses, not what is justified."
+            "Also show which features of the model account for the gap in mean score, by Shapley values. "
+            "This shows what the model uses, not what is justified."
         ),
     ] = False
     level: Level = 0.05
     material: Material = 0.10
     material_on: MaterialOn = "either"
     material_amount: MaterialAmount = "5%"
-    draws: Annotated[int, option("Draws behind the simultaneous intervals of levels.", ge=200, le=20_000)] = (
-        4000
-    )
+    draws: Annotated[int, option("Draws for the simultaneous intervals of levels.", ge=200, le=20_000)] = 4000

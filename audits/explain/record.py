@@ -7,15 +7,12 @@ from audits.records import Audit, OnPages, Size
 
 __all__ = ["AUDIT"]
 
-_TRAINING = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
-
 
 def _seconds(options: ExplainOptions, size: Size) -> float:
     """Learning outcome and membership by fold, after training where a model is trained here."""
     columns = len(options.explainers or ()) or min(size.width, 40)
-    training = _TRAINING.get(size.trained or "", 0.0) * size.rows / 20_000
     attribution = 2.0 + 2e-6 * 400_000 * size.width if options.attribution else 0.0
-    return 1.5 + training + 6e-5 * columns * size.rows + attribution
+    return 0.5 + size.start_seconds + 6e-5 * columns * size.rows + attribution
 
 
 AUDIT = Audit(
@@ -25,10 +22,9 @@ AUDIT = Audit(
     also_called="shapley shap attribution featureimportance decomposition oaxaca blinder kitagawa",
     then=("flipset", "rule_sets"),
     limits=(
-        "What a column explains is arithmetic, not cause: it can itself result from unequal treatment, or be "
-        "a proxy for the group. What was not measured explains nothing here. A "
-        "feature's part of a gap in scores says what the model uses, not what is justified; features that go "
-        "together share it by convention."
+        "“Explained” is arithmetic, not cause: a column can itself result from unequal treatment, or be a "
+        "proxy for the group. What was not measured explains nothing here. A feature's part of a gap in "
+        "scores shows what the model uses, not what is justified. Correlated features share it by convention."
     ),
     options=ExplainOptions,
     result="audits.explain.result:ExplainResult",
@@ -52,7 +48,7 @@ AUDIT = Audit(
             "level": "Error rate",
             "material": "Smallest difference that matters",
             "draws": "Draws for simultaneous intervals",
-            "attribution": "Which features carry it (Shapley)",
+            "attribution": "Which features account for it (Shapley)",
         },
     ),
 )

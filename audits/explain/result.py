@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import frame_of, head, notebook_display, plain
-from audits.stats import Estimate, Judgment, Verdict
+from audits.results import frame_of
+from audits.stats import BaseResult, Estimate, Judgment, Verdict
 from audits.stats.verdicts import AVERAGE
 
 __all__ = [
@@ -146,7 +146,7 @@ class Attribution:
     features : tuple of FeaturePart
         All that the model reads, the largest part first.
     rounds : int
-        Times that everybody was paired anew.
+        Times that everyone was paired again.
     n_source, n_target : float
         People that it is of: a random sample of large groups.
     """
@@ -180,9 +180,8 @@ class ValueRow:
     difference: Estimate
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class ExplainResult:
+class ExplainResult(BaseResult):
     """Result of an explain audit.
 
     Attributes
@@ -231,17 +230,6 @@ class ExplainResult:
     def scale(self) -> float:
         """What differences are shown times: shares in points, numbers as they are."""
         return 100.0 if self.amount is None else 1.0
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict, which follows from ``judged.interval``."""
-        return self.judged.verdict
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the audit's part of results.json."""
-        values = {**plain(self), **head(self)}
-        del values["judged"]
-        return values
 
     def to_frame(self) -> pd.DataFrame:
         """Return what is left with all explainers, and with each alone, as a table."""

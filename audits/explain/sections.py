@@ -88,7 +88,7 @@ def _attribution(result: ExplainResult, found: Attribution) -> Exhibit:
         f"“{first.feature}” {some} {in_points(abs(gap))} points in mean score",
         f"What each feature adds to the mean score of {people_in(result.source)} minus that of "
         f"{people_in(result.target)}; all add up to the gap. Line: interval. This is what the model uses, "
-        "not what is justified. Features that go together share their part by convention.",
+        "not what is justified. Correlated features share their part by convention.",
         lambda: figures.attribution(result),
         result.attribution_frame,
         tab="Which features?",

@@ -47,7 +47,8 @@ def _headline(result: ExplainResult, ours: str, theirs: str) -> str:
     if judged.verdict == EVIDENCE and left is not None:
         more = "more" if left > 0 else "less"
         start = f"Like for like{place_words(judged)}, {ours} {_verb(result)}"
-        return f"{start} {left_words(judged)} {more}{_often(result)} than {theirs}."
+        apart = left_words(judged) if result.amount is None else size_words(result, abs(left))
+        return f"{start} {apart} {more}{_often(result)} than {theirs}."
     if judged.verdict == NO_MATERIAL:
         return f"Like for like, no material difference between {both} is left, on average or at any level."
     if judged.badge == "no verdict" and result.overlap.share < _ENOUGH and not _is_exact(result):

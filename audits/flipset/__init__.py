@@ -3,7 +3,7 @@
 Implements Black, Yeom, Fredrikson, "FlipTest: Fairness Testing via Optimal Transport" (FAT* 2020):
 the transport map between groups (section 3, squared L1 cost), flipsets (Definition 1, with fractional
 membership where mass splits), the transparency report (Definition 2), conditioning on the true label
-(section 4.1, equalised odds), the reverse direction (Appendix D) and the share of flips to expect by
+(section 4.1, equalized odds), the reverse direction (Appendix D) and the share of flips to expect by
 chance (section 5.1).
 
 Departures, and why:
@@ -11,10 +11,10 @@ Departures, and why:
 * Groups of unequal size are matched by a coupling, so a person may have several counterparts; flips are
   then shares. Equal people share their counterparts evenly, so that no number depends on row order.
 * A transparency report ranks by differences in standard deviations, and states them in the feature's own
-  unit too: the paper's features are standardised beforehand, a user's are not.
+  unit too: the paper's features are standardized beforehand, a user's are not.
 * The chance level comes from permuting group membership and matching again (the paper trains on two
   samples of one distribution), on subsamples where the groups are large. The verdict follows from what the
-  larger flipset holds above that (`audits.flipset.null_distribution`), and from whether people alike in the
+  larger flipset holds above that (`audits.flipset.null_distribution`), and from whether people with the same
   features are decided alike (`audits.flipset.comparisons.conditional_test`), which the paper does not ask:
   flips above chance come from either a second rule or features that hang together differently. Maps that
   invent counterparts are

@@ -96,7 +96,7 @@ def flipset(
     flips = count_flips(compared, matched)
     chance = measure(compared, matched, rng, part(progress, share, 0.85))
     found = FlipCounts(compared, matched, flips, chance)
-    progress(0.85, "Comparing people alike in the features")
+    progress(0.85, "Comparing people with the same features")
     members = levels_of(compared, flips)
     levels = differences_at(compared, flips, members)
     covered = {each.name: members[each.name] for each in levels if each.covered and each.comparable}
@@ -114,7 +114,7 @@ def flipset(
     again, often = repeat(compared, matched, rng.spawn(1)[0], part(progress, 0.97, 0.98))
     if again is not None:
         tables["people"] = tables["people"].assign(**{str(name): often[name].array for name in often})
-    progress(0.98, "Looking for other matchings that are as good")
+    progress(0.98, "Looking for matchings that fit equally well")
     judgment = judge_flips(compared, matched, strata, chance, alike, levels, checked)
     ties, at_values = tie_range(compared, matched), same_values(compared, flips)
     ours, theirs = compared.sizes[flips.source], compared.sizes[flips.target]

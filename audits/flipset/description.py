@@ -22,7 +22,7 @@ __all__ = ["FlipCounts", "causal_part", "flipset_part", "given_matching", "strat
 
 @dataclass(frozen=True, eq=False)
 class FlipCounts:
-    """Everybody's counterparts, the flips they make, and how many chance alone gives."""
+    """Everyone's counterparts, the flips they make, and how many chance alone gives."""
 
     compared: Comparison
     matched: list[Matching]

@@ -55,7 +55,7 @@ __all__ = [
 _BINS = 16  # of the null distribution
 _MANY = 2_000  # people from which the test for equal rates need not count tables
 _FEW_DRAWS = (
-    "chance was measured on too few people for so small a difference: give it more time (seconds) or more "
+    "chance was measured on too few people for such a small difference: allow more time (seconds) or more "
     "permutations"
 )
 LOOKS = 3
@@ -98,7 +98,7 @@ def judge_flips(
     if chance is None or alike is None:
         missing = Estimate(None, None, None, net.n, "not measured without permutations")
         bounds = (-compared.limit, compared.limit)
-        unmeasured = "chance was not measured: ask for permutations"
+        unmeasured = "chance was not measured: set permutations above 0"
         judged = judge(missing, immaterial=bounds, reason=unmeasured, only_estimated=distrust)
         return FlipJudgment(net, strata, None, None, levels, judged, options.level)
     number = 1 if alike.p_value is None else LOOKS
@@ -119,7 +119,7 @@ def judge_flips(
         feature=feature,
     )
     differ = min(1.0, 2 * min(rates, features))
-    # both must be there, so only the looks at what differs and at people alike share the level
+    # both must hold, so only the looks at differences and at people with the same features share the level
     p = max(float(chance.p_values[0]), min(1.0, number * differ))
     z = float(norm.isf(level / 2))
     settled = (reach / (1 + float(norm.ppf(POWER)) / 1.96), z * chance.least)
@@ -197,7 +197,7 @@ def _cannot_clear(
 ) -> str:
     """Why intervals inside the limits would not clear; empty where they would."""
     if compared.options.transport != "exact":
-        return "counterparts are made by a map, which can show a difference but not rule one out"
+        return "a map makes the counterparts, which can show a difference but not rule one out"
     if any(reason.startswith("not drawn") for reason in compared.chosen.left_out):
         return "only a sample was matched, which can show a difference but not rule one out"
     apart = [each.name for each in levels if each.covered and not each.comparable]
@@ -207,12 +207,12 @@ def _cannot_clear(
     differ = differing(strata, compared.options.level)
     if differ:
         ways = {np.sign(item.net.value or 0.0) for item in differ}
-        cancels = ", in opposite directions, so that they cancel in the whole" if len(ways) > 1 else ""
+        cancels = ", in opposite directions, so that they cancel overall" if len(ways) > 1 else ""
         return f"rates differ within values of {compared.options.condition_on}{cancels}"
     if alike.p_value is None:
         return "" if alike.share is not None else alike.method
     if alike.p_value <= level:
-        return "people with the same features seem to be decided differently, too few to say by how much"
+        return "people with the same features seem to get different decisions, but too few to say by how much"
     if (alike.power or 0.0) < POWER and _test_is_full(compared):
         return (
             f"among people with the same features, {MAX_OVERLAP} of each group at a time, a difference of "
@@ -222,7 +222,7 @@ def _cannot_clear(
 
 
 def _test_is_full(compared: Comparison) -> bool:
-    """Whether the test of people alike takes no more people."""
+    """Whether the test of people with the same features takes no more people."""
     strata = compared.chosen.strata
     return all(sum(compared.sizes[item[k]].sum() for item in strata) >= MAX_OVERLAP for k in (1, 2))
 
@@ -258,7 +258,7 @@ def _people(
     level: float,
     settled: tuple[float, float],
 ) -> int | None:
-    """About how many people in each group settle it: the average, every level, and people alike.
+    """About how many people in each group settle it: average, levels, and people with the same features.
 
     `settled` is the half of an interval that does, and what of it no further people make shorter.
     """

@@ -1,7 +1,7 @@
 """How many flips chance alone gives, and how far the flips above it could lie from what was seen.
 
 Membership is permuted and people are matched again (section 5.1), as many people as the time given allows.
-Where that is everybody, observed and permuted flips are those of one sample, and the permutations an exact
+Where that is everyone, observed and permuted flips are those of one sample, and the permutations an exact
 test. Where it is not, observed and permuted flips are averaged over the same random subsamples: an incomplete
 U-statistic, whose variance is at most the subsamples' own times their part of the people (Hoeffding 1948).
 
@@ -46,13 +46,13 @@ __all__ = [
 MIN_INTERVAL = 10
 """People of a group below which subsamples would pretend to know."""
 _REFITTED = {"linear": "a linear", "entropic": "an entropic", "unbalanced": "an unbalanced"}
-_HALVES = 80  # subsamples behind the interval where chance is measured on everybody
+_HALVES = 80  # subsamples behind the interval where chance is measured on everyone
 _MIN = 50  # people drawn whatever time was given
 _NOBODY_MORE = 1.9  # over n: nothing seen among n people may still be 3.7 of them (rule of three)
 _NOTHING = 0.05  # of a planted difference, above chance: as good as none
 _OTHER_FEATURES = (
-    "flips are more than chance, but may come from features that hang together differently: neither the "
-    "groups' rates nor a single feature that decisions go with differ beyond chance"
+    "flips are more than chance, but may come from features that are related differently: neither the "
+    "groups' rates nor any single feature linked to decisions differs by more than chance"
 )
 
 
@@ -74,7 +74,7 @@ class NullDistribution:
         Of as many flips when membership says nothing, corrected for all groups.
     planted : array (k,) or None
         What a material difference planted among permuted people adds; None where counterparts are invented.
-    everybody : bool
+    everyone : bool
         Whether all people compared took part at once.
     method : str
     least : float
@@ -117,7 +117,7 @@ class Draws(Protocol[People, Wanted]):
 def permute(
     draws: Draws[People, Wanted], wanted: Wanted, permutations: int, *, everybody: bool, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return flips seen and by chance, (draws, k, variants, 2) each; of one sample where it is everybody."""
+    """Return flips seen and by chance, (draws, k, variants, 2) each; of one sample where it is everyone."""
     observed, null = [], []
     fixed = draws.people(wanted) if everybody else None
     for b in range(permutations):
@@ -204,16 +204,16 @@ def why_unsettled(
     looks : int
         Numbers that share the level.
     other_features : bool
-        Whether neither rates nor a feature that decisions go with differ, nor people alike in all features.
+        Whether neither rates nor a feature that decisions go with differ, nor people equal in all features.
     """
     if excess.low is None:
         return "so few people of a group give no interval"
     if looks / (len(chance.null) + 1) > level:
-        return f"so few permutations can never show a difference: ask for {200 * looks - 1} or more"
+        return f"so few permutations can never show a difference: use at least {200 * looks - 1} or more"
     if excess.low > 0 and looks * chance.p_values[k] <= level and other_features:
         return _OTHER_FEATURES
     if chance.planted is not None and chance.planted[k] <= _NOTHING * material:
-        return "a difference planted in these people hardly comes out above chance, however many they are"
+        return "a difference planted in these people hardly exceeds chance, however many they are"
     return ""
 
 
@@ -278,7 +278,7 @@ def measure(
 
 
 def _most_people(compared: Comparison, people: np.ndarray, invents: bool) -> float:
-    """People of each group for whom all permutations fit into the time given: everybody, or at most half."""
+    """People of each group for whom all permutations fit into the time given: everyone, or at most half."""
     options, (n, m) = compared.options, people.tolist()
     if options.noise_people is not None and options.noise_people < max(n, m):
         return float(options.noise_people)
@@ -391,7 +391,7 @@ class _Matching:
 
 @dataclass(frozen=True, eq=False)
 class _Mapping:
-    """One stratum's people, whose counterparts a map invents that is fitted anew each time."""
+    """One stratum's people, whose counterparts a map invents that is fitted again each time."""
 
     source: np.ndarray
     target: np.ndarray

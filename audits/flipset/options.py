@@ -24,11 +24,10 @@ __all__ = [
     "repeat_seconds",
     "seconds",
     "share_matched",
-    "start_seconds",
 ]
 
 MAX_SECONDS = 120.0
-"""Time beyond which exact matching takes a subsample, unless everyone is asked for."""
+"""Time beyond which exact matching uses a subsample, unless everyone is asked for."""
 SAMPLE_SECONDS = 15.0
 """Time that matching the subsample may take: its people widen the intervals, which is said."""
 MAX_BYTES = 4 * 2**30
@@ -36,7 +35,6 @@ MAX_BYTES = 4 * 2**30
 
 Transport = Literal["exact", "entropic", "neural", "gan", "linear", "unbalanced"]
 _AFTERWARDS = 1.4  # times the matching: other matchings as good are looked for among all pairs
-_START_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +48,10 @@ class FlipsetOptions:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
 
-    source: Annotated[dict[str, Any], option("The group whose people are looked at.")]
-    target: Annotated[dict[str, Any], option("The group in which they get counterparts.")]
+    source: Annotated[dict[str, Any], option("The group whose people are examined.")]
+    target: Annotated[dict[str, Any], option("The group that provides their counterparts.")]
     transport: Annotated[
-        Transport, option("Counterparts: real people at least total cost, or ones that a map invents.")
+        Transport, option("Counterparts: real people at the least total cost, or people that a map invents.")
     ] = "exact"
     map: Annotated[dict[str, Any] | None, option("Options of that map; its cost is `cost`.")] = None
     cost: Annotated[
@@ -69,13 +67,16 @@ class FlipsetOptions:
     ] = None
     condition_on: Annotated[
         str | None,
-        option("Match only people alike in this column; 'label' is the true label (equalized odds)."),
+        option(
+            "Match only people with the same value in this column; 'label' is the true label "
+            "(equalized odds)."
+        ),
     ] = None
     counterfactuals: Annotated[
         dict[str, str] | None,
-        option("Feature to the column that holds what it would have been in the other group."),
+        option("For each feature, the column that holds what it would have been in the other group."),
     ] = None
-    reverse: Annotated[bool, option("Also count the flips of the target's people towards the source.")] = True
+    reverse: Annotated[bool, option("Also count flips from the target group to the source group.")] = True
     level: Level = 0.05
     material: Material = 0.10
     material_on: MaterialOn = "either"
@@ -83,7 +84,7 @@ class FlipsetOptions:
     noise_people: Annotated[
         int | None,
         option(
-            "People drawn from each group for the level of chance; by default as many as `seconds` allow.",
+            "People sampled from each group to measure chance; by default as many as `seconds` allow.",
             unit="people",
             ge=2,
             le=5000,
@@ -91,21 +92,21 @@ class FlipsetOptions:
     ] = None
     seconds: Annotated[
         float,
-        option("Time that the level of chance may take, as estimated beforehand.", unit="s", gt=0, le=86_400),
+        option("Time for measuring chance, as estimated beforehand.", unit="s", gt=0, le=86_400),
     ] = 20.0
-    bootstrap: Annotated[
-        int, option("Draws behind the transparency report's intervals.", ge=100, le=10_000)
-    ] = 500
+    bootstrap: Annotated[int, option("Draws for the transparency report's intervals.", ge=100, le=10_000)] = (
+        500
+    )
     repeats: Annotated[
         int,
         option(
-            "How often half of each group is matched again, with another seed: who still flips then?",
+            "How often half of each group is matched again with another seed, to see who still flips.",
             ge=0,
             le=1000,
         ),
     ] = 0
     repeat_maps: Annotated[
-        list[Transport], option("Maps that the repeats take in turn; by default the audit's own.")
+        list[Transport], option("Maps that the repeats use in turn; by default the audit's own.")
     ] = field(default_factory=list)
     repeat_people: Annotated[
         bool, option("Draw halves of the groups; otherwise the repeats differ by seed and map alone.")
@@ -166,7 +167,7 @@ def _map_seconds(options: FlipsetOptions, n: int, m: int) -> float:
 
 def seconds(options: FlipsetOptions, size: Size) -> float:
     """About how many seconds the audit takes: matching and repeats, and at most the time given for chance."""
-    start = start_seconds(size)
+    start = size.start_seconds
     n, m = (_people(which, size) for which in (options.source, options.target))
     exact = options.transport == "exact"
     once = repeat_seconds(options, n, m, size.width, invents=not exact)
@@ -176,11 +177,6 @@ def seconds(options: FlipsetOptions, size: Size) -> float:
     sampled = not options.max_people and share_matched([(n, m)], size.width) < 1
     matching = SAMPLE_SECONDS if sampled else estimated_seconds(n, m, size.width)
     return start + matching * (_AFTERWARDS + options.repeats / 4)  # repeats are of half the people
-
-
-def start_seconds(size: Size) -> float:
-    """About how many seconds a run takes before its first audit: reading, and training a model here."""
-    return 1.0 + _START_SECONDS.get(size.trained or "", 0.0) * size.rows / 20_000
 
 
 def memory(options: FlipsetOptions, size: Size) -> float:

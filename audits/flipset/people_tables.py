@@ -126,7 +126,7 @@ def _nearest(
 
 
 def in_turn(wanted: np.ndarray, atom: np.ndarray, others: np.ndarray, count: int) -> np.ndarray:
-    """Place of a counterpart of each person (n,): of several alike, people alike get one after the other.
+    """Place of a counterpart of each person (n,): of several alike, equal people get one after the other.
 
     Parameters
     ----------

@@ -35,13 +35,13 @@ def _windows(groups: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
 AUDIT = Audit(
     name="flipset",
     title="Flipsets",
-    question="Had these people belonged to the other group, would the model have decided otherwise?",
+    question="Had these people belonged to the other group, would the decision have been different?",
     also_called="fliptest counterfactual counterfactuals counterfactualfairness flip matching",
     then=("explain", "sensitivity", "recourse"),
     limits=(
-        "A counterpart is a statistical match, not the same person's other life. A flipset shows who "
-        "is decided differently from similar people of the other group; it does not prove that the "
-        "group membership caused it, nor that the difference is unjustified."
+        "A counterpart is a statistical match. It does not show how the same person would have lived in "
+        "another group. A flipset shows who gets another decision than similar people in the other group. "
+        "It does not prove that group membership caused it, or that the difference is unjustified."
     ),
     options=FlipsetOptions,
     result="audits.flipset.result:FlipsetResult",
@@ -62,15 +62,15 @@ AUDIT = Audit(
         labels={
             "source": "Source",
             "target": "Target",
-            "condition_on": "Compare only people alike in",
+            "condition_on": "Compare only people with the same",
             "transport": "Counterparts",
             "map": "Counterparts",
             "cost": "Distance",
-            "feature_weights": "Weigh features otherwise",
+            "feature_weights": "Weight features differently",
             "max_people": "Match everyone",
-            "permutations": "Shuffles for the level of chance",
-            "seconds": "Seconds for the level of chance",
-            "repeats": "Match again, so many times",
+            "permutations": "Permutations for measuring chance",
+            "seconds": "Time limit for measuring chance (seconds)",
+            "repeats": "Stability repeats",
         },
         selected={
             "positive": "flipped (favorable here only)",

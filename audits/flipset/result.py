@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeVar
 import pandas as pd
 
 from audits.data.values import MISSING
-from audits.results import Optimum, frame_of, head, notebook_display, plain
-from audits.stats import Estimate, Judgment, Verdict
+from audits.results import Optimum, frame_of
+from audits.stats import BaseResult, Estimate, Judgment
 from audits.transport.levels import LevelDifference
 
 __all__ = [
@@ -178,7 +178,7 @@ class FlipsetPart:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that a map's counterparts were held against: it passes with a value of at most `limit`."""
+    """One thing that a map's counterparts were compared with: it passes with a value of at most `limit`."""
 
     check: str
     value: float
@@ -207,7 +207,7 @@ class Validation:
         Per feature the largest gap of the two cumulative distributions, in [0, 1]; 0 for an exact coupling.
     mse_difference : dict
         Per feature, mean squared error of a linear model of the target group, which predicts the feature from
-        the others, on counterparts minus on target people, in standardised units.
+        the others, on counterparts minus on target people, in standardized units.
     distance, exact_distance : float
         Mean cost, and that of exact matching (for a map, of at most 2,000 people a group).
     composition_error : float or None
@@ -215,7 +215,7 @@ class Validation:
     forward, reverse : dict or None
         Shares of the flipsets that Appendix D holds against each other.
     checks : tuple of Check
-        What a map was held against; none for exact transport, whose proof is its certificate.
+        What a map was compared with; none for exact transport, whose proof is its certificate.
     trusted : bool
         Whether no serious check failed.
     rates : tuple of PushedRate
@@ -249,15 +249,15 @@ class ScoreChange:
 
 @dataclass(frozen=True)
 class Conditional:
-    """Are people alike in the features decided alike, whatever their group?
+    """Are people with the same features decided alike, whatever their group?
 
     Attributes
     ----------
     share : Estimate or None
-        At least so many people are decided otherwise than people alike of the other group.
+        At least so many people are decided otherwise than people with the same features of the other group.
     p_value : float or None
-        Chance of so large a difference between people alike if decisions depended on their features alone;
-        None where the model can read nothing else, and where it was not tested.
+        Chance of so large a difference between people with the same features if decisions depended on their
+        features alone; None where the model can read nothing else, and where it was not tested.
     power : float or None
         Share of material differences planted in these very people (as many decisions turned either way)
         that the test sees.
@@ -296,7 +296,7 @@ class AboveChance:
     feature : str
         The feature that differs most surely.
     conditional : Conditional
-        Whether people alike in the features are decided alike.
+        Whether people with the same features are decided alike.
     """
 
     excess: Estimate
@@ -420,9 +420,8 @@ class Reverse:
     negative_size: float
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class FlipsetResult:
+class FlipsetResult(BaseResult):
     """Result of a flipset audit.
 
     Attributes
@@ -519,20 +518,9 @@ class FlipsetResult:
         # of runs saved before values had a unit, too
         object.__setattr__(self, "judged", replace(self.judged, unit="points"))
 
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict, which follows from ``judged.interval``."""
-        return self.judged.verdict
-
-    @property
-    def people_needed(self) -> int | None:
-        """About how many people in each group would settle insufficient evidence."""
-        return self.judged.people_needed
-
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; the people stay in their tables."""
-        values = {**plain(self), **head(self)}
-        del values["judged"]
+        values = super().to_json()
         parts = {name: values[name] for name in ("positive", "negative")}
         values["transparency"] = {name: part.pop("transparency") for name, part in parts.items()}
         values["marginals"] = {name: part.pop("marginals") for name, part in parts.items()}

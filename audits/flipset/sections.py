@@ -148,14 +148,14 @@ def _test_exhibits(result: FlipsetResult) -> list[Exhibit]:
     wide = {"wide": True}
     return _exhibits(result, [
         (
-            bool(result.looks()), "above_chance", "All that the verdict looks at",
+            bool(result.looks()), "above_chance", "Everything behind the verdict",
             "Thick: the interval that decides. Gray band: too little to matter on average.",
             intervals.above_chance, result.above_chance_frame, wide,
         ),
         (
             result.noise is not None and bool(result.noise.histogram), "null_distribution",
             "What chance alone gives",
-            "How many people flip when group membership is shuffled and everybody is matched again.",
+            "How many people flip when group membership is shuffled and everyone is matched again.",
             intervals.null_distribution, result.null_frame, wide,
         ),
         (
@@ -170,8 +170,8 @@ def _test_exhibits(result: FlipsetResult) -> list[Exhibit]:
         ),
         (
             result.again is not None, "again", "Matched again",
-            "Left: both directions in every repeat. Right: who flips in most repeats flips whoever else is "
-            "in the data.",
+            "Left: both directions in every repeat. Right: people who flip in most repeats flip whoever "
+            "else is in the data.",
             maps.repeats, result.again_frame, wide,
         ),
         (
@@ -216,5 +216,5 @@ def _matching(result: FlipsetResult) -> str:
     cost, slack = number(result.certificate.cost), result.certificate.slack
     text = f"{result.certificate.method}; mean cost {cost}"
     if slack is not None:
-        return f"{text}, proved to lie within {slack:.1e} of the least possible"
+        return f"{text}, proven to be within {slack:.1e} of the least possible"
     return f"{text}, where exact matching has {number(result.validation.exact_distance)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -23,7 +22,17 @@ from audits.flipset.result import (
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.text import count, out_of, p_words, people_in, percent, percent_interval, so_many
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, between, brief, cut_apart, in_points, named_apart, of_people, shortest
+from audits.text import (
+    begun,
+    between,
+    brief,
+    cut_apart,
+    in_points,
+    join_names,
+    named_apart,
+    of_people,
+    shortest,
+)
 from audits.transport.levels import FACTOR, LevelDifference
 
 __all__ = [
@@ -104,7 +113,7 @@ def answer(way: str, *, one: bool = False) -> str:
 
 
 def match_answer(way: str) -> str:
-    """Word what the match of somebody who flips one way gets instead: ``is approved``."""
+    """Word what the match of someone who flips one way gets instead: ``is approved``."""
     words = vocabulary()
     if way == "positive":
         return "is not" if words.yes else "does not"
@@ -138,7 +147,7 @@ def _decisive_level(judged: Judgment, levels: tuple[LevelDifference, ...]) -> Le
 
 
 def _match(part: FlipsetPart, them: str, one: str, most: int) -> str:
-    """Name the match of somebody who flips: similar within the caliper, else what it often differs in."""
+    """Name the match of someone who flips: similar within the caliper, else what it often differs in."""
     if part.similar:
         return f"the most similar {one}"
     often = " and ".join(part.differs_in[:most])
@@ -221,15 +230,11 @@ def _similarity(part: FlipsetPart) -> str:
     """Say how many matches are similar, and within what."""
     if part.within_caliper is None:
         return ""
-    differ = f" The others differ most often in {_enumerate(part.differs_in[:3])}." if part.differs_in else ""
+    differ = f" The others differ most often in {join_names(part.differs_in[:3])}." if part.differs_in else ""
     return (
         f"{begun(percent(part.within_caliper, part.size))} of these matches are similar in every feature: "
         f"numbers within {CALIPER:g} standard deviations, categories the same.{differ}"
     )
-
-
-def _enumerate(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def interval_words(judged: Judgment) -> str:
@@ -359,7 +364,9 @@ def _open(judgement: FlipJudgment, compared: Comparison) -> list[str]:
         ]
         if small:
             more = f" and {len(small) - _MAX_NAMED} more" if len(small) > _MAX_NAMED else ""
-            found.append(f"Not covered, for too few people: {', '.join(small[:_MAX_NAMED])}{more}.")
+            found.append(
+                f"Not covered, because they have too few people: {', '.join(small[:_MAX_NAMED])}{more}."
+            )
         if compared.chosen.not_compared:
             found.append(f"Not compared: {', '.join(compared.chosen.not_compared[:_MAX_NAMED])}.")
         return found
@@ -391,7 +398,7 @@ def distrust(validation: Validation) -> tuple[str, ...]:
     doubts = [check.trouble for check in failed if not check.serious]
     return (
         *(f"{DISTRUST}{trouble}." for trouble in serious),
-        *(f"Beware: {trouble}." for trouble in doubts),
+        *(f"Caution: {trouble}." for trouble in doubts),
     )
 
 
@@ -399,15 +406,15 @@ def tie_words(ties: tuple[float, float] | None, transport: str) -> tuple[str, ..
     """Say how far the flipsets depend on which of several equally good matchings was taken."""
     if ties is None and transport == "exact":
         return (
-            "Several matchings fit equally well. Too many people can be exchanged to say how much the two "
-            "directions depend on which is taken. Their difference is the same in all.",
+            "Several matchings fit equally well. Too many people are interchangeable to say how much the "
+            "two directions depend on the choice. Their difference is the same in all.",
         )
     if ties is None or ties[1] - ties[0] < 0.5:
         return ()
     return (
         f"Several matchings fit equally well. Depending on which, {math.floor(ties[0] + _NOBODY):,} to "
         f"{math.ceil(ties[1] - _NOBODY):,} people {answer('positive')} while their match "
-        f"{match_answer('positive')}. The difference of both directions is the same in all.",
+        f"{match_answer('positive')}. The difference between the two directions is the same in all.",
     )
 
 
@@ -439,7 +446,7 @@ def unmatched_words(unmatched: Estimate | None, source: str, n: float) -> tuple[
     are = "is" if _one(unmatched.value * n) else "are"
     return (
         f"{count(unmatched.value * n)} of {so_many(n, source)} ({percent_interval(unmatched)}) {are} "
-        "left without a match and cannot flip. The difference of rates is of everybody.",
+        "left without a match and cannot flip. The difference of rates is of everyone.",
     )
 
 
@@ -461,8 +468,8 @@ def warnings_for(
     if judgement.noise is not None and n > judgement.noise.n_source:
         found.append(
             f"Chance was measured on {judgement.noise.n_source:,} and "
-            f"{judgement.noise.n_target:,} people at a time. Among all {count(n)} it gives fewer flips than "
-            "drawn here."
+            f"{judgement.noise.n_target:,} people at a time. Among all {count(n)} it gives fewer flips "
+            "than shown here."
         )
     if judgement.noise is None and options.permutations == 0:
         found.append("Chance was not measured, so there is no verdict.")

@@ -2,7 +2,7 @@
 
 The reference that all five methods papers measure themselves against: selection rate, error rates,
 precision, accuracy, calibration, impact ratio (four-fifths rule, 29 CFR 1607.4 D), demographic parity
-(Dwork et al. 2012), equal opportunity and equalised odds (Hardt, Price, Srebro 2016) and average odds
+(Dwork et al. 2012), equal opportunity and equalized odds (Hardt, Price, Srebro 2016) and average odds
 (Bellamy et al. 2018). Values follow fairlearn's and scikit-learn's definitions; every one has an interval.
 A difference excludes 0 only if Fisher's exact test does too: a handful of people would else differ too often.
 

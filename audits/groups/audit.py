@@ -34,8 +34,8 @@ from audits.stats.text import count
 __all__ = ["groups", "groups_from_people", "with_sign"]
 
 _BY_DESIGN = (
-    "Rows are not one independent person each: numbers of people are effective ones, of as many independent "
-    "people as would tell as much, and the bootstrap is left out."
+    "Rows are not independent people. Numbers of people are effective sizes: as many independent people "
+    "as would carry the same information. The bootstrap is left out."
 )
 
 
@@ -90,8 +90,8 @@ def groups(
         if options.by_probability:
             raise InputError(
                 "groups.by_probability",
-                "takes each row as one independent person, and these have sampling weights, clusters or "
-                "several rows a person: its bounds would be too narrow",
+                "treats each row as one independent person, but these have sampling weights, clusters or "
+                "several rows per person, so its bounds would be too narrow",
                 advice="leave it out",
             )
         weights = data.design.weights
@@ -126,14 +126,12 @@ def _check_measure(subject: Subject, options: GroupsOptions) -> None:
     if measure not in {None, "amounts"} and numeric:
         raise InputError(
             "groups.measure",
-            "is for decisions, and the outcome is numeric",
+            "is for decisions, but the outcome is numeric",
             measure,
             "write measure: amounts, or cut the outcome",
         )
     if measure in {"equal_errors", "calibration"} and subject.data.y is None:
-        raise InputError(
-            "groups.measure", "needs what happened in truth", measure, "name its column as data.label"
-        )
+        raise InputError("groups.measure", "needs the true outcome", measure, "name its column as data.label")
 
 
 def _refuse_metrics(options: GroupsOptions) -> None:
@@ -141,7 +139,7 @@ def _refuse_metrics(options: GroupsOptions) -> None:
     asked = [*options.metrics, *METRICS.asked, *(["classes"] if options.classes else [])]
     if asked:
         raise InputError(
-            "groups.metrics", "are of decisions, and here an amount is compared", asked[0],
+            "groups.metrics", "are for decisions, but here an amount is compared", asked[0],
             "leave them out, or cut the label: {column: …, at_least: …}",
         )  # fmt: skip
 
@@ -163,7 +161,7 @@ def with_sign(result: GroupsResult, higher_is: str) -> GroupsResult:
     """Return the result, which says so where scores are risks and are shown with their sign turned."""
     if higher_is != "unfavorable":
         return result
-    turned = "Scores are risks here and are shown with their sign turned, so that higher is better."
+    turned = "Scores are risks here. They are shown with the sign reversed, so that higher is better."
     return dataclasses.replace(result, warnings=(*result.warnings, turned))
 
 
@@ -191,8 +189,6 @@ def _compared(
     audited: int,
     seed: int,
 ) -> GroupsResult:
-    rng = np.random.default_rng(seed)
-    pooling = np.random.default_rng([seed, 2])  # moves no draw of the bootstrap
     attributes = attributes_of(protected, options)
     # a risk score has its sign turned: it reaches from -1 to 0, not from 0 to 1
     least = float((people["low"] if "low" in people else people["score"]).min())
@@ -222,7 +218,7 @@ def _compared(
     table: list[GroupRow] = []
     spreads: list[Spread] = []
     for item in split:
-        rows, spread = compare(item, options, options.level / looks, rng, pooling, rates, metrics)
+        rows, spread = compare(item, options, options.level / looks, seed, rates, metrics)
         table += rows
         spreads.append(spread)
     probable = _probable(people, options, options.level / looks, seed)
@@ -260,7 +256,6 @@ def _probable(
     people: pd.DataFrame, options: GroupsOptions, corrected: float, seed: int
 ) -> tuple[ProbableGroup, ...]:
     """Compare the groups that are known only by probability."""
-    rng = np.random.default_rng([seed, 1])  # moves no draw of the bootstrap
     found: tuple[ProbableGroup, ...] = ()
     for attribute, groups in options.by_probability.items():
         reference = (options.reference or {}).get(attribute)
@@ -273,7 +268,7 @@ def _probable(
             material=options.material,
             level=options.level,
             corrected=corrected,
-            rng=rng,
+            rng=np.random.default_rng([seed, 1]),  # anew, so that no attribute moves another's draws
         )
     return found
 
@@ -306,13 +301,13 @@ def _warnings(split: list[PeopleByGroup], people: pd.DataFrame) -> list[str]:
     found = []
     if LABEL not in people:
         found.append(
-            "There are no outcomes to compare with: error rates, precision and accuracy are left out."
+            "There are no outcomes to compare with, so error rates, precision and accuracy are left out."
         )
     elif KNOWN in people:
         known, everybody = people.loc[people[KNOWN], "people"].sum(), people["people"].sum()
         found.append(
-            "Selection rates are of everybody. Rates that need the outcome are of the "
-            f"{count(known)} of {count(everybody)} people whose outcome is known."
+            f"Selection rates cover everyone. Rates that need the outcome cover the {count(known)} of "
+            f"{count(everybody)} people whose outcome is known."
         )
     for item in split:
         small = [name for name, n in zip(item.names, item.counts.n, strict=True) if n < 10]

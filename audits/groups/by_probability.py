@@ -37,7 +37,7 @@ ASSUMPTION = "decisions have nothing to do with membership, given its probabilit
 _BINS = 20
 _MIN = 20  # people in a bin of probabilities
 _TOO_MUCH = 1 + 1e-6
-_OPEN = "the probabilities of membership leave the difference open between these bounds"
+_OPEN = "the probabilities of membership allow any difference between these bounds"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ProbableGroup:
     n : float
         People expected in it: the sum of the probabilities.
     selection_rate : Estimate
-        Under `ASSUMPTION`; the interval is as wide as if memberships were drawn anew.
+        Under `ASSUMPTION`; the interval is as wide as if memberships were drawn again.
     bounds : Estimate
         Of the selection rate without it, with the interval that holds both; the value is the middle.
     difference : Estimate or None
@@ -110,12 +110,15 @@ def probability_columns(frame: pd.DataFrame, asked: Mapping[str, Mapping[str, st
                     "keep only people whose probabilities are known (data.keep)",
                 )
             if not values.any():
-                raise InputError(f"{where}.{group}", "must be above 0 for somebody", name)
+                raise InputError(f"{where}.{group}", "must be above 0 for someone", name)
             together += values
             found[column_name(attribute, group)] = values
         if together.max() > _TOO_MUCH:
             raise InputError(
-                where, "must not exceed 1 together for anybody", float(together.max()), "name disjoint groups"
+                where,
+                "must not add up to more than 1 for anyone",
+                float(together.max()),
+                "name disjoint groups",
             )
     return found
 
@@ -144,7 +147,7 @@ def compare_probable(
     people : DataFrame
         With the columns of `probability_columns`.
     reference : str, optional
-        What the others are held against; the first by default.
+        What the others are compared with; the first by default.
     proxy_error : float
         How far the stated probabilities may be from the true ones.
     level, corrected : float
@@ -158,7 +161,8 @@ def compare_probable(
     if first not in chance:
         one_of("groups.reference", first, order, what="a group with a column of probabilities")
     whole = np.maximum(np.rint(size), 1.0)
-    known = pd.util.hash_pandas_object(people.drop(columns="score", errors="ignore"), index=False).to_numpy()
+    alike = people[["decision", *(column_name(attribute, name) for name in sorted(groups))]]
+    known = pd.util.hash_pandas_object(alike, index=False).to_numpy()
     everyone = np.zeros(len(people), dtype=np.int64)
     half = draw_people(whole, known, everyone, np.array([whole.sum() // 2]), rng) / whole
     bounds = {name: _bounds(p, decided, size, half, proxy_error) for name, p in chance.items()}

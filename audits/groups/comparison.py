@@ -26,6 +26,7 @@ from audits.groups.metrics import (
     estimates,
     rates,
     rates_by_design,
+    rows_by_design,
 )
 from audits.groups.options import GroupsOptions
 from audits.groups.result import Calibration, GroupRow, Spread
@@ -167,14 +168,14 @@ def compare(
     item: PeopleByGroup,
     options: GroupsOptions,
     level: float,
-    rng: np.random.Generator,
-    pooling: np.random.Generator,
+    seed: int,
     judged: Sequence[str],
     further: FurtherMetrics,
 ) -> tuple[list[GroupRow], Spread]:
     """Rates of every group, those `judged` against the reference at the corrected `level`.
 
-    `further` metrics have differences, too, with a verdict each.
+    `further` metrics have differences, too, with a verdict each. Every attribute's draws begin anew from
+    `seed`, so that they are the same whichever others are compared.
     """
     k = len(item.names)
     reference = reference_of(item, options)
@@ -184,10 +185,16 @@ def compare(
         shares, draws = _by_design(item, item.design, options.level), 0
     values = estimates(shares, level=options.level)
     ratios, smallest = ratios_to_highest(*shares["selection_rate"], level=options.level)
-    resampled = bootstrap_intervals(item.counts, rng, draws=draws, level=options.level)
+    resampled = bootstrap_intervals(
+        item.counts, np.random.default_rng(seed), draws=draws, level=options.level
+    )
+    pooling = np.random.default_rng([seed, 2])  # moves no draw of the bootstrap
     pooled = _pool_rates(item, {name: shares[name] for name in judged}, options.level, pooling)
     limits = {name: _limit(name, *shares[name], options) for name in judged}
     single = Rows(item.group, item.decision, item.score, item.sizes, item.labels, item.design)
+    counted = None
+    if item.design is not None:
+        counted = rows_by_design(item.design, item.group, item.decision, item.labels, k)
     more, more_gaps = further.of(single, item.counts, item.classes, reference, options, level)
     rows = []
     for j in range(k):
@@ -225,6 +232,7 @@ def compare(
                 bootstrap=resampled[j],
                 pooled={name: found[j] for name, found in pooled.items()},
                 added={name: found for name, found in added.items() if found is not None},
+                rows=None if counted is None else {name: found[j] for name, found in counted.items()},
             )
         )
     return rows, _spread(item, shares, smallest, reference, options.level)

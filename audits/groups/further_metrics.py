@@ -1,4 +1,4 @@
-"""What is compared beside the rates that verdicts of groups rest on: metrics of one's own, and classes.
+"""What is compared beside the rates that verdicts of groups rest on: custom metrics, and classes.
 
 Each has its differences from the reference group, corrected together with all others of the audit, and a
 verdict of its own against its own limit. The audit's verdict stays that of the rates; but it does not clear
@@ -34,7 +34,7 @@ __all__ = ["LABEL_CLASS", "PREDICTED_CLASS", "FurtherMetrics", "check_limits", "
 PREDICTED_CLASS, LABEL_CLASS = "predicted class", "label class"
 """Columns of a result's people, where classes are compared; a label that is not known is empty."""
 
-_NO_ROWS = "Metrics of single people are left out ({}): people were counted, and no row was kept."
+_NO_ROWS = "Metrics of single people are left out ({}), because people were counted and no row was kept."
 
 Gaps = list[dict[str, Difference]]
 
@@ -52,7 +52,7 @@ class FurtherMetrics:
     classes : tuple of str
         That occur among predictions or labels.
     seed : int
-        Of the draws: each attribute begins anew, so that its numbers depend on no other one.
+        Of the draws: each attribute begins again, so that its numbers depend on no other one.
     warnings : tuple of str
     """
 
@@ -198,7 +198,7 @@ def check_limits(options: GroupsOptions) -> None:
 
 
 def class_columns(subject: Subject) -> dict[str, np.ndarray]:
-    """Return the columns of predicted and true classes of everybody, as text.
+    """Return the columns of predicted and true classes of everyone, as text.
 
     Raises
     ------
@@ -216,7 +216,7 @@ def class_columns(subject: Subject) -> dict[str, np.ndarray]:
         predicted = classes[scores.argmax(axis=1)]
     else:
         raise InputError(
-            "groups.classes", "needs a model that tells more than two classes apart", subject.model.name,
+            "groups.classes", "needs a model with more than two classes", subject.model.name,
             "leave it out",
         )  # fmt: skip
     label = np.full(data.n, "", dtype=object)

@@ -32,7 +32,7 @@ __all__ = [
 _NOBODY = "there is nobody to compare in one of the two groups"
 
 MIN_COVERED = 50
-"""People from which a group counts for an all-clear, also where it is less than 2% of all."""
+"""People from which a group counts for an all-clear, even if it is less than 2% of all."""
 
 RATIO = "ratio"
 """What decides where the ratio keeps a verdict open that the difference alone would settle."""

@@ -1,12 +1,8 @@
-"""Labels that are not everybody's, and labels that are the decision itself.
+"""Labels that are not everyone's, and labels that are the decision itself.
 
 Where outcomes are known only for those who were accepted, rates among people with a favorable outcome say
 little of a model (selective labels): each rate is of the people whose label is known, and where knowing it
 goes with the decision or the group, no verdict rests on it.
-
-References
-----------
-Lakkaraju, Kleinberg, Leskovec, Ludwig, Mullainathan (2017), The selective labels problem, KDD.
 """
 
 from __future__ import annotations
@@ -19,8 +15,8 @@ import pandas as pd
 
 from audits.data import named_with
 from audits.groups.metrics import Labels
-from audits.stats.intervals import cautious_p
-from audits.stats.text import people_in, percent
+from audits.stats.selective import Side, known_unevenly
+from audits.stats.text import people_in
 
 if TYPE_CHECKING:
     from audits.groups.comparison import PeopleByGroup
@@ -32,7 +28,7 @@ LABEL = "favorable label"
 """Column of a result's people: whether the label is favorable; False where it is not known."""
 
 KNOWN = "label known"
-"""Column of a result's people that says whose label is known; absent where everybody's is."""
+"""Column of a result's people that says whose label is known; absent where everyone's is."""
 
 _IS_DECISION = (
     "The label is the decision itself wherever it is known: error rates of a decision against itself are no "
@@ -67,31 +63,12 @@ def withheld(people: pd.DataFrame, split: Sequence[PeopleByGroup], level: float)
     known = people[KNOWN].to_numpy(dtype=bool)
     decided = people["decision"].to_numpy(dtype=bool)
     sizes = people["people"].to_numpy(dtype=float)
-    if decided.any() and not decided.all() and len(set(decided[known])) == 1:
-        p = 0.0
-    else:
-        p = _chance(known, decided, sizes)
-    parts = [(p, decided, ("people with the favorable decision", "the others"))]
-    for item in split:
-        for place, name in enumerate(item.names):
-            inside = item.group == place
-            p = _chance(known, inside, sizes) * len(item.names)
-            parts.append((p, inside, (people_in(named_with(item.attribute, name)), "the others")))
-    p, inside, (first, second) = min(parts, key=lambda part: part[0])
-    if 2 * p > level:  # by decision, or by group
-        return ""
-    shares = [
-        percent(float(sizes[side & known].sum() / sizes[side].sum()), float(sizes[side].sum()))
-        for side in (inside, ~inside)
+    one_sided = decided.any() and not decided.all() and len(set(decided[known])) == 1
+    sides = [Side(decided, "people with the favorable decision", 0.0 if one_sided else 1.0)]
+    sides += [
+        Side(item.group == place, people_in(named_with(item.attribute, name)), len(item.names))
+        for item in split
+        for place, name in enumerate(item.names)
     ]
-    return (
-        f"No verdict rests on rates that need the outcome: it is known for {shares[0]} of {first} and "
-        f"{shares[1]} of {second}."
-    )
-
-
-def _chance(known: np.ndarray, inside: np.ndarray, sizes: np.ndarray) -> float:
-    """p-value of labels known as often inside as outside."""
-    hits = [float(sizes[side & known].sum()) for side in (inside, ~inside)]
-    p = cautious_p(hits[0], float(sizes[inside].sum()), hits[1], float(sizes[~inside].sum()))
-    return 1.0 if p is None else p
+    why = known_unevenly(known, sizes, sides, level=level)
+    return why and f"No verdict rests on rates that need the outcome: {why}."

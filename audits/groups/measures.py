@@ -1,11 +1,11 @@
-"""Metrics of one's own: functions of labels, decisions and scores, by group, with intervals by the bootstrap.
+"""Metrics of your own: functions of labels, decisions and scores, by group, with intervals by the bootstrap.
 
 People are drawn again with replacement within each group; where rows are not one independent person each,
 whole clusters within their strata, one fewer than there are (Rao, Wu 1988). An interval reaches Student's
 quantile times the standard deviation over the draws, so few draws do at any level that a correction asks for,
 where percentiles of a thousand do not reach; what so few leave open of the deviation is in the freedom. The
 side to which the draws are skewed reaches further, by Hall's transformation. Below 200 people a group is
-taken to vary at least as much as everybody does, for few people have seen little of a long tail.
+taken to vary at least as much as everyone does, for few people have seen little of a long tail.
 
 References
 ----------
@@ -22,6 +22,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ MIN_PEOPLE = 10
 """People (or clusters) of a group from which an interval is stated."""
 
 MIN_SEEN = 200
-"""People below whom a group's own spread is not relied on alone."""
+"""People below which a group's own spread is not used alone."""
 
 MAX_DRAWS = 200
 """Draws at most: functions are called once a group and draw, and a deviation needs no more."""
@@ -106,7 +107,7 @@ class MetricDraws:
         return MetricDraws(value, self.people, freedom, self.drawn - other.drawn, unseen)
 
     def at_least_as_spread(self, everybody: MetricDraws) -> MetricDraws:
-        """Return these few people varying at least as everybody does, as they would if groups were alike."""
+        """Return these few people varying at least as everyone does, as they would if groups were alike."""
         if self.freedom + 1 >= MIN_SEEN or not np.isfinite(self.drawn).any():
             return self
         share = (everybody.freedom + 1) / max(self.freedom + 1, 1.0)
@@ -189,16 +190,11 @@ def measure_groups(
         for place, weights in enumerate(_draws(rows, k, rng, draws) if called else ()):
             for name, function in called.items():
                 drawn[name][place] = [_value(function, rows, each, weights) for each in inside[name]]
-    return {
-        name: [each.at_least_as_spread(found[-1]) for each in found[:-1]]
-        for name in called
-        for found in [
-            [
-                _drawn(rows, each, *both)
-                for each, *both in zip(inside[name], values[name], drawn[name].T, strict=True)
-            ]
-        ]
-    }
+    found = {}
+    for name in called:
+        *groups, everybody = map(partial(_drawn, rows), inside[name], values[name], drawn[name].T)
+        found[name] = [each.at_least_as_spread(everybody) for each in groups]
+    return found
 
 
 def _drawn(rows: Rows, inside: np.ndarray, value: float, drawn: np.ndarray) -> MetricDraws:
@@ -218,7 +214,7 @@ def _ordered(rows: Rows) -> Rows:
         return rows  # clusters are drawn, in the order of their names
     order = np.lexsort(columns if design is None else (design.weights, design.stratum, *columns))
     labels = None if rows.labels is None else Labels(*(each[order] for each in known))
-    found = Rows(*(each[order] for each in (rows.group, rows.decision, rows.score, rows.sizes)), labels)
+    found = Rows(rows.group[order], rows.decision[order], rows.score[order], rows.sizes[order], labels)
     if design is not None:
         stratum = design.stratum[design.cluster[order]]
         own = replace(design, weights=design.weights[order], stratum=stratum, cluster=np.arange(len(order)))
@@ -293,7 +289,7 @@ def _cluster_draws(
 
 
 def _called(metric: Metric, rows: Rows) -> Function:
-    """Return how a metric is called, tried on everybody.
+    """Return how a metric is called, tried on everyone.
 
     Raises
     ------
@@ -310,7 +306,7 @@ def _called(metric: Metric, rows: Rows) -> Function:
         value = function(labels, *told)
     except InputError:
         raise
-    except Exception as error:  # somebody else's code: any failure is told as theirs
+    except Exception as error:  # someone else's code: any failure is told as theirs
         said = f"{type(error).__name__}: {error}"
         raise InputError(where, f"failed on all {len(told[0]):,} people ({said})") from error
     if not isinstance(value, (bool, int, float, np.number, np.bool_)) or not math.isfinite(float(value)):

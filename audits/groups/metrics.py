@@ -348,6 +348,24 @@ def rates_by_design(
     return found
 
 
+def rows_by_design(
+    design: Design, group: np.ndarray, decision: np.ndarray, labels: Labels | None, k: int
+) -> dict[str, list[tuple[int, int]]]:
+    """Return how many of how many rows each rate is of in k groups; none where they are weighted."""
+    if np.ptp(design.weights) > 0:
+        return {}
+    y = np.zeros(len(group), dtype=bool) if labels is None else labels.favorable
+    found = {}
+    for metric in METRICS:
+        if metric.share is None or (labels is None and metric.needs_label):
+            continue
+        part, whole = metric.share(y, decision)
+        whole = whole & labels.known if metric.needs_label and labels is not None else whole
+        some, of = (np.bincount(group, each, k).astype(int).tolist() for each in (whole & part, whole))
+        found[metric.name] = list(zip(some, of, strict=True))
+    return found
+
+
 def share_by_design(
     design: Design, group: np.ndarray, part: np.ndarray, whole: np.ndarray, k: int, *, level: float
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -46,19 +46,19 @@ class GroupsOptions:
     ] = None
     reference: Annotated[
         dict[str, Any] | None,
-        option("Attribute to the value that the others are compared with; the largest group by default."),
+        option("For each attribute, the value that others are compared with; the largest group by default."),
     ] = None
     by_probability: Annotated[
         dict[str, dict[str, str]],
         option(
-            "Groups that are known only by probability: attribute to group to the column of each person's "
-            "probability of belonging to it."
+            "Groups known only by probability: for each attribute and group, the column with each "
+            "person's probability of belonging to it."
         ),
     ] = field(default_factory=dict)
     proxy_error: Annotated[
         float,
         option(
-            "How far those probabilities may be from the true ones, each way.",
+            "How far those probabilities may be off, in either direction.",
             unit="as a share",
             ge=0,
             lt=0.5,
@@ -88,18 +88,21 @@ class GroupsOptions:
     metrics: Annotated[
         tuple[Scikit, ...],
         option(
-            "Further metrics, by their names in scikit-learn, each with a verdict of its own; those "
-            "of installed packages are always stated."
+            "Further metrics, by their names in scikit-learn, each with its own verdict. Those of "
+            "installed packages are always included."
         ),
     ] = ()
     limits: Annotated[
         dict[str, Annotated[float, Field(gt=0)]],
         option(
-            "Further metric to the smallest difference in it that matters, in its own unit; the smallest "
-            "difference above for the others."
+            "For a further metric, the smallest difference that matters, in its own unit; the default is "
+            "the limit above."
         ),
     ] = field(default_factory=dict)
     classes: Annotated[
         bool,
-        option("Compare how often each class is predicted, and how often rightly, of a model of several."),
+        option(
+            "For a model with several classes, compare how often each class is predicted, and how "
+            "often correctly."
+        ),
     ] = False

@@ -53,8 +53,8 @@ AUDIT = Audit(
     ),
     then=("explain", "rule_sets", "flipset"),
     limits=(
-        "Equal rates do not mean that similar people are treated alike, and unequal ones can have "
-        "reasons that the data do not hold. Error rates take the label as the truth."
+        "Equal rates do not mean that similar people are treated alike. Unequal rates can have reasons "
+        "that the data do not show. Error rates take the label as the truth."
     ),
     options=GroupsOptions,
     result="audits.groups.result:GroupsResult",
@@ -69,6 +69,7 @@ AUDIT = Audit(
     decided="audits.groups.threshold_change:decisions_by_row",
     since="audits.groups.threshold_change:since",
     designs=True,
+    draws_rows=False,
     about_words=True,
     groups_alone=True,
     numeric=True,

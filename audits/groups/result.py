@@ -10,8 +10,8 @@ import pandas as pd
 
 from audits.groups.by_probability import ProbableGroup
 from audits.groups.metrics import METRICS
-from audits.results import frame_of, head, notebook_display, plain
-from audits.stats import Estimate, Judgment, Verdict
+from audits.results import frame_of
+from audits.stats import BaseResult, Estimate, Judgment, Verdict
 from audits.stats.estimate import estimate_cells, estimate_columns
 from audits.stats.verdicts import AVERAGE
 
@@ -170,6 +170,9 @@ class GroupRow:
         Metrics beside ours, by name.
     pooled : dict
         Rates again, drawn towards what the attributes say of groups like this one.
+    rows : dict or None
+        Where rows are not one independent person each, and all `n` are effective people: by rate, how many of
+        how many rows it is of; empty where they are weighted.
     """
 
     attribute: str
@@ -195,6 +198,7 @@ class GroupRow:
     material: bool | None = None
     added: dict[str, Estimate] = field(default_factory=dict)
     pooled: dict[str, Estimate] = field(default_factory=dict)
+    rows: dict[str, tuple[int, int]] | None = None
 
     def metric(self, name: str) -> Estimate | None:
         """Return a metric by its name; None where these data do not allow it."""
@@ -219,9 +223,8 @@ class Spread:
     average_odds_difference: Estimate | None
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class GroupsResult:
+class GroupsResult(BaseResult):
     """Result of a group comparison.
 
     Attributes
@@ -262,11 +265,6 @@ class GroupsResult:
     amounts: Amounts | None = None
 
     @property
-    def verdict(self) -> Verdict:
-        """What follows from the interval in `judged`."""
-        return self.judged.verdict
-
-    @property
     def widest(self) -> Spread:
         """The attribute whose selection rates lie furthest apart; in runs of version 0.1.0 by value alone."""
         named = (each for each in self.spreads if each.attribute == self.widest_attribute)
@@ -275,8 +273,7 @@ class GroupsResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; headline differences are those of the widest attribute."""
-        values = head(self) | plain(self)
-        del values["judged"]
+        values = super().to_json()
         names = ("demographic_parity_difference", "equalized_odds_difference", "average_odds_difference")
         if not self.spreads:
             return values | dict.fromkeys((*names, "widest_attribute"))

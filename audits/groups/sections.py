@@ -139,7 +139,7 @@ def _amounts(result: GroupsResult, amounts: Amounts, attribute: str) -> list[Exh
         Exhibit(
             f"distributions_{attribute}",
             f"How {name} is spread, by {attribute}",
-            "Outline: share of the group in each range. The outermost ranges hold whoever lies beyond.",
+            "Outline: share of the group in each range. The outermost ranges include everyone beyond.",
             lambda: figures.distributions(result, attribute),
             lambda: distribution_frame(result, attribute),
             bars=True,
@@ -205,7 +205,7 @@ def _probable(result: GroupsResult, attribute: str) -> Exhibit:
         f"probable_{attribute}",
         f"Selection rates by {attribute}, known only by probability",
         "Thin lines: where the rate can lie at all, given the probabilities. Dots with thick lines: the rate "
-        f"if {ASSUMPTION}. Nobody was put into a group.",
+        f"if {ASSUMPTION}. Nobody was assigned to a group.",
         lambda: dots.probable(result, attribute),
         lambda: result.probable_frame(attribute),
     )

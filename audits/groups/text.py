@@ -1,4 +1,4 @@
-"""The sentences of a group comparison: the first one for everybody, and the finding with its numbers."""
+"""The sentences of a group comparison: the first one for everyone, and the finding with its numbers."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from audits.text import begun, brief, of_people, shortest
 
 __all__ = [
     "among_words",
+    "counted_words",
     "few_people",
     "finding_known",
     "finding_probable",
@@ -37,6 +38,7 @@ __all__ = [
     "is_probable",
     "people_of",
     "points",
+    "rate_words",
     "spread_words",
     "yes_words",
 ]
@@ -53,7 +55,7 @@ def four_fifths(ratio: Estimate) -> str:
     'not settled: the smallest ratio is 0.85 (0.75 to 0.96), on both sides of 0.8'
     """
     if ratio.value is None or ratio.low is None or ratio.high is None:
-        return "cannot be told: there are too few people, or nobody is favored"
+        return "cannot be judged: there are too few people, or nobody is favored"
     told = f"the smallest ratio is {ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
     if ratio.high < FOUR_FIFTHS:
         return f"broken: {told}, below {FOUR_FIFTHS}"
@@ -78,7 +80,7 @@ def headline(result: GroupsResult) -> str:
         who = "Everybody" if 1.0 in all_same else "Nobody"
         return f"{who} in any group {vocabulary().is_yes}, so there is nothing to compare."
     rarer, other = (row, reference) if gap.value <= 0 else (reference, row)
-    numbers = f"{_rate_phrase(rarer, rate)} against {_rate_phrase(other, rate)}"
+    numbers = f"{rate_words(rarer, rate)} against {rate_words(other, rate)}"
     about, yes = among_words(rate), yes_words(rate)
     among = f"Among {vocabulary().people}{about}, " if about else ""
     if result.verdict == EVIDENCE:
@@ -113,7 +115,7 @@ def yes_words(rate: str) -> str:
 
 
 def among_words(rate: str) -> str:
-    """Say among whom a rate is counted, in the words of the data; empty where it is among everybody."""
+    """Say among whom a rate is counted, in the words of the data; empty where it is among everyone."""
     words, about = vocabulary(), METRICS[rate].about
     if rate == "precision":
         return f" who {words.are_yes}"
@@ -179,12 +181,22 @@ def _both(first: GroupRow, second: GroupRow, link: str) -> list[str]:
     ]
 
 
-def _rate_phrase(row: GroupRow, rate: str) -> str:
+def rate_words(row: GroupRow, rate: str) -> str:
     """Say a rate, percent first."""
     estimate = row.metric(rate)
     assert estimate is not None and estimate.value is not None  # noqa: S101, PT018  (judged rates have one)
-    counted = of_people(out_of(estimate.value * estimate.n, estimate.n))
-    return f"{_percent(estimate)} ({counted})"
+    counted = counted_words(row, rate)
+    return f"{_percent(estimate)} ({counted})" if counted else _percent(estimate)
+
+
+def counted_words(row: GroupRow, rate: str) -> str:
+    """Word how many of how many people, or rows, a rate is of; empty where rows are weighted."""
+    estimate = row.metric(rate)
+    if estimate is None or estimate.value is None or (row.rows is not None and rate not in row.rows):
+        return ""
+    if row.rows is not None:
+        return f"{of_people(out_of(*row.rows[rate]))} rows"
+    return of_people(out_of(estimate.value * estimate.n, estimate.n))
 
 
 def _percent(share: Estimate) -> str:
@@ -200,7 +212,7 @@ def finding_probable(
     first, second = (people_in(group_name({each.attribute: each.group})) for each in (group, reference))
     text = (
         f"Between {low} and {high}% of about {count(group.n)} {first} {vocabulary().are_yes}, as far as "
-        f"probabilities of {group.attribute} can tell. If {ASSUMPTION}, it is "
+        f"the probabilities of {group.attribute} show. If {ASSUMPTION}, it is "
         f"{_percent(group.selection_rate)}, against {_percent(reference.selection_rate)} of {second}."
     )
     ends = (group.difference_bounds.low, group.difference_bounds.high)
@@ -268,6 +280,10 @@ def _share_of(row: GroupRow, rate: str) -> str:
     estimate = row.metric(rate)
     assert estimate is not None  # noqa: S101  (judged rates are always counted)
     share = _percent(estimate) if estimate.value is not None else "no share"
+    if row.rows is not None:
+        counted = counted_words(row, rate)
+        whom = f"{counted} of {people_of(row)}" if counted else people_of(row)
+        return f"{share} ({whom}{among_words(rate)})"
     some = count((estimate.value or 0) * estimate.n)
     whom = so_many(estimate.n, named_with(row.attribute, row.group))
     return f"{share} ({some} of {whom}{among_words(rate)})"
@@ -279,11 +295,11 @@ def few_people(attribute: str, groups: Sequence[str]) -> str:
     Examples
     --------
     >>> few_people("sex × age", ["f & age [18, 30)"])
-    '1 group of sex × age with fewer than 10 people (“f & age 18 to under 30”): rates say little there.'
+    '1 group of sex × age with fewer than 10 people (“f & age 18 to under 30”): their rates say little.'
     """
     named = named_few(groups)
     some = several(len(groups), "group")
-    return f"{some} of {attribute} with fewer than 10 people ({named}): rates say little there."
+    return f"{some} of {attribute} with fewer than 10 people ({named}): their rates say little."
 
 
 def named_few(groups: Sequence[str]) -> str:

@@ -61,7 +61,7 @@ def at_threshold(
     if not len(result.people):
         raise InputError(
             "threshold",
-            "cannot be moved: people were counted, and no row was kept",
+            "cannot be moved, because people were counted and no row was kept",
             advice="set it in the spec and run again",
         )
     people = result.people.copy(deep=False)
@@ -96,7 +96,7 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
     """
     ours, theirs = first.people, second.people
     if not len(ours):
-        raise InputError("the two results", "have no rows to compare: people were counted")
+        raise InputError("the two results", "have no rows to compare, because people were counted")
     same = [column for column in ours.columns if column not in {"score", "decision"}]
     if not ours.index.equals(theirs.index) or set(same) != set(theirs.columns) - {"score", "decision"}:
         raise InputError(
@@ -203,14 +203,15 @@ def _change(ours: pd.DataFrame, theirs: pd.DataFrame, inside: np.ndarray, level:
 Direction = Literal["favorable", "unfavorable"]
 
 PRESETS: dict[str, str] = {
-    "equal rates": "Every group is decided favorably as often as all people are now",
-    "four fifths": "No group is decided favorably less than four fifths as often as the most favored",
-    "equal opportunity": "Of those with a favorable label, as many of every group as of all now",
+    "equal rates": "Every group gets the favorable decision as often as everyone does now",
+    "four fifths": "No group gets the favorable decision less than four-fifths as often as the most favored",
+    "equal opportunity": "Among people with a favorable label, every group gets it as often as everyone "
+    "does now",
 }
 """What each preset does, in words."""
 
 _POINTS, _FOUR_FIFTHS = 61, 0.8
-_BESIDE = 1e-4  # beyond all scores, where nobody or everybody is accepted
+_BESIDE = 1e-4  # beyond all scores, where nobody or everyone is accepted
 
 
 def gap_and_accuracy(result: GroupsResult, attribute: str) -> tuple[float, float | None]:
@@ -224,7 +225,7 @@ def gap_and_accuracy(result: GroupsResult, attribute: str) -> tuple[float, float
 
 
 def trade_off(result: GroupsResult, attribute: str, *, higher_is: Direction = "favorable") -> pd.DataFrame:
-    """Return gap and accuracy at one threshold for everybody, over the thresholds that change something.
+    """Return gap and accuracy at one threshold for everyone, over the thresholds that change something.
 
     Parameters
     ----------
@@ -285,7 +286,7 @@ def preset_thresholds(
     asked = np.ones(len(people), dtype=bool)
     if preset == "equal opportunity":
         if LABEL not in people:
-            raise InputError("preset", "needs a label to equalise by", preset, "choose another one")
+            raise InputError("preset", "needs a label to equalize by", preset, "choose another one")
         asked = people[LABEL].to_numpy(dtype=bool)
     names = list(dict.fromkeys(groups))
     rates = {
@@ -312,7 +313,7 @@ def preset_thresholds(
 
 def _stored_people(result: GroupsResult) -> pd.DataFrame:
     if not len(result.people):
-        raise InputError("threshold", "cannot be moved: people were counted, and no row was kept")
+        raise InputError("threshold", "cannot be moved, because people were counted and no row was kept")
     return result.people
 
 

@@ -111,7 +111,7 @@ _BARS = 30
 
 
 def people_table(data: AuditData, moved: Moves, ratios: np.ndarray) -> pd.DataFrame:
-    """One row a person moved, keyed by the user's row number; losses in nats (or squared).
+    """One row per person moved, keyed by the user's row number; losses in nats (or squared).
 
     Where rows stand for several people, ``people`` says how many: means weigh by it.
 

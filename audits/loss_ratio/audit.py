@@ -109,7 +109,7 @@ def check_labels(data: AuditData) -> None:
     if data.y.all() or not data.y.any():
         raise InputError(
             "data.label",
-            f"must take both outcomes among the {people(data.n)} audited, but takes one",
+            f"must have both outcomes among the {people(data.n)} audited, but has one",
             advice="check data.label, data.favorable and data.keep",
         )
 
@@ -120,19 +120,19 @@ def check_subject(subject: Subject) -> None:
     if not subject.model.invents:
         raise InputError(
             "model",
-            "must be able to score people who do not exist, and a column of predictions cannot",
-            advice="bring the model itself, or train one",
+            "must be the model itself, not a column of predictions",
+            advice="upload a model, or train one",
         )
     if not subject.space.names:
         raise InputError(
             "data.features",
-            "must hold a number or a category along which people can be moved, not text alone",
+            "must include a number or a category along which people can be moved, not only text",
         )
     check_spread(subject.data)
     if subject.score_kind != "probability" and not isinstance(subject.model, NumberModel):
         raise InputError(
             "model",
-            "must give probabilities, from which a loss is computed, but gives only labels or scores",
+            "must give probabilities, which the loss needs, but gives only labels or scores",
             advice="export it with its probabilities; where it predicts the number that data.label cuts, set "
             "model.predict: label",
         )

@@ -236,7 +236,7 @@ def subspace(result: LossRatioResult) -> go.Figure:
     """Draw the features on which the sensitive subspace loads most, and how far people moved along them."""
     shown = [item for item in result.features if item.loading > 1e-6][:_MAX_FEATURES][::-1]
     if not shown:
-        return empty("The metric leaves no direction free of charge.")
+        return empty("The metric leaves no direction free.")
     figure = go.Figure(
         go.Bar(
             x=[item.loading for item in shown],
@@ -306,7 +306,7 @@ def moved_person(result: LossRatioResult, row: Any, *, most: int = 12) -> go.Fig
     """Draw how far one of the worst people was moved, feature by feature."""
     table = result.moves[result.moves["row"] == row]
     if table.empty:
-        return empty("The moves of this person were not kept: raise the option worst.")
+        return empty("This person's moves were not kept: raise the option `worst`.")
     shown = table.reindex(table["move"].abs().sort_values(ascending=False).index)[:most][::-1]
     figure = go.Figure(
         go.Bar(

@@ -23,7 +23,7 @@ _CLEARED = 60  # people at least: of fewer, one in twenty others may have any ra
 
 @dataclass(frozen=True)
 class RatioTest:
-    """A ratio held against the tolerance: Eq. 3.10 or 3.13.
+    """A ratio compared with the tolerance: Eq. 3.10 or 3.13.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ def judge_ratio(
         reason = f"{people(test.n)} are too few for an interval"
         return _judge(interval, tolerance, material, level, p, reason=reason)
     if grounds.reached is not None and grounds.reached <= tolerance < (interval.low or 0.0):
-        between = "part of this lies between categories, where no row can be, and whole rows do not show it"
+        between = "part of this is between categories, where no row can be, and whole rows do not show it"
         return _judge(interval, tolerance, material, level, p, only_estimated=between)
     if grounds.estimated:
         why = {"cannot_clear": grounds.estimated, "reason": grounds.estimated}
@@ -231,7 +231,7 @@ def _finding(loss: RatioTest, errors: RatioTest, grounds: Grounds, material: flo
         text += f" Misclassifications become {number(errors.statistic.value)} times as many"
         low, high = errors.interval
         text += "." if low is None or high is None else f" ({number(low)}–{number(high)})."
-    from_here = f"{number(material * loss.tolerance)}, from where the auditor calls it material"
+    from_here = f"{number(material * loss.tolerance)}, where you call it material"
     if judged.verdict == NO_MATERIAL:
         return f"{text} The interval lies below {from_here}."
     if judged.verdict == EVIDENCE:

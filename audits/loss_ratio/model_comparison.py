@@ -34,7 +34,7 @@ def compare_models(
 ) -> tuple[dict[str, Any], ...]:
     """Train each model of ``options.compare`` on each split and audit it on the people held out.
 
-    All models are trained with both outcomes weighing the same. The fair metric is chosen anew from the
+    All models are trained with both outcomes weighing the same. The fair metric is chosen again from the
     people held out, as for the audit itself; the threshold is 0.5.
 
     Returns
@@ -47,8 +47,8 @@ def compare_models(
     if target_of(subject, subject.data, None).kind != "favorable":
         raise InputError(
             "compare",
-            "is for models of favorable or not, as the fair baselines are, but this one predicts the label "
-            "itself",
+            "is for models that predict favorable or not, like the fair baselines, but this one predicts "
+            "the label itself",
             list(options.compare),
             "leave it out, or leave out model.predict",
         )

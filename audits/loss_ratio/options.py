@@ -47,19 +47,20 @@ class LossRatioOptions:
     sensitive: Annotated[
         tuple[str, ...] | None,
         option(
-            "Protected attributes whose traces should not matter, all by default; also columns of numbers. A "
-            "number cut into bins or of more than 12 values counts as a number, the others by their groups."
+            "Protected attributes whose traces should not matter, all by default; also columns of "
+            "numbers. A number in bins or with more than 12 values counts as a number, others by their "
+            "groups."
         ),
     ] = None
     metric: Annotated[
         Literal["learned", "expert", "factor", "explore"],
         option(
-            "Where the fair metric comes from: what predicts the sensitive attributes; free_features, "
-            "directions or matrix; or people who are comparable."
+            "Source of the fair metric: what predicts the sensitive attributes; free_features, directions "
+            "or matrix; or people who are comparable."
         ),
     ] = "learned"
     free_features: Annotated[
-        tuple[str, ...], option("Features in which people may differ and be alike all the same (expert).")
+        tuple[str, ...], option("Features in which people may differ and still count as alike (expert).")
     ] = ()
     directions: Annotated[
         tuple[dict[str, _Finite], ...],
@@ -81,7 +82,7 @@ class LossRatioOptions:
     ] = None
     comparable: Annotated[
         str | None,
-        option("Column whose equal values mark people who deserve the same treatment (factor, explore)."),
+        option("Column in which equal values mark people who deserve the same treatment (factor, explore)."),
     ] = None
     factors: Annotated[
         int, option("Directions taken from the differences of comparable people (factor).", ge=1)
@@ -89,8 +90,8 @@ class LossRatioOptions:
     loss: Annotated[
         Literal["cross_entropy", "logistic", "squared"] | None,
         option(
-            "Loss of a person; the first two are the same, the third is Brier's. By default cross-entropy, "
-            "and squared error for a model that predicts a number, which knows no other."
+            "Loss of a person; the first two are the same, the third is Brier's. Default: cross-entropy; "
+            "squared error for a model that predicts a number, for which there is no other."
         ),
     ] = None
     regularizer: Annotated[
@@ -99,21 +100,21 @@ class LossRatioOptions:
     steps: Annotated[
         int | None,
         option(
-            "Steps T of the flow: by default 500, and 100 for a model that predicts a number, whose squared "
-            "error has no bound, so that people gather speed and are soon far from anyone.",
+            "Steps T of the flow. Default: 500; 100 for a model that predicts a number, because its "
+            "squared error is unbounded and people soon move far from anyone.",
             ge=1,
             le=100_000,
         ),
     ] = None
     step_size: Annotated[float, option("Size of the first step.", gt=0, allow_inf_nan=False)] = 0.01
     schedule: Annotated[
-        Literal["constant", "decreasing"], option("Steps of one size, or falling as t^(-2/3).")
+        Literal["constant", "decreasing"], option("Steps of constant size, or decreasing as t^(-2/3).")
     ] = "constant"
     within_range: Annotated[
         bool,
         option(
-            "Keep people within the observed range of every feature; changes the unfair map: the paper lets "
-            "people move anywhere."
+            "Keep people within the observed range of every feature. This changes the unfair map: the "
+            "paper lets people move anywhere."
         ),
     ] = False
     tolerance: Annotated[
@@ -149,29 +150,31 @@ class LossRatioOptions:
     worst: Annotated[
         int,
         option(
-            "People of the largest ratios whose moves are kept feature by feature.",
+            "Number of people with the largest ratios whose moves are kept, feature by feature.",
             unit="people",
             ge=1,
             le=1000,
         ),
     ] = 50
-    max_people: Annotated[int | None, option("People drawn at most.", unit="people", ge=10)] = None
+    max_people: Annotated[
+        int | None, option("Largest number of people; more are sampled down to it.", unit="people", ge=10)
+    ] = None
     compare: Annotated[
         tuple[Compared, ...],
         option(
-            "Models trained anew on several splits of the same people, for a table as the paper's Table 1."
+            "Models retrained on several splits of the same people, for a table like the paper's Table 1."
         ),
     ] = ()
     splits: Annotated[int, option("Those splits.", ge=2, le=50)] = 5
     odds_slack: Annotated[
         float,
         option(
-            "How far the reductions among them let a group's error rates lie from everybody's.", gt=0, lt=1
+            "For the reductions among them: how far a group's error rates may be from everyone's.", gt=0, lt=1
         ),
     ] = 0.03
     device: Annotated[
         Literal["cpu", "cuda"],
-        option("Where the flow is computed; digits differ between the two."),
+        option("Device that computes the flow; the last digits differ between the two."),
     ] = "cpu"
 
     def steps_for(self, *, number: bool) -> int:

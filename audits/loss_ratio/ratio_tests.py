@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 ROBUST_FLOOR = 0.01
-"""What losses count as, at least, where ratios are told with careful losses."""
+"""The least that a loss counts as, where ratios use careful losses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +157,7 @@ def turned_ratios(
     rng: np.random.Generator,
     progress: Progress = silent,
 ) -> tuple[RotatedMetricRatio, ...]:
-    """Move and test everybody again under the metric turned by each angle; empty unless asked for.
+    """Move and test everyone again under the metric turned by each angle; empty unless asked for.
 
     Raises
     ------

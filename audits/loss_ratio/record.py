@@ -59,13 +59,13 @@ def _sensitive(data: AuditData) -> list[str]:
 AUDIT = Audit(
     name="loss_ratio",
     title="Individual fairness",
-    question="Is a person's loss multiplied when moved only in directions that should not matter?",
+    question="Does a person's loss grow when the person is moved only in directions that should not matter?",
     also_called="individualfairness individual consistency lipschitz sensitivesubspace",
     then=("sensitivity", "flipset"),
     limits=(
         "The answer is as good as the fair metric: it says which people are alike, and the test holds "
         "for that choice. A moved person need not exist. "
-        "The audit finds that losses differ; it does not prove why, nor that the difference is unjustified."
+        "The audit finds that losses differ. It does not prove why, or that the difference is unjustified."
     ),
     options=LossRatioOptions,
     result="audits.loss_ratio.result:LossRatioResult",
@@ -80,8 +80,8 @@ AUDIT = Audit(
     seconds=_seconds,
     asks_anew=True,
     unplanned=(
-        "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
-        "known size can be planted among the predictions."
+        "It cannot be planned: it asks the model about people who are not in the data, so a difference of "
+        "a known size cannot be planted in the predictions."
     ),
     pages=OnPages(
         does="Move people where it should not matter",
@@ -91,10 +91,10 @@ AUDIT = Audit(
             "free_features": "Features",
             "directions": "And directions",
             "matrix": "Or the metric itself",
-            "comparable": "Comparable are people of the same",
+            "comparable": "People are comparable if they share",
             "factors": "Directions that should not matter",
             "misspecified": "Turn the metric towards",
-            "compare": "Compare with models trained anew",
+            "compare": "Compare with retrained models",
             "regularizer": "Price of moving elsewhere (λ)",
         },
         alone=(

@@ -9,8 +9,8 @@ import pandas as pd
 
 from audits.loss_ratio.inference import Grounds, RatioTest, stand
 from audits.loss_ratio.metrics.distances import AttributeAssociation
-from audits.results import frame_of, head, notebook_display, plain
-from audits.stats import Estimate, Judgment, Verdict
+from audits.results import frame_of
+from audits.stats import BaseResult, Estimate, Judgment
 from audits.stats.means import MeanTest
 from audits.stats.paired_ratio import PairedRatio
 
@@ -143,9 +143,8 @@ class SearchReach:
     whole: float
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class LossRatioResult:
+class LossRatioResult(BaseResult):
     """Result of a loss-ratio audit.
 
     Attributes
@@ -214,16 +213,6 @@ class LossRatioResult:
     loss_ends: tuple[MeanTest, ...] = ()
     error_ends: tuple[PairedRatio, ...] = ()
 
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict on the mean ratio."""
-        return self.judged.verdict
-
-    @property
-    def people_needed(self) -> int | None:
-        """About how many people would settle insufficient evidence; None where they would not."""
-        return self.judged.people_needed
-
     def at(self, tolerance: float) -> LossRatioResult:
         """Return the result at another tolerance: verdict, tests and finding, without another run."""
         standing = stand(
@@ -241,12 +230,6 @@ class LossRatioResult:
             error_ratio=standing.errors,
             **vars(standing.loss),
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the audit's part of results.json; the people stay in their tables."""
-        values = plain(self)
-        del values["judged"]
-        return {**values, **head(self)}
 
     def to_frame(self) -> pd.DataFrame:
         """Return both ratios with interval, bound and test as a table."""

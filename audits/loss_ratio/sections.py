@@ -29,7 +29,7 @@ def section(result: LossRatioResult) -> Section:
         Exhibit(
             "ratios",
             f"About {of} have an error more than {limit} times as large",
-            "Bar: people by how many times as large their error becomes.",
+            "Bar: people by how many times larger their error becomes.",
             lambda: figures.ratios(result),
             result.histogram_frame,
             bars=True,
@@ -57,7 +57,8 @@ def section(result: LossRatioResult) -> Section:
             Exhibit(
                 "misspecified",
                 _off(result),
-                "Dot: mean ratio under the metric turned so far. Flat: the finding does not depend on it.",
+                "Dot: mean ratio with the metric turned by that angle. Flat: the finding does not depend "
+                "on it.",
                 lambda: figures.misspecified_metric(result),
                 result.misspecified_frame,
                 tab="Misspecified metric",
@@ -88,11 +89,11 @@ def _facts(result: LossRatioResult) -> dict[str, str]:
         + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
     }
     for each in result.metric.told:
-        facts[f"Told in people held out: {each.attribute}"] = f"p {p_words(each.p_value)}" + (
+        facts[f"Predicted in people held out: {each.attribute}"] = f"p {p_words(each.p_value)}" + (
             "" if each.told else ", so no direction is tied to it"
         )
     if result.search is not None:
-        facts["How far the search went"] = (
+        facts["Length of the search"] = (
             f"{result.search.steps} steps, then {2 * result.search.steps}: from a mean ratio of "
             f"{number(result.search.first)} to {number(result.search.whole)}; "
             + (

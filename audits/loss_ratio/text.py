@@ -17,7 +17,7 @@ from audits.loss_ratio.result import LossRatioResult
 from audits.models import Subject
 from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
 from audits.stats.text import count, number, people, percent
-from audits.text import brief, shortest
+from audits.text import brief, join_names, shortest
 
 __all__ = ["grounds_of", "headline", "outside_of", "person_sentence", "warnings_for"]
 
@@ -103,7 +103,7 @@ def _proxy_names(names: Sequence[str]) -> str:
     ('sex, race or age', 'sex, race or others')
     """
     shown = names if len(names) <= _MAX_NAMED else [*names[: _MAX_NAMED - 1], "others"]
-    return _enumerate(shown, "or") if names else "protected status"
+    return join_names(shown, "or") if names else "protected status"
 
 
 def grounds_of(
@@ -113,9 +113,9 @@ def grounds_of(
     names = subject.data.protected if options.sensitive is None else options.sensitive
     if options.metric == "learned":
         told = [each.attribute for each in metrics.told if each.told or each.itself]
-        directions = f"only in directions tied to {_enumerate(told or names)}"
+        directions = f"only in directions tied to {join_names(told or names)}"
         if metrics.nothing:
-            directions = f"only in directions that tell {_enumerate(names)} no better than chance"
+            directions = f"only in directions that tell {join_names(names)} no better than chance"
     elif options.metric == "expert":
         directions = "only in directions that an expert says should not matter"
     else:
@@ -129,18 +129,6 @@ def grounds_of(
     )
 
 
-def _enumerate(names: Sequence[str], joined: str = "and") -> str:
-    """Word a list.
-
-    Examples
-    --------
-    >>> _enumerate(["sex"]), _enumerate(["sex", "race", "age"]), _enumerate(["sex", "race"], "or")
-    ('sex', 'sex, race and age', 'sex or race')
-    """
-    *first, last = names
-    return f"{', '.join(first)} {joined} {last}" if first else str(last)
-
-
 def warnings_for(
     subject: Subject, metric: FairMetrics, moved: Moves, tests: RatioTests, options: LossRatioOptions
 ) -> tuple[str, ...]:
@@ -148,8 +136,8 @@ def warnings_for(
     found = list(metric.doubts)
     if metric.nothing:
         found.append(
-            f"There is no verdict, as {metric.nothing}: moving people along directions that are noise makes "
-            "losses larger wherever the model reads them."
+            f"There is no verdict, because {metric.nothing}. Moving people along directions that are noise "
+            "raises losses wherever the model reads them."
         )
     found += _moving(subject, moved, tests, options)
     zeros = int(np.count_nonzero(moved.flow.before <= MIN_LOSS))
@@ -179,15 +167,12 @@ def _moving(subject: Subject, moved: Moves, tests: RatioTests, options: LossRati
     found, flow = [], moved.flow
     if moved.searched is not None:
         if moved.method == OF_TREES:
-            between = (
-                "the nearest rows that could be written down. Its trees' split points were crossed a column "
-                "at a time."
-            )
+            between = "the nearest possible rows. Its trees' split points were crossed one column at a time."
             doubt = "may be too small"
         else:
             between = (
-                "rows that could be written down; between two categories its log-odds were taken to lie on a "
-                "straight line, and only what it says of whole rows counts as evidence."
+                "possible rows. Between two categories its log-odds were assumed to be linear, and only "
+                "its answers on whole rows count as evidence."
             )
             doubt = "may be too small, or too large where the model bends between categories"
         found.append(
@@ -196,11 +181,11 @@ def _moving(subject: Subject, moved: Moves, tests: RatioTests, options: LossRati
             f"asked about {between} So the ratio is an estimate and {doubt}. {_longer(tests)}"
         )
         if options.schedule != "constant":
-            found.append("A step schedule does not apply to it: its steps are of one length.")
+            found.append("A step schedule does not apply to it, because its steps have one length.")
     if moved.target.kind == "number":
         found.append(
-            "The model predicts a number: a loss is its squared error in standard deviations of the label, "
-            f"counted as at least {tests.floor:.2g}. It has no bound, so people were moved for "
+            "The model predicts a number, so a loss is its squared error in standard deviations of the "
+            f"label, counted as at least {tests.floor:.2g}. It is unbounded, so people were moved for "
             f"{count(moved.steps)} steps{' (the default)' if options.steps is None else ''}."
         )
     if moved.left_out:
@@ -210,21 +195,21 @@ def _moving(subject: Subject, moved: Moves, tests: RatioTests, options: LossRati
         )
     if moved.searched is not None and moved.searched.kept_inside:
         found.append(
-            "The model gives no score to people beyond the observed ranges, so people were kept within them: "
-            "another unfair map than the paper's."
+            "The model gives no score to people beyond the observed ranges, so people were kept within "
+            "them. The paper's unfair map differs."
         )
     elif options.within_range:
-        found.append("People were kept within the observed ranges: another unfair map than the paper's.")
+        found.append("People were kept within the observed ranges. The paper's unfair map differs.")
     outside = outside_of(subject, moved)
     if outside > 0.05:
         found.append(
             f"{percent(outside, len(moved.used))} of the people end outside the observed range of some "
-            "number: the flow knows no bounds, unless people are kept within observed ranges."
+            "number, because the flow has no bounds unless people are kept within observed ranges."
         )
     if flow.fell:
         found.append(
-            f"For {people(flow.fell)} the penalised loss ended below its start, so the steps are too long "
-            f"there; try a step size of {options.step_size / 2:g}."
+            f"For {people(flow.fell)} the penalized loss ended below its start, so the steps are too long "
+            f"there. Try a step size of {options.step_size / 2:g}."
         )
     return found
 
@@ -269,8 +254,8 @@ def _concentration_note(tests: RatioTests) -> list[str]:
     floor, mean, bound = (number(each) for each in (careful.floor, careful.statistic, careful.lower_bound))
     largest = "largest ratio carries" if few == 1 else f"{few:,} largest ratios carry"
     return [
-        f"The {largest} {100 * apart[:few].sum() / total:.0f}% of the variance: tiny "
-        "losses inflate it, and the test sees less. With losses counted as at least "
+        f"The {largest} {100 * apart[:few].sum() / total:.0f}% of the variance: tiny losses inflate it, "
+        "and the test loses power. With losses counted as at least "
         f"{floor} the mean ratio is {mean}, at least {bound} with the same confidence."
     ]
 
@@ -279,7 +264,7 @@ def _long_tailed(tests: RatioTests) -> list[str]:
     if not tests.loss.long_tailed:
         return []
     return [
-        f"The ratios have a long right tail for {people(tests.loss.n)}: in simulations of such tails 95 % "
-        "intervals missed the true mean ratio in about one sample of ten, mostly because it was larger. The "
+        f"The ratios have a long right tail for {people(tests.loss.n)}: in simulations of such tails, 95% "
+        "intervals missed the true mean ratio in about one sample in ten, mostly because it was larger. The "
         "test against the tolerance kept its error rate."
     ]

@@ -269,6 +269,7 @@ def augmented_by(training: AuditData, samples: pd.DataFrame, labels: np.ndarray)
         weights=None
         if training.weights is None
         else np.concatenate([training.weights, np.ones(len(labels))]),
+        design=None,  # samples are nobody's
         digest=mark.hexdigest(),
     )
 
@@ -290,20 +291,19 @@ def _pack(
     warnings = []
     if len(steps) == 1:
         warnings.append(
-            f"None of {tried:,} new {noun} of the group was decided against its trend: nothing to add."
+            f"None of {tried:,} new {noun} of the group got a decision against its trend, so there is "
+            "nothing to add."
         )
-    elif steps[-1].added < round(max(options.amounts) * (subject.training.n if subject.training else 0)):
+    elif steps[-1].added < round(max(options.amounts) * (subject.training.size if subject.training else 0)):
         warnings.append(
-            f"Only {steps[-1].added:,} of {tried:,} new {noun} were decided against the group's trend."
+            f"Only {steps[-1].added:,} of {tried:,} new {noun} got a decision against the group's trend."
         )
     if last.worst_score > abs(last.difference.value or 0.0) + options.material:
         warnings.append(
             f"The largest difference is now elsewhere: {last.worst}, {number(100 * last.worst_score)} points "
             f"({first.worst} had {number(100 * first.worst_score)} before)."
         )
-    warnings.append(
-        f"The number of samples was chosen on the held-out {noun} it is stated for: try it on others."
-    )
+    warnings.append(f"The number of samples was chosen on the same held-out {noun}: check it on others.")
     return MitigationResult(
         options=dataclasses.asdict(options),
         judged=judged,

@@ -1,4 +1,4 @@
-"""Estimators that wrap one's own and treat its groups: thresholds, weights, and a mixture by reductions.
+"""Estimators that wrap your own and treat its groups: thresholds, weights, and a mixture by reductions.
 
 Each follows scikit-learn (`fit`, `predict`, `predict_proba`, `clone`), decides favorably from a probability
 of one half on, and reads the same columns as the estimator it wraps; thresholds read the group's column, too.
@@ -97,7 +97,7 @@ class GroupThresholds(_Wrapper):
     measure : {"selection_rate", "true_positive_rate", "false_positive_rate"}
         Rate that is made alike.
     share : float
-        How far towards everybody's rate, from 0 to 1.
+        How far towards everyone's rate, from 0 to 1.
     favorable : label value, optional
         The second class by default.
     columns : sequence of str, optional
@@ -204,7 +204,7 @@ class ReducedMixture(_Wrapper):
     measure : str
         As of `GroupThresholds`.
     bound : float
-        How far a group's rate may lie from everybody's.
+        How far a group's rate may be from everyone's.
     rounds : int
         Fits at most.
 

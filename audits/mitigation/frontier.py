@@ -39,10 +39,10 @@ __all__ = [
 ]
 
 SHARES = (0.5, 1.0)
-"""How far thresholds and weights go: half the way, and all of it."""
+"""How far thresholds and weights go: half-way, and all the way."""
 
 BOUNDS = (0.02, 0.08)
-"""How far a group's rate may lie from everybody's in reductions."""
+"""How far a group's rate may be from everyone's in reductions."""
 
 _MIN_SHARE, _MIN_PEOPLE = 0.02, 20  # of the held-out people, for a group to count
 

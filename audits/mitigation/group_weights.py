@@ -38,7 +38,7 @@ def group_cuts(
     threshold: float = 0.5,
     sizes: np.ndarray | None = None,
 ) -> dict[str, float]:
-    """Return a threshold of each group that moves its rate so far towards everybody's.
+    """Return a threshold of each group that moves its rate so far towards everyone's.
 
     Parameters
     ----------

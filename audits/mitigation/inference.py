@@ -25,7 +25,7 @@ def judge_step(
     """Judge the difference of the step chosen; `people_needed` is of everyone held out."""
     step, own = steps[chosen], level_of_a_step(level, len(steps))
     gap, inside, outside = step.difference, step.favorable_in, step.favorable_out
-    reason = "" if gap.value is not None else "nobody held out is in the group, or nobody outside it"
+    reason = "" if gap.value is not None else "nobody held out is in the group, or nobody is outside it"
     a, n, b, m = (inside.value or 0.0) * inside.n, inside.n, (outside.value or 0.0) * outside.n, outside.n
     p = cautious_p(a, n, b, m)
     overall = (a + b) / (n + m) if n + m else None

@@ -40,20 +40,20 @@ class MitigationOptions:
     terms: Terms = None
     amounts: Annotated[
         tuple[Annotated[float, Field(gt=0, le=1)], ...],
-        option("Samples added, as shares of the training rows; the smallest amount is 50 people."),
+        option("Samples added, as shares of the training rows; at least 50 people."),
     ] = (0.01, 0.03, 0.1)
     also: Annotated[
         dict[str, dict[str, Any]] | None,
         option(
-            "Other audits to run before and after, by name with their options; by default all that need no "
-            "choice on these data."
+            "Other audits to run before and after, by name with their options. Default: all that need no "
+            "choices on these data."
         ),
     ] = None
     methods: Annotated[
         tuple[Method, ...],
         option(
-            "Ways to treat the model that stand on the frontier of accuracy and gap: thresholds by group, "
-            "reweighing, and the retraining above; reductions (of a logistic regression) if you name them."
+            "Methods to compare on the frontier of accuracy and gap: thresholds by group, reweighing, and "
+            "the retraining above; reductions (of a logistic regression) if you name them."
         ),
     ] = ("thresholds", "reweighing", "retraining")
     by: Annotated[
@@ -67,7 +67,10 @@ class MitigationOptions:
     accuracy_lost: Annotated[
         float,
         option(
-            "Accuracy that the point chosen on the frontier may lose at most.", unit="as a share", ge=0, le=1
+            "Largest loss of accuracy allowed for the point chosen on the frontier.",
+            unit="as a share",
+            ge=0,
+            le=1,
         ),
     ] = 0.01
     level: Level = 0.05

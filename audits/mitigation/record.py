@@ -20,13 +20,13 @@ def _seconds(options: MitigationOptions, size: Size) -> float:
 AUDIT = Audit(
     name="mitigation",
     title="Mitigation",
-    question="Does training with more examples of the worst group help it, and whom does it cost?",
+    question="Does training with more examples of the worst group help it, and at whose cost?",
     also_called="reweighing reweighting debias debiasing retrain mitigate "
     "pareto tradeoff frontier exponentiatedgradient reductions thresholdoptimizer postprocessing",
     limits=(
-        "The samples carry the old model's own decisions as labels: they shift the model, they add no "
-        "knowledge of who deserves what. The number of samples was chosen on the people it is stated "
-        "for. A threshold of its own for each group decides by the group, which the law may forbid."
+        "The samples use the old model's decisions as labels. They shift the model and add no knowledge "
+        "of who deserves what. The number of samples was chosen on the people it is reported for. "
+        "Separate thresholds for each group make decisions depend on the group, which the law may forbid."
     ),
     options=MitigationOptions,
     result="audits.mitigation.result:MitigationResult",
@@ -36,8 +36,8 @@ AUDIT = Audit(
     presents="audits.mitigation.sections:section",
     paired="audits.comparison.mitigation:compare",
     unplanned=(
-        "It cannot be planned: it trains the model again, so no difference of a known size can be planted "
-        "among the predictions; plan for its group by “Rule sets”."
+        "It cannot be planned: it retrains the model, so a difference of a known size cannot be planted "
+        "in the predictions. Plan for its group with “Rule sets”."
     ),
     seconds=_seconds,
     states=("rule_sets",),

@@ -7,14 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import frame_of, head, notebook_display, plain
-from audits.stats import Estimate, Judgment, Verdict
+from audits.results import frame_of
+from audits.stats import BaseResult, Estimate, Judgment
 
 __all__ = ["METHODS", "NOT_RUN", "FrontierPoint", "Headline", "MitigationResult", "Step", "model_words"]
 
 
 NOT_RUN = "not run"
-"""Stands for the verdict of an audit that these people or this model do not allow."""
+"""Used as the verdict of an audit that these people or this model do not allow."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class FrontierPoint:
         One of `METHODS`.
     strength : float
         Of thresholds and reweighing the share of the way to equal rates, of reductions the difference from
-        everybody's rate that was allowed in training, of retraining the samples added.
+        everyone's rate that was allowed in training, of retraining the samples added.
     accuracy : Estimate
     gap : Estimate
         Largest difference between two groups' rates. The intervals of all points hold together.
@@ -97,9 +97,8 @@ def model_words(method: str, strength: float) -> str:
     return f"{METHODS[method]}, half way" if method != "as it was" and strength < 1 else METHODS[method]
 
 
-@notebook_display
 @dataclass(frozen=True)
-class MitigationResult:
+class MitigationResult(BaseResult):
     """Result of a mitigation.
 
     Attributes
@@ -131,17 +130,6 @@ class MitigationResult:
     frontier_by: str = ""
     frontier_measure: str = ""
     best: int = 0
-
-    @property
-    def verdict(self) -> Verdict:
-        """What follows from the interval in `judged`: of what is left of the difference."""
-        return self.judged.verdict
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the audit's part of results.json."""
-        values = head(self) | plain(self)
-        del values["judged"]
-        return values
 
     def frontier_frame(self) -> pd.DataFrame:
         """Return the points of the frontier as a table, in shares."""

@@ -1,4 +1,4 @@
-"""The sentences of a mitigation: the first one for everybody, and the finding with its numbers."""
+"""The sentences of a mitigation: the first one for everyone, and the finding with its numbers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def finding(noun: str, group: str, first: Step, last: Step, judged: Judgment, lo
     def gap(step: Step) -> str:
         found = step.difference
         if found.value is None or found.low is None or found.high is None:
-            return "cannot be held against the others'"
+            return "cannot be compared with the others'"
         below = found.value < 0
         ends = (-found.value, -found.high, -found.low) if below else (found.value, found.low, found.high)
         value, low, high = (number(100 * end).replace("-", "−") for end in ends)
@@ -47,13 +47,14 @@ def finding(noun: str, group: str, first: Step, last: Step, judged: Judgment, lo
     accuracy = f"{percent(first.accuracy.value, people)}"
     corrected = f", corrected for {looks} models" if looks > 1 else ""
     needed = (
-        f" About {judged.people_needed:,} {noun} would give an interval short enough to settle it."
+        f" About {judged.people_needed:,} {noun} would make the interval short enough to settle it."
         if judged.people_needed is not None
         else ""
     )
     if last.added == 0:
         return (
-            f"{begin} {gap(first)}{corrected}; no samples made the gap smaller without losing accuracy "
+            f"{begin} {gap(first)}{corrected}; no number of samples made the gap smaller without losing "
+            "accuracy "
             f"({accuracy}).{needed}"
         )
     return (

@@ -32,8 +32,7 @@ def _of_gaps(subject: Any) -> list[str]:
         remarks.append(
             f"{int(gaps.sum()):,} people have no value of {name!r}: the {model.name} was given NaN there, "
             f"for which it has no rule, and {got:,} of them get the favorable decision{others}. Set "
-            "data.missing to 'drop' to leave them out, or bring the model together with the step that fills "
-            "in what is missing."
+            "data.missing to 'drop' to leave them out, or export the model together with its imputation step."
         )
     return remarks
 
@@ -42,7 +41,7 @@ def why_not_clear(subject: Any) -> str:
     """Return why no audit of these predictions can find no material difference; empty where it can.
 
     They are of people whom the model was trained on, or, where nothing is said, so good that they may be:
-    nearly always right, and far more often than whoever gives everybody the commoner label. A column that is
+    nearly always right, and far more often than whoever gives everyone the commoner label. A column that is
     the label itself is no model.
     """
     data = subject.data

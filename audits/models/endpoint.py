@@ -61,13 +61,13 @@ def load(options: Endpoint, data: AuditData, spec: ModelSpec, *, number: bool) -
     raw = service.answers(sample)
     answers = service.ask(sample.iloc[::-1])
     notes = [
-        f"The {service.name} is asked for each score while an audit runs; another model may answer there "
-        "later."
+        f"The {service.name} is asked for each score while an audit runs. Another model may answer at that "
+        "address later."
     ]
     if not _same_scores(service.numbers(raw), answers[::-1]):
         notes.append(
-            "Asked twice about the same people, it gave them other scores: the audit cannot be repeated, and "
-            "its differences between people are partly noise of the service."
+            "Asked twice about the same people, it gave different scores. The audit cannot be repeated, "
+            "and differences between people are partly noise from the service."
         )
     if number:
         own = one_number(raw, sample, service.name)

@@ -112,7 +112,7 @@ def make_subject(
         threshold = None
     audited = data.audited
     if audited.n < data.n:
-        about["notes"].append(f"Only {audited.n:,} of {data.n:,} people are audited, as was asked for.")
+        about["notes"].append(f"Only {audited.n:,} of {data.n:,} people are audited, as requested.")
     progress(0.9, "scoring everyone")
     cut = 0.5 if threshold is None else threshold
     subject = subject_of(
@@ -133,7 +133,7 @@ def _numeric(data: AuditData, model: Model, threshold: Threshold | None, about: 
     assert data.numeric is not None  # noqa: S101 - the caller has looked
     if threshold is not None and threshold != 0.5:
         raise InputError(
-            "threshold", "has no meaning where the outcome is numeric", threshold,
+            "threshold", "does not apply to a numeric outcome", threshold,
             "leave it out, or cut the outcome: label: {column: …, at_least: …}",
         )  # fmt: skip
     about["score_kind"] = "number"
@@ -178,7 +178,11 @@ def _train_subject(
 
 def _uploaded_subject(data: AuditData, model: Model, spec: ModelSpec) -> _Found:
     read = [name for name in model.columns if name not in data.features]
-    added = [f"Added to the features, as the model reads them: {', '.join(map(repr, read))}."] if read else []
+    added = (
+        [f"Added to the features, because the model reads them: {', '.join(map(repr, read))}."]
+        if read
+        else []
+    )
     data = with_features(data, read)  # so that people can be moved by all that it reads
     kind = "probability" if getattr(model, "labels", None) is None else "label"
     notes = [*getattr(model, "notes", ()), *added]
@@ -282,7 +286,7 @@ def _from_column(data: AuditData, predictions: Predictions) -> _Found:
     notes = []
     if column in {data.label, None if data.numeric is None else data.numeric.column}:
         notes.append(
-            f"The predictions are the label {column!r} itself: the audit is of what happened, not of a model."
+            f"The predictions are the label {column!r} itself, so this audits what happened, not a model."
         )
     if column in data.features:
         data = without_feature(data, column)
@@ -307,7 +311,7 @@ def _of_numbers(predictions: Predictions, data: AuditData) -> Predictions:
     if predictions.higher_is == "unfavorable" and not low:
         raise InputError(
             "model.predictions.higher_is",
-            "is for data.favorable to say where the outcome is numeric",
+            "is set by data.favorable for a numeric outcome",
             advice="write favorable: low under data",
         )
     return dataclasses.replace(predictions, higher_is="unfavorable" if low else "favorable")

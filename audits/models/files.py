@@ -57,7 +57,7 @@ def reopen(content: bytes, feeding: Mapping[str, Any]) -> Model:
     """
     kind, name = feeding.get("format", "ONNX"), str(feeding["name"])
     if kind not in formats():
-        raise InputError(name, "is of a format that nothing installed here reads", kind)
+        raise InputError(name, "has a format that nothing installed here can read", kind)
     module = _reader(kind, name)
     if hasattr(module, "reopen"):
         return module.reopen(content, feeding)

@@ -121,7 +121,7 @@ _SKLEARN = (
 _TORCH = f"convert it with torch.onnx.export(model, example_input, 'model.onnx'), {_SERVE}"
 _KERAS = f"convert it with tf2onnx: python -m tf2onnx.convert --output model.onnx, {_SERVE}"
 _RUNS_CODE = "is refused because loading that format can run code hidden in the file"
-_WEIGHTS = f"weights alone are no model; load them in torch and {_TORCH}"
+_WEIGHTS = f"weights alone are not a model; load them in torch and {_TORCH}"
 # what it is, why it is refused, what to do
 _REFUSED: Mapping[str, tuple[str, str]] = {
     "a pickle": (f"holds a pickle and {_RUNS_CODE}", _SKLEARN),
@@ -132,7 +132,7 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
         "is an MLflow artefact, refused because loading it can run code hidden in its pickles",
         _SKLEARN,
     ),
-    "safetensors": ("holds weights without the network that they belong to", _WEIGHTS),
+    "safetensors": ("holds weights without the network they belong to", _WEIGHTS),
 }
 _REFUSED_SUFFIXES: Mapping[str, str] = {
     **dict.fromkeys((".pkl", ".pickle", ".joblib", ".dill", ".sav", ".cloudpickle"), "a pickle"),

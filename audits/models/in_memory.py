@@ -4,7 +4,7 @@ What an object gives is read by what it is: `predict_proba` as probabilities of 
 `decision_function` as a score, `predict` as labels or as a number, a torch network as probabilities or
 logits, a function of a table as whatever its answers are. An audit asks it as a black box, unless it is a
 torch network, or a linear model or network of scikit-learn behind steps that treat each column by itself:
-then its logits are put together anew and held against what it says of the people audited.
+then its logits are put together again and compared with what it says of the people audited.
 
 The digest of such a model is one of its kind, its parameters as it prints them, and the scores that the
 people audited get; two models that agree on all of these are told apart by nothing.
@@ -80,7 +80,7 @@ class ColumnRequest:
             said = self.call(self.reader(frame))
         except Exception as error:  # whatever a stranger's model raises
             said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-            advice = "call it with X yourself; columns=[…] names what it reads, in its order"
+            advice = "try calling it with X; columns=[…] names what it reads, in its order"
             if type(error).__name__ == "NotFittedError":
                 said, advice = "it is not fitted", "fit it first"
             raise InputError(
@@ -91,10 +91,10 @@ class ColumnRequest:
                 said = getattr(said, part)()
         found = np.asarray(said)
         if found.ndim not in {1, 2} or len(found) != len(frame):
-            advice = "where it predicts several outcomes, pass a function that gives one"
+            advice = "if it predicts several outcomes, pass a function that gives one"
             if len(found) == len(self.columns):  # a vectorizer goes through a frame column by column
                 call = getattr(self.call, "__name__", "predict")
-                advice = f"where it reads texts, pass lambda X: pipeline.{call}(X[{self.columns[0]!r}])"
+                advice = f"if it reads texts, pass lambda X: pipeline.{call}(X[{self.columns[0]!r}])"
             raise InputError(
                 "model", f"must give one answer for each of {len(frame):,} people",
                 f"{self.name} gives an array of shape {found.shape}", advice,
@@ -362,7 +362,7 @@ def _direction(
     """Return -1 where a higher score is worse for the person."""
     if stated is not None and len(stated) == 2 and hasattr(model, "decision_function"):
         good = {class_text(value) for value in data.favorable}
-        notes.append(f"The model's decision function is its score, which speaks for {stated[1]!r}.")
+        notes.append(f"The model's decision function is its score, in favor of {stated[1]!r}.")
         return 1.0 if class_text(stated[1]) in good else -1.0
     return -1.0 if higher_is == "unfavorable" else 1.0
 
@@ -373,8 +373,8 @@ def _steadiness(model: Model, data: AuditData) -> list[str]:
     if np.allclose(model.score(tried), model.score(tried.iloc[::-1])[::-1], rtol=1e-6, atol=1e-6):
         return []
     return [
-        "Asked twice about the same people, the model gave them other scores, by chance or by who else is "
-        "asked about: differences between people are partly noise."
+        "Asked twice about the same people, the model gave different scores, by chance or because they "
+        "depend on who else is in the batch. Differences between people are partly noise."
     ]
 
 

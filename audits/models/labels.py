@@ -80,7 +80,7 @@ def cut_threshold(threshold: Threshold | None, cut: LabelCut) -> tuple[float, Hi
     if threshold is not None and threshold != 0.5:
         raise InputError(
             "threshold",
-            "has no meaning where the model predicts a number: the label's own cut decides",
+            "does not apply to a model that predicts a number: the label's own cut decides",
             threshold,
             "leave it out",
         )

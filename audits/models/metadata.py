@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["accuracy_words", "model_facts"]
 
 _MADE = {
-    "held_out": "of people whom the model had not seen in training",
-    "in_sample": "of people whom the model was trained on, so too good for others",
-    "unknown": "of people of whom nobody says whether the model was trained on them",
+    "held_out": "on rows not used for training",
+    "in_sample": "on rows used for training, so it will be lower on others",
+    "unknown": "on rows that may have been used for training",
 }
 
 
@@ -61,7 +61,7 @@ def accuracy_words(facts: Mapping[str, Any]) -> str:
     --------
     >>> told = {"value": 0.75, "low": 0.7, "high": 0.8, "n": 300.0}
     >>> accuracy_words({"quality": {"made": "in_sample", "accuracy": told}})
-    '75% (70–80%), of people whom the model was trained on, so too good for others'
+    '75% (70–80%), on rows used for training, so it will be lower on others'
     """
     quality = facts.get("quality")
     if not quality or quality["accuracy"]["value"] is None:

@@ -190,14 +190,15 @@ def classifier(
         if scores.ndim == 1 and data.label is None and classes is None and stated is None:
             found = stated = None
             notes.append(
-                "The data have no label: the answer is taken for the chance of the favorable outcome."
+                "The data have no label, so the answer is assumed to be the probability of the favorable "
+                "outcome."
             )
         else:
             width = 2 if scores.ndim == 1 else scores.shape[1]
             found = name_classes(width, classes, stated, data, source.name)
     if classes is None and found is not stated:
         notes.append(
-            "The model does not name its classes: they were taken to be "
+            "The model does not name its classes. They are assumed to be "
             f"{choices(found or ())}, in this order."
         )
     return Classifier(
@@ -373,7 +374,7 @@ def named_by_data(data: AuditData, name: str) -> tuple[object, ...]:
     values = label_values(data)
     if not values:
         raise InputError(
-            "model.classes", f"is needed: neither {name} nor the data (it has no label) names the classes"
+            "model.classes", f"is needed: neither {name} nor the data (which have no label) name the classes"
         )
     return values
 

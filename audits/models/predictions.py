@@ -22,7 +22,7 @@ __all__ = ["HigherIs", "Made", "PredictedLabel", "PredictedScore", "prediction_d
 
 HigherIs = Literal["favorable", "unfavorable"]
 Made = Literal["held_out", "in_sample", "unknown"]
-"""Of whom predictions were made: people whom the model had not seen in training, or had, or nobody says."""
+"""Which people the predictions are for: unseen in training, seen in training, or unknown."""
 
 
 class _PredictionColumn:

@@ -132,7 +132,7 @@ def check_scores(scores: np.ndarray, frame: pd.DataFrame, name: str) -> np.ndarr
             f"must give everyone a finite score, but {name} gives {int(bad.sum()):,} of {len(bad):,} people "
             f"NaN or an infinite score ({row_words(frame, bad)})",
             advice="look for missing values in the columns that it reads; set data.missing to 'drop', or "
-            "bring the model together with the step that fills in what is missing",
+            "export the model together with its imputation step",
         )
     return scores
 

@@ -33,7 +33,7 @@ def area_under_curve(
     y : (n,) bool
         Whether the label is favourable. With one outcome only there is no area: values are None.
     weights : (n,) float
-        People that a row stands for.
+        People that each row represents.
     level : float
         Error rate of the interval.
 
@@ -77,7 +77,7 @@ def _score_ends(area: float, m: float, n: float, z: float) -> tuple[float, float
 
 
 def outscoring(scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float | None:
-    """Return the area of `area_under_curve` alone, in [0, 1]; None where everybody has the same label."""
+    """Return the area of `area_under_curve` alone, in [0, 1]; None where everyone has the same label."""
     m, n = float(weights[y].sum()), float(weights[~y].sum())
     if m <= 0 or n <= 0:
         return None
@@ -134,7 +134,7 @@ def by_design(
 def _area_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: float) -> Estimate:
     area = outscoring(scores, y, design.weights)
     if area is None:
-        return Estimate(None, None, None, 0.0, "no area: everybody has the same label")
+        return Estimate(None, None, None, 0.0, "no area: everyone has the same label")
     total = float(design.weights.sum())
     parts = np.empty(len(y))
     for own, sign in ((y, 1.0), (~y, -1.0)):
@@ -142,7 +142,7 @@ def _area_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: fl
         parts[own] = area + (placed - area) * total / float(design.weights[own].sum())
     error, freedom, method = _spread(design, parts, level)
     if not error > 0 or not 0 < area < 1:
-        return Estimate(area, None, None, float(freedom + 1), "no interval: nothing spreads")
+        return Estimate(area, None, None, float(freedom + 1), "no interval: there is no spread")
     # on the scale of log odds: so it ends within 0 and 1, and where people are few its ends are not alike
     odds = math.log(area / (1 - area))
     reach = float(stdtrit(freedom, 1 - level / 2)) * error / (area * (1 - area))
@@ -163,13 +163,13 @@ def _loss_by_design(design: Design, losses: np.ndarray, level: float) -> Estimat
     mean = float(design.weights @ losses / design.weights.sum())
     error, freedom, method = _spread(design, losses, level)
     if not error > 0:
-        return Estimate(mean, None, None, float(freedom + 1), "no interval: nothing spreads")
+        return Estimate(mean, None, None, float(freedom + 1), "no interval: there is no spread")
     times = math.exp(float(stdtrit(freedom, 1 - level / 2)) * error / mean)
     return Estimate(mean, mean / times, mean * times, float(freedom + 1), method)
 
 
 def _spread(design: Design, values: np.ndarray, level: float) -> tuple[float, int, str]:
-    """Standard error of a mean of everybody's values, its degrees of freedom (0: it has none), the method."""
+    """Standard error of a mean of everyone's values, its degrees of freedom (0: it has none), the method."""
     _, error, freedom = design_mean(design, np.ones(len(values), dtype=bool), values)
     method = f"Student t over {freedom + 1:,} clusters, {percent_level(level)}"
     return (error if freedom > 0 else 0.0), freedom, method

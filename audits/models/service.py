@@ -205,7 +205,7 @@ def _numbers(answers: list[Any], name: str) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         found = np.empty(0)
     if found.ndim not in {1, 2} or not found.size:
-        raise InputError(name, "must give everyone numbers, and as many as anyone else", answers[0])
+        raise InputError(name, "must give everyone numbers, and as many for each person", answers[0])
     if found.ndim == 1 and not any(type(answer) is float for answer in answers):
         return found.astype(np.int64) if np.isfinite(found).all() else found
     return found

@@ -192,7 +192,7 @@ class ModelSpec:
             )
         if self.predict is not None and self.predictions is not None:
             raise InputError(
-                f"{where}.predict", "has no meaning for a column of predictions", advice="leave it out"
+                f"{where}.predict", "does not apply to a column of predictions", advice="leave it out"
             )
         if self.path is not None and not self.path.strip():
             raise InputError(f"{where}.path", "must name a model file", self.path)
@@ -235,7 +235,7 @@ def _check_predictions(predictions: Predictions, where: str) -> None:
     if (predictions.score is None) == (predictions.label is None):
         raise InputError(where, "must name exactly one column, as {score: column} or {label: column}")
     if predictions.label is not None and predictions.higher_is != "favorable":
-        raise InputError(f"{where}.higher_is", "has a meaning for scores only", advice="leave it out")
+        raise InputError(f"{where}.higher_is", "only applies to scores", advice="leave it out")
 
 
 def model_path(path: str, base_dir: Path, where: str = "model.path") -> Path:

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData, FeatureSpace
+from audits.data.partition import content_order
 from audits.data.spec import NumericOutcome
 from audits.data.values import text_of
 from audits.errors import InputError
@@ -147,14 +148,32 @@ class Subject:
 
     @cached_property
     def everyone(self) -> Subject:
-        """The same model about everybody it decides on, people without a label too, and no labels."""
+        """The same model about everyone it decides on, people without a label too, and no labels."""
         data = self.data
         if data.unlabelled is None:
             return self
         column = None if self.model.invents else getattr(self.model, "column", None)
         if column is not None:
-            data = data.with_unlabelled(data.unlabelled.frame[column].notna().to_numpy())
+            known = data.unlabelled.frame[column].notna().to_numpy()
+            if data.numeric is not None and not known.any():
+                return self  # the outcome itself, which stays unknown
+            data = data.with_unlabelled(known)
         return dataclasses.replace(self, data=data.everyone)
+
+    @cached_property
+    def in_order(self) -> Subject:
+        """The same people in the order of what they are: no draw depends on how the table was sorted."""
+        data, training = self.data, self.training
+        order = content_order(data, self.scores)
+        more = data.unlabelled
+        if more is not None:
+            more = more.beside(order, data.n, np.arange(len(more.frame)))
+        taken = dataclasses.replace(data.take(order), unlabelled=more)
+        if training is not None:
+            training = training.take(content_order(training))
+        found = dataclasses.replace(self, data=taken, training=training)
+        vars(found)["scores"] = self.scores[order]
+        return found
 
     @cached_property
     def decisions(self) -> np.ndarray:

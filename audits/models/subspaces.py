@@ -83,8 +83,8 @@ def protected_directions(
     if orthonormal(vectors).shape[1] >= len(space.names) and any(len(found) > 1 for found in told):
         vectors = np.vstack([*own, *(found[:1] for found in told)])
         doubts.append(
-            f"The directions that tell all groups of {' and '.join(names)} apart span every feature; of each "
-            "attribute only the one along which its groups lie furthest apart counts as sensitive."
+            f"The directions that tell all groups of {' and '.join(names)} apart span every feature. For "
+            "each attribute, only the one along which its groups are furthest apart counts as sensitive."
         )
     return vectors, tuple(doubts)
 
@@ -93,7 +93,7 @@ def read_as_number(data: AuditData, name: str) -> bool:
     """Whether directions come from an attribute's own numbers, not from its groups.
 
     They do for a number that is cut into bins, takes more than 12 values or is not protected, unless the
-    number is unknown for somebody: then the groups count, among them those of unknown number.
+    number is unknown for someone: then the groups count, among them those of unknown number.
     """
     if data.kinds[name] not in {"continuous", "integer"}:
         return False
@@ -147,7 +147,7 @@ def attribute_directions(
 
     Notes
     -----
-    Ridge-penalised (C = 1, as scikit-learn's default), so that separable groups have a direction too.
+    Ridge-penalized (C = 1, as scikit-learn's default), so that separable groups have a direction too.
     """
     from scipy.stats import chi2  # slow to import, and describing a table gets as far as this module
     from sklearn.linear_model import LogisticRegression, Ridge

@@ -249,14 +249,14 @@ def _unseen(value: Any, name: str, kind: str, seen: pd.Series, everybody: int) -
     """Say so where a value lies beyond all that was seen, or is missing where nobody's is."""
     if value is None:
         known = len(seen) == everybody
-        return f"Nobody here lacks {name}: what the model makes of that is a guess." if known else ""
+        return f"Nobody here lacks {name}, so the model's answer is a guess." if known else ""
     if kind not in {*_NUMBERS, "datetime"} or not len(seen):
         return ""
     low, high = seen.min(), seen.max()
     if low <= value <= high:
         return ""
     return (
-        f"Nobody here has {name} {text_of(value)}: it goes from {text_of(low)} to {text_of(high)}. "
+        f"Nobody here has {name} {text_of(value)}; it ranges from {text_of(low)} to {text_of(high)}. "
         "Beyond that the model only guesses."
     )
 

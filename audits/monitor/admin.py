@@ -49,7 +49,7 @@ class Admin:
     def acknowledge(
         self, identity: str, place: int, note: str | None = None, *, acknowledged: bool = True
     ) -> None:
-        """Note that somebody has looked at an alarm, or that nobody has; a `note` of None stays.
+        """Note that someone has looked at an alarm, or that nobody has; a `note` of None stays.
 
         Raises
         ------
@@ -65,7 +65,7 @@ class Admin:
                 raise InputError("alarm", "must be one of this monitor", place)
 
     def acknowledge_all(self, identity: str, note: str) -> int:
-        """Note that somebody has looked at every alarm that waits; return how many."""
+        """Note that someone has looked at every alarm that waits; return how many."""
         _check_text("note", note, _MAX_NOTE)
         waits = sa.and_(
             CASES.c.monitor == identity, CASES.c.acknowledged.is_(None), CASES.c.resolved.is_(None)
@@ -171,7 +171,7 @@ class Admin:
         return token, text
 
     def remove_token(self, identity: str, token: str) -> None:
-        """Have a token open nothing any more."""
+        """Revoke a token."""
         with self._database.writing() as connection:
             mine = sa.and_(TOKENS.c.monitor == identity, TOKENS.c.id == token)
             if connection.execute(sa.delete(TOKENS).where(mine)).rowcount == 0:

@@ -12,13 +12,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.data import named_with
-from audits.data.quality.findings import join_names
 from audits.monitor.detectors import Detector
 from audits.monitor.profile import Look
 from audits.monitor.tables import MESSAGES
 from audits.stats.control import Chart
 from audits.stats.text import count, people_in, percent
 from audits.stats.text import people as people_words
+from audits.text import join_names
 
 __all__ = [
     "RETRIES",
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 RETRIES = (10.0, 60.0, 600.0, 3600.0, 21_600.0)
-"""Seconds until a message is tried again; after the last it is given up, and its alarm says so."""
+"""Seconds until a message is tried again. After the last try it is given up, and its alarm says so."""
 
 SEVERITIES = ("low", "medium", "high")
 _INPUTS, _UNIT = ("inputs", "impossible", "joint"), "values look like"
@@ -43,19 +43,21 @@ _MOVED = ("sensitivity", "scores", "decisions")
 _SAME_INCIDENT = 4000  # people within which flags are put down to inputs that are wrong
 _GRAVE = frozenset({"flags", "model", "impossible", "groups", "outcomes"})
 _SENTENCES = {
-    "inputs": "Values of {about} are no longer distributed as among the audited people",
-    "joint": "Values of {about} no longer go with the other columns as among the audited people",
-    "sensitivity": "Sensitivities are no longer distributed as among the audited people",
-    "scores": "The model's scores are no longer distributed as among the audited people",
-    "decisions": "The share of favorable decisions is no longer that of the audited people",
-    "impossible": "Values of {about} cannot be, by the range of the audited people",
-    "repeats": "Equal rows come in more often than chance makes them: the same people may be sent again",
-    "model": "The deployed model scores or decides otherwise than the audited one: it may be another version",
-    "share": "The shares of the groups of “{attribute}” are no longer those of the audited people",
+    "inputs": "Values of {about} are no longer distributed as among the people audited",
+    "joint": "Values of {about} are no longer related to the other columns as among the people audited",
+    "sensitivity": "Sensitivities are no longer distributed as among the people audited",
+    "scores": "The model's scores are no longer distributed as among the people audited",
+    "decisions": "The share of favorable decisions is no longer that of the people audited",
+    "impossible": "Values of {about} are impossible, judging by the range of the people audited",
+    "repeats": "Identical rows arrive more often than chance would make them. The same people may have "
+    "been sent again",
+    "model": "The deployed model's scores or decisions differ from the audited model's. It may be another "
+    "version",
+    "share": "The shares of the groups of “{attribute}” are no longer those of the people audited",
     "selection": "The share of favorable decisions among {who} is no longer that of the audit",
     "true positives": "The true positive rate of {who} is no longer that of the audit",
     "false positives": "The false positive rate of {who} is no longer that of the audit",
-    "calibration": "Outcomes of {who} lie apart from the scores otherwise than in the audit",
+    "calibration": "The gap between outcomes and scores of {who} is no longer that of the audit",
 }
 
 
@@ -80,7 +82,7 @@ class Alarm:
     ended : float or None
         When it had not been found for so long that it is over.
     acknowledged : float or None
-        When somebody looked at it.
+        When someone looked at it.
     told : str
         How the webhook's delivery went.
     """
@@ -168,13 +170,16 @@ def is_part(kind: str, columns: Sequence[str], case: Mapping[str, Any], person: 
 def flags_sentence(chart: Chart, people: int, flagged: int, budget: float) -> str:
     """Say that the chart of flags alarmed."""
     return (
-        f"More people are flagged than the {percent(chart.rate, 1000)} that chance allows: the chart reached "
+        f"More people are flagged than the {percent(chart.rate, 1000)} that chance allows. The chart reached "
         f"its limit after {people_words(people)} ({count(flagged)} flagged so far). {_promise(budget)}"
     )
 
 
 def _promise(budget: float) -> str:
-    return f"Without a change, all kinds together alarm once in {count(budget)} people on average at most."
+    return (
+        f"Without any change, an alarm of any kind is raised at most once in {count(budget)} people on "
+        "average."
+    )
 
 
 @dataclass(frozen=True)

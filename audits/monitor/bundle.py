@@ -159,7 +159,7 @@ class MonitorBundle:
         if result.threshold.value is None or result.unwatchable:
             raise InputError(
                 "the audit",
-                "must be of a model that a monitor can carry along",
+                "must be of a model that a monitor can include",
                 result.model["name"],
                 result.unwatchable.removesuffix("."),
             )
@@ -281,8 +281,8 @@ class MonitorBundle:
         values = np.array(getattr(sent, name) or [None] * len(scored.score), dtype=float)
         lacking = np.flatnonzero(np.isnan(values))
         if len(lacking):
-            rule = "is missing, and this monitor has no model to find it by"
-            raise InputError(f"{name}[{lacking[0]}]", rule, advice=f"send {name}, one a row")
+            rule = "is missing, and this monitor has no model to compute it"
+            raise InputError(f"{name}[{lacking[0]}]", rule, advice=f"send {name}, one per row")
         return replace(scored, score=values)
 
     def sent_of(self, frame: pd.DataFrame) -> BatchContext:
@@ -429,7 +429,7 @@ class MonitorBundle:
             if isinstance(error, InputError):
                 raise
             raise InputError(
-                "bundle", f"is damaged or none of ours ({type(error).__name__}: {error})"
+                "bundle", f"is damaged or was not written by Evenhand ({type(error).__name__}: {error})"
             ) from None
         return made
 

@@ -125,7 +125,7 @@ class Monitor:
                 said["protected"] = {name: _texts("protected", each) for name, each in protected.items()}
             self._put(made, said)
         except Exception as error:  # noqa: BLE001  (the service that calls must not fail by its monitor)
-            self._note(f"rows could not be taken ({type(error).__name__}: {error})")
+            self._note(f"rows could not be accepted ({type(error).__name__}: {error})")
 
     def flush(self, seconds: float = 30.0) -> bool:
         """Wait until everything is sent, at most so long; return whether it is."""
@@ -153,7 +153,7 @@ class Monitor:
             with self._changed:
                 if self._closed or self._waiting + len(rows[part]) > self._most:
                     self.dropped += len(rows[part])
-                    why = "the monitor was closed" if self._closed else "too many wait already"
+                    why = "the monitor was closed" if self._closed else "too many are waiting already"
                     self._note(f"{len(rows[part])} rows dropped: {why}")
                     continue
                 self._queue.append((rows[part], own))
@@ -221,9 +221,9 @@ class Monitor:
                     self.refused += len(rows)
                     self._note(f"{len(rows)} rows refused ({error.code}): {sentence}")
                     return
-                self._note(f"the server answers {error.code}; tried again: {sentence}")
+                self._note(f"the server answered {error.code}; trying again: {sentence}")
             except (OSError, ValueError, http.client.HTTPException) as error:
-                self._note(f"the server cannot be reached; tried again: {error}")
+                self._note(f"the server cannot be reached; trying again: {error}")
             with self._changed:
                 if self._closed:
                     self.dropped += len(rows)
@@ -241,7 +241,7 @@ _MADE: weakref.WeakSet[Monitor] = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    """Begin anew in a forked process: no thread runs there, and locks may be held for ever."""
+    """Begin again in a forked process: no thread runs there, and locks may be held for ever."""
     for monitor in list(_MADE):
         monitor._begin()
 

@@ -40,7 +40,7 @@ class Flag:
 class Drift:
     """The latest people's sensitivities beside the baseline's.
 
-    `distance` is the largest gap of the two distributions (Kolmogorov, Smirnov). `p_value` is of everybody
+    `distance` is the largest gap of the two distributions (Kolmogorov, Smirnov). `p_value` is of everyone
     kept, not of the latest alone, and holds however often it is looked at (`audits.stats.sequential`):
     without drift it falls below 0.05 at any time in at most one monitor of twenty.
     """
@@ -56,7 +56,7 @@ class Drift:
 class GroupRates:
     """A group's rates so far; each interval holds at all times, for all groups of its attribute together.
 
-    `calibration` is the mean of outcome minus score. The gaps are this group minus everybody else of the
+    `calibration` is the mean of outcome minus score. The gaps are this group minus everyone else of the
     attribute
     who was counted.
     """

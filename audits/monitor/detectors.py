@@ -43,7 +43,7 @@ SHARES = {
     "groups": 0.04,
     "outcomes": 0.04,
 }
-"""Shares of the false alarms by kind; they add up to 1. Without a model the other kinds share all of them."""
+"""Shares of the false alarms by kind; they sum to 1. Without a model, the other kinds share all of them."""
 
 KINDS = tuple(SHARES)
 _NUMBERS = {"sensitivity": "sensitivity", "scores": "score"}

@@ -33,7 +33,7 @@ class ExampleStream:
         In the order in which they were raised.
     people, flagged : int
     columns : dict
-        Values by column that the audit did not have.
+        Values by column that the audit never saw.
     """
 
     incident: str

@@ -71,7 +71,9 @@ def _measure_file(
 ) -> list[Batch] | None:
     """Return a file's people, measured; None if that failed this time."""
     if tries.number >= _MAX_TRIES:
-        raise InputError(path.name, f"could not be measured in {_MAX_TRIES} tries; the last: {tries.error}")
+        raise InputError(
+            path.name, f"could not be measured in {_MAX_TRIES} tries. The last error: {tries.error}"
+        )
     tries.begin()
     try:
         return file_batches(monitor, path, scorer, read)
@@ -119,7 +121,7 @@ class _Tries:
         self._write(error)
 
     def forget(self) -> None:
-        """Begin anew with the next file of this name."""
+        """Begin again with the next file of this name."""
         self._path.unlink(missing_ok=True)
 
     def _write(self, error: str) -> None:

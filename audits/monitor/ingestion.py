@@ -103,14 +103,14 @@ class _RowContext(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    ids: Identifiers = Field([], description="Your own ids, one a row; kept for the flagged.")
+    ids: Identifiers = Field([], description="Your own ids, one per row; kept for flagged people.")
     persons: Identifiers = Field(
-        [], description="Whom each row is about; counted once in the monitor's window."
+        [], description="Which person each row is about; counted once in the monitor's window."
     )
     scores: Scores = Field([], description="The deployed model's own probability of the favorable outcome.")
     decisions: Decisions = Field([], description="Whether the decision was favorable.")
     protected: Annotated[dict[Identifier, Groups], BeforeValidator(lambda value: value or {})] = Field(
-        {}, max_length=20, description="By protected attribute the value of each row."
+        {}, max_length=20, description="For each protected attribute, the value of each row."
     )
 
     def sent(self, people: int) -> BatchContext:
@@ -127,7 +127,7 @@ class _RowContext(BaseModel):
             given | {f"protected.{key}": own for key, own in self.protected.items()}
         ).items():
             if len(values) != people:
-                raise InputError(name, f"must be a list of {people:,} entries, one a row")
+                raise InputError(name, f"must be a list of {people:,} entries, one per row")
         return BatchContext(
             tuple(self.scores),
             tuple(self.decisions),
@@ -142,7 +142,7 @@ class PredictionBatch(_RowContext):
     rows: Annotated[list[dict[str, Any]], FailFast()] = Field(
         [],
         max_length=MAX_PEOPLE,
-        description="Each with exactly the columns that the monitor reads; left out where it reads none.",
+        description="Each with exactly the columns that the monitor reads; omit if it reads none.",
         json_schema_extra={
             "items": {
                 "type": "object",
@@ -151,7 +151,7 @@ class PredictionBatch(_RowContext):
         },
     )
     at: Annotated[str, AfterValidator(_moment)] | None = Field(
-        None, description="Your time; the server's own counts."
+        None, description="Your time; the server uses its own."
     )
 
 
@@ -320,7 +320,7 @@ def read_file(path: Path, reads: Sequence[str], numbers: frozenset[str]) -> Arri
 
 
 def read_file_here(path: Path, reads: Sequence[str], numbers: frozenset[str]) -> tuple[Arrival, str]:
-    """Read a file of one's own in this process: `read_file`, and the digest of its bytes."""
+    """Read a file of your own in this process: `read_file`, and the digest of its bytes."""
     return read_file(path, reads, numbers), hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -2,7 +2,7 @@
 
 Everything of a batch is written in one transaction, so a batch is stored whole or not at all, and several
 batches can share one. Nothing of a person's row is kept unless the monitor keeps rows (``keep_rows``): of
-everybody the sensitivity; of the flagged also the score, the parts by feature and the sender's own id; of
+everyone the sensitivity; of the flagged also the score, the parts by feature and the sender's own id; of
 whoever is sent with an id also score, decision and the protected values sent, until retention removes them.
 """
 

@@ -28,10 +28,10 @@ from audits.stats.text import count, number, percent
 __all__ = ["FACTOR", "MAX_DISTANCE", "BatchContext", "Look", "Profile"]
 
 FACTOR = 3.0
-"""A number beyond the audited range by more than so many times its width cannot be."""
+"""A number that is this many widths beyond the audited range counts as impossible."""
 
 MAX_DISTANCE = 0.005
-"""How far a score that was sent may lie from the bundle's own: rounding."""
+"""How far a score that was sent may be from the bundle's own: rounding."""
 
 _LONG = 1e9  # from here on a number's digits say less than its power of ten
 _UNITS = {  # how many times too large or too small: what that looks like
@@ -183,7 +183,9 @@ class Profile:
         again = n - len(np.unique(rows))
         if repeats is None or again <= 3 + 1.5 * n * (n - 1) * repeats["pairs"]:
             return []  # as among the audited people
-        return [f"{_of(again, n)} repeat another row of the batch exactly: more than chance makes alike."]
+        return [
+            f"{_of(again, n)} repeat another row of the batch exactly, more than chance would make identical."
+        ]
 
 
 def _beyond(
@@ -208,9 +210,9 @@ def _beyond(
     if cannot.any():
         worst = x[cannot][np.argmax(np.abs(x[cannot] - entry["mean"]))]
         notes.append(
-            f"{name}: {_of(int(cannot.sum()), len(z))} values that cannot be ({_number_text(float(worst))}): "
-            f"the audited ones lie {spread}; these are below 0, or beyond by over {FACTOR:g} "
-            "times that width."
+            f"{name}: {_of(int(cannot.sum()), len(z))} impossible values ({_number_text(float(worst))}). "
+            f"The audited ones range {spread}; these are below 0, or more than {FACTOR:g} times that width "
+            "beyond."
         )
     tells = there.sum() >= _MIN_TO_TELL or cannot[there].all()
     unit = _unit(x[there], (low, high), float(entry["mean"]), float(entry["sd"])) if tells else ""
@@ -245,7 +247,7 @@ def _unit(x: np.ndarray, span: tuple[float, float], mean: float, sd: float) -> s
     _, factor, words = min(found)
     by = f"divided by {factor:g}" if factor > 1 else f"multiplied by {1 / factor:g}"
     ends = f"{_number_text(low)} to {_number_text(high)}"
-    return f"values look like {words}: {by} they lie in its range from {ends}."
+    return f"values look like {words}: {by} they are in its range, {ends}."
 
 
 def _missing(found: dict[str, int], n: int, own: Mapping[str, Any]) -> list[str]:

@@ -103,14 +103,14 @@ def written_words(bundle: MonitorBundle) -> list[str]:
         if rule.get("map"):
             source = rule.get("from") or column
             made = f"{column} was made from {source}" if source != column else f"{column} was recoded"
-            said.append(f"{made} ({_pairs(rule['map'])}): values from before and after are both understood.")
+            said.append(f"{made} ({_pairs(rule['map'])}): values from before and after are both accepted.")
         else:
             said.append(
-                f"{column} is a group made in the audit: its members are sent as {column!r}, others as "
+                f"{column} is a group created in the audit: send its members as {column!r}, others as "
                 "'everyone else'."
             )
     for column, means in names.items():
-        said.append(f"{column} has names for values ({_pairs(means)}): both are understood.")
+        said.append(f"{column} has names for values ({_pairs(means)}): both are accepted.")
     return said
 
 

@@ -271,7 +271,7 @@ class State:
     def _rows_to_keep(
         self, batch: Batch, decisions: np.ndarray, counts: np.ndarray, now: float
     ) -> list[dict[str, Any]]:
-        """Return what outcomes, which come later by id, are held against, and rows that are to be kept."""
+        """Return what outcomes, which come later by id, are compared with, and rows that are to be kept."""
         sent, own = batch.sent, batch.scored.score
         features = self._features(batch)
         rows = []

@@ -19,7 +19,6 @@ import pandas as pd
 import sqlalchemy as sa
 
 from audits.checks import choices
-from audits.data.quality.findings import join_names
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.monitor.monitors import Monitors, StoredMonitor
@@ -27,6 +26,7 @@ from audits.monitor.tables import BATCHES, PREDICTIONS
 from audits.records import Audit, resolve
 from audits.runs.registry import AUDITS
 from audits.stats.text import count
+from audits.text import join_names
 
 __all__ = [
     "MAX",
@@ -117,7 +117,7 @@ def take_window(
     """
     monitor = monitors.get(identity)
     if (last is None) == (since is None and until is None):
-        raise InputError("window", "must be the last so many people, or lie between two dates: one of both")
+        raise InputError("window", "must be either the last N people or a range of dates")
     if last is not None and not 1 <= last <= MAX:
         raise InputError("last", f"must lie between 1 and {MAX:,}", last)
     low, high = _seconds(since, -math.inf), _seconds(until, math.inf)
@@ -142,7 +142,7 @@ def take_window(
         raise InputError("window", f"must hold at most {MAX:,} people", advice="choose a shorter one")
     left_out = {
         "removed by retention": max(0, received - there),
-        "sent without an id, so that nothing of them is kept": there - len(kept),
+        "sent without an id, so nothing of them is kept": there - len(kept),
     }
     used, reasons = _select_rows(kept, outcomes=outcomes, rows=rows)
     left_out = {reason: size for reason, size in (left_out | reasons).items() if size}
@@ -179,7 +179,7 @@ def _seconds(moment: datetime | None, default: float) -> float:
 def _select_rows(kept: Sequence[Any], *, outcomes: bool, rows: bool) -> tuple[list[Any], dict[str, int]]:
     """Return those who can be audited, and how many cannot by the first reason that holds."""
     reasons = {
-        "of people who had been counted before": lambda row: not row.counted,
+        "of people already counted": lambda row: not row.counted,
         "without a decision": lambda row: row.decision < 0,
         "whose outcome is not known": lambda row: outcomes and row.outcome is None,
         "whose rows were not kept": lambda row: rows and not row.features,
@@ -195,7 +195,7 @@ def _select_rows(kept: Sequence[Any], *, outcomes: bool, rows: bool) -> tuple[li
 
 
 def _attributes(monitor: StoredMonitor, used: Sequence[Any], features: Sequence[str]) -> list[str]:
-    """Return the protected attributes that anybody of these has a value of."""
+    """Return the protected attributes that anyone of these has a value of."""
     sent = dict.fromkeys(name for row in used for name in json.loads(row.protected or "{}"))
     own = (name for name in monitor.bundle.about["protected"] if name in features)
     return list(dict.fromkeys([*sent, *own]))
@@ -277,7 +277,7 @@ def window_spec(
     if not named:
         raise InputError(
             "window",
-            "holds no protected value of anybody, so that no groups can be told apart",
+            "holds no protected values, so groups cannot be told apart",
             advice="send `protected` beside the rows",
         )
     compared = {
@@ -293,7 +293,7 @@ def window_spec(
                 raise
             notes.append(f"{name} was left out: {error}")
     if not wanted:
-        raise InputError("window", "can be audited in no way", advice=" ".join(notes))
+        raise InputError("window", "allows no audit", advice=" ".join(notes))
     taken = {*window.features, *named}
     data: dict[str, Any] = {
         "path": path,
@@ -334,12 +334,12 @@ def _options(
     """Return the options of an audit, or say why it cannot be made."""
     if not compared:
         only = ", ".join(f"{each}: {choices(list(groups))}" for each, groups in window.groups.items())
-        raise InputError("window", f"must hold two groups of {_MIN} people at least to compare", only)
+        raise InputError("window", f"must hold at least two groups of {_MIN} people to compare", only)
     if not window.features and not _groups_alone(name):
         raise InputError(
             name,
-            "needs the rows themselves, of which this monitor keeps nothing",
-            advice="have it keep rows (`keep_rows`), and audit what comes in from then on",
+            "needs the rows themselves, which this monitor does not keep",
+            advice="have it keep rows (`keep_rows`), and audit what arrives from then on",
         )
     windows = AUDITS[name].windows if name in AUDITS else None
     usual: dict[str, Any] = {} if windows is None else resolve(windows)(compared)
@@ -357,11 +357,11 @@ def _kinds(monitor: StoredMonitor, window: Window) -> dict[str, str]:
 
 def _sentence(monitor: StoredMonitor, asked: str, used: int, left_out: Mapping[str, int], early: int) -> str:
     said = f"The table is a window of the monitor “{monitor.name}”: {asked}. "
-    said += f"{count(used)} people are looked at, as the deployed model decided them"
+    said += f"{count(used)} people are audited, with the deployed model's decisions"
     if left_out:
         said += f"; left out: {', '.join(f'{count(size)} {reason}' for reason, size in left_out.items())}"
     if early:
-        said += f"; of the first {count(early)} people ever received retention has removed all"
+        said += f"; retention has removed the first {count(early)} people received"
     return f"{said}."
 
 

@@ -6,7 +6,7 @@ Transport" (2021):
 * comparisons of two policies on one population, or of one policy on two (section 3.1, Eq. 8 to 10), with the
   Wasserstein distance of order 1 and 2 (Eq. 4): `outcome_transport`;
 * individual bias (Eq. 11, 12, 16), group and subgroup bias (Eq. 13, 17), its additive decomposition (Remark
-  3.1), its normalised form (Eq. 18), on all features or on one role's (Figure 5), and the flows of Figure 3;
+  3.1), its normalized form (Eq. 18), on all features or on one role's (Figure 5), and the flows of Figure 3;
 * unbalanced, partial and entropic coupling, which section 6 proposes.
 
 Departures, and why:

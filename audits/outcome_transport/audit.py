@@ -67,8 +67,8 @@ def outcome_transport(
     Returns
     -------
     OutcomeTransportResult
-        A distance of 0 says that both sides have the same outcomes; a bias of 0 that everybody's outcome is
-        that of somebody with the same features.
+        A distance of 0 says that both sides have the same outcomes; a bias of 0 that everyone's outcome is
+        that of someone with the same features.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def _spaces(subject: Subject, options: OutcomeTransportOptions, comparison: TwoS
     else:
         raise InputError(
             "outcome_transport.features",
-            f"names the {options.features} columns, but the data give no column that role",
+            f"names the {options.features} columns, but no column in the data has that role",
             advice="set data.roles",
         )
     chosen |= {role: columns for role, columns in by_role.items() if columns and role not in chosen}
@@ -271,7 +271,7 @@ def _infer(
             ground: distance_error(comparison, **sides, ground=ground, draws=many, rng=apart)
             for ground in grounds
         }
-    progress(0.7, "Measuring what chance alone gives")
+    progress(0.7, "Measuring chance")
     if options.permutations:
         found["observed"], found["null"] = distance_null(
             comparison,

@@ -88,7 +88,7 @@ def _flows(result: OutcomeTransportResult) -> FlowMap:
 
 
 def _people(level: str, group: str) -> str:
-    """Return whom a row about a group stands for; of everybody nobody need be chosen."""
+    """Return whom a row about a group stands for; of everyone nobody need be chosen."""
     return people_id(of_run(level, within=[group])) if level in {"group", "subgroup"} else ""
 
 
@@ -152,7 +152,7 @@ def roles(result: OutcomeTransportResult) -> go.Figure:
     """
     rows = [row for row in result.by_role if row.level != "subgroup" and row.bias.value is not None]
     if not rows:
-        return empty("The data give no column a role.")
+        return empty("No column in the data has a role.")
     top = max(rows, key=lambda row: row.bias.value or 0.0)
     return interval_rows(
         [

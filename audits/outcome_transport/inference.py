@@ -86,8 +86,10 @@ class ResultParts:
 
 
 _ORDERS = {"order_1": "euclidean", "order_2": "squared_euclidean"}
-_ONE_WAY = "this test can show a difference but not clear one: groups can be level and outcomes unequal"
-_OPEN = "other optimal couplings leave it open, so more people would not settle it"
+_ONE_WAY = (
+    "this test can show a difference but not rule one out: groups can be level while outcomes are unequal"
+)
+_OPEN = "other optimal couplings leave it undecided, so more people would not settle it"
 
 
 def distances(
@@ -251,7 +253,7 @@ def _of_distance(parts: ResultParts, options: OutcomeTransportOptions, distance:
 
 
 def _difference_ranges(parts: ResultParts, tested: GroupMeans) -> tuple[np.ndarray, np.ndarray] | None:
-    """Smallest and largest difference of each group from everybody else over all optimal couplings.
+    """Smallest and largest difference of each group from everyone else over all optimal couplings.
 
     None for a blurred coupling, which is unique. Each group's range is taken as if it could be chosen freely,
     so the differences err on the safe side; anything is possible where a range is not known.

@@ -20,7 +20,7 @@ class Policy:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     score: Annotated[
-        str | None, option("Column of the data with scores on the model's scale (probabilities: in [0, 1]).")
+        str | None, option("Column with scores on the model's scale (probabilities: in [0, 1]).")
     ] = None
     label: Annotated[
         str | None,
@@ -29,25 +29,25 @@ class Policy:
     train: Annotated[
         Trained | None,
         option(
-            "Another model, trained on the rows that the audited one was trained on here; with a label, on "
-            "that column instead, for a column of predictions too."
+            "Another model, trained on the same rows as the audited one. With a label, it learns that "
+            "column instead, also for a column of predictions."
         ),
     ] = None
     constraint: Annotated[
         Literal["equal_opportunity"] | None,
         option(
-            "What `train: logistic` is held to: that among people of a favorable label its score goes with "
-            "none of the groups of `by` (Zafar and others' covariance, 0)."
+            "Constraint on `train: logistic`: among people with a favorable label, its score is related "
+            "to none of the groups of `by` (Zafar and others' covariance, 0)."
         ),
     ] = None
     path: Annotated[
         str | None,
-        option("Another model's ONNX file, relative to the spec file, which reads the same features."),
+        option("Another model's ONNX file, relative to the spec file; it must read the same features."),
     ] = None
     higher_is: Annotated[
         Literal["favorable", "unfavorable"] | None,
         option(
-            "Whether higher scores of the column are better for the person; as the audited ones by default."
+            "Whether higher scores in the column are better for the person; like the audited ones by default."
         ),
     ] = None
 
@@ -73,12 +73,12 @@ class OutcomeTransportOptions:
         Literal["label", "equal_opportunity"] | Policy | None,
         option(
             "Compare the model with a reference on the same people: what happened (label, the default), its "
-            "version with a threshold for each group that equalises true positive rates, or another model."
+            "version with a threshold for each group that equalizes true positive rates, or another model."
         ),
     ] = None
     source: Annotated[
         Members | None,
-        option("People whose outcomes are mapped: a protected attribute and its value each, or rejected."),
+        option("People whose outcomes are mapped: protected attributes with a value each, or rejected."),
     ] = None
     target: Annotated[
         Members | None,
@@ -99,7 +99,7 @@ class OutcomeTransportOptions:
     ] = "euclidean"
     distance: Annotated[
         Literal["l2", "l1", "l2_squared", "l1_squared"],
-        option("Distance between two people, in standardised features."),
+        option("Distance between two people, in standardized features."),
     ] = "l2"
     features: Annotated[
         Literal["all", "actionable", "mutable", "immutable"],
@@ -112,8 +112,8 @@ class OutcomeTransportOptions:
     matching: Annotated[
         Literal["automatic", "exact", "entropic", "unbalanced", "partial"],
         option(
-            "How outcomes are coupled. Automatic: exact, but entropic for more than 10,000 different outcome "
-            "vectors on a side. Unbalanced and partial leave people unmatched."
+            "How outcomes are coupled. Automatic: exact, or entropic for more than 10,000 different "
+            "outcome vectors on a side. Unbalanced and partial leave people unmatched."
         ),
     ] = "automatic"
     share: Annotated[
@@ -122,7 +122,7 @@ class OutcomeTransportOptions:
     price: Annotated[
         float,
         option(
-            "Price of leaving somebody unmatched (unbalanced).",
+            "Price of leaving someone unmatched (unbalanced).",
             unit="mean costs of pairing at random",
             gt=0,
             le=1e6,
@@ -149,14 +149,14 @@ class OutcomeTransportOptions:
         ),
     ] = 0.10
     permutations: Permutations = 239
-    draws: Annotated[
-        int, option("Bootstrap draws behind the intervals; 0 leaves them out.", ge=0, le=9999)
-    ] = 200
+    draws: Annotated[int, option("Bootstrap draws for the intervals; 0 leaves them out.", ge=0, le=9999)] = (
+        200
+    )
     max_people: Annotated[
         int,
         option(
-            "People of each side at most; of larger sides so many are drawn, and 20,000 for a blurred "
-            "coupling of anything but decisions.",
+            "People on each side at most; larger sides are sampled. 20,000 for a blurred coupling of "
+            "anything but decisions.",
             unit="people",
             ge=2,
         ),

@@ -24,8 +24,8 @@ def _seconds(options: OutcomeTransportOptions, size: Size) -> float:
     """
     people = min(size.rows, options.max_people)
     if _simple(options):
-        return 1.0 + 1.2e-3 * min(people, _RESAMPLED) + 6e-9 * people**2
-    return 3.0 + min(40.0, 1.2e-6 * people**2) + 4e-9 * people**2
+        return size.start_seconds + 1.2e-3 * min(people, _RESAMPLED) + 6e-9 * people**2
+    return 2.0 + size.start_seconds + min(40.0, 1.2e-6 * people**2) + 4e-9 * people**2
 
 
 def _simple(options: OutcomeTransportOptions) -> bool:
@@ -49,13 +49,13 @@ def _usual(data: AuditData) -> dict[str, Any] | None:
 AUDIT = Audit(
     name="outcome_transport",
     title="Transport flows",
-    question="Which subgroup's outcomes are mapped to which, and how unlike are the people?",
+    question="Which subgroup's outcomes are mapped to which, and how different are these people?",
     also_called="transport wasserstein optimaltransport flows ot",
     then=("recourse", "groups"),
     limits=(
-        "Who is mapped to whom is a comparison of outcomes, not of causes. Many couplings cost "
-        "equally little; the figures of one are read together with the range over all of them. A bias "
-        "is large where people with the same outcome differ, whatever the reason."
+        "Who is mapped to whom compares outcomes, not causes. Many couplings cost equally little, so read "
+        "the numbers of one together with the range over all of them. Bias is large where people with the "
+        "same outcome differ, whatever the reason."
     ),
     options=OutcomeTransportOptions,
     result="audits.outcome_transport.result:OutcomeTransportResult",
@@ -83,7 +83,7 @@ AUDIT = Audit(
             "cost": "Cost between outcomes",
             "matching": "Coupling",
             "share": "Share matched",
-            "price": "Price of leaving somebody unmatched",
+            "price": "Price of leaving someone unmatched",
             "epsilon": "Blur",
             "level": "Error rate",
             "material": "Smallest difference that matters",

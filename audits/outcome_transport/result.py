@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import pandas as pd
 from pydantic import BeforeValidator, TypeAdapter
 
-from audits.results import Optimum, frame_of, head, notebook_display, plain
-from audits.stats import Estimate, Judgment, Verdict
+from audits.results import Optimum, frame_of
+from audits.stats import BaseResult, Estimate, Judgment
 
 __all__ = [
     "SHARES",
@@ -76,7 +76,7 @@ class BiasRow:
         Mean individual bias (Eq. 12), in the distance's unit; without value where nobody is matched. All
         intervals of a result hold together.
     difference : Judgment or None
-        Groups only: mean bias minus that of everybody else in the even coupling, with an interval and a
+        Groups only: mean bias minus that of everyone else in the even coupling, with an interval and a
         p-value that hold in every optimal coupling, all groups together.
     normalised : float or None
         Mean of Eq. 18, in [0, 1].
@@ -165,16 +165,15 @@ class RoleBias:
     quantiles: tuple[float, ...] = ()
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class OutcomeTransportResult:
+class OutcomeTransportResult(BaseResult):
     """Result of an outcome-transport audit.
 
     Attributes
     ----------
     judged : Judgment
         The verdict with the interval that it follows from: of the distance between two groups; of two
-        policies that of the group whose mean bias differs most clearly from everybody else's in every optimal
+        policies that of the group whose mean bias differs most clearly from everyone else's in every optimal
         coupling.
     wasserstein : Estimate
         Distance between the two sets of outcomes with the chosen cost: order 1 for Eq. 10's unsquared norm,
@@ -190,8 +189,8 @@ class OutcomeTransportResult:
     unmatched : dict
         Share of ``source`` and ``target`` people left without counterpart (unbalanced and partial matching).
     people, counterparts : DataFrame, indexed by the user's row number
-        One row a person of each side: group, subgroup, outcome, atom; source people with bias, its normalised
-        form and its range over optimal couplings, and the most similar of their counterparts.
+        One row per person of each side: group, subgroup, outcome, atom; source people with bias, its
+        normalized form and its range over optimal couplings, and the most similar of their counterparts.
     links : DataFrame
         Share of each target atom (people of equal outcome) among the counterparts of each source atom.
     """
@@ -225,19 +224,7 @@ class OutcomeTransportResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; the people stay in their tables."""
-        values = plain(self)
-        del values["judged"]
-        return head(self) | values | {"bias": [row.to_json() for row in self.bias]}
-
-    @property
-    def verdict(self) -> Verdict:
-        """What follows from the interval of `judged`."""
-        return self.judged.verdict
-
-    @property
-    def people_needed(self) -> int | None:
-        """About how many people in the smallest group would settle it."""
-        return self.judged.people_needed
+        return super().to_json() | {"bias": [row.to_json() for row in self.bias]}
 
     def to_frame(self) -> pd.DataFrame:
         """Return bias by group with its interval and its range over optimal couplings."""

@@ -51,8 +51,8 @@ def section(result: OutcomeTransportResult) -> Section:
         ),
     ]
     for level, other, heading in (
-        ("group", "subgroup", "How unlike, by group"),
-        ("subgroup", "group", "How unlike, by group and outcome"),
+        ("group", "subgroup", "How different, by group"),
+        ("subgroup", "group", "How different, by group and outcome"),
     ):
         if any(row.level == level and row.mean.value is not None for row in result.bias):
             exhibits.append(
@@ -70,7 +70,7 @@ def section(result: OutcomeTransportResult) -> Section:
         exhibits.append(
             Exhibit(
                 "roles",
-                "How unlike in what people can and cannot change",
+                "How different in what people can and cannot change",
                 "Distance over the features of one role. Thick: interval of the mean. Thin: the middle nine "
                 "tenths of the people.",
                 lambda: figures.roles(result),

@@ -262,22 +262,21 @@ def warnings_for(
     both = np.concatenate([comparison.source.outcomes, comparison.target.outcomes])
     if (both == both[0]).all():
         found.append(
-            "All outcomes are the same, so every person is mapped to everybody and the distance is 0."
+            "All outcomes are the same, so every person is mapped to everyone and the distance is 0."
         )
     found += _ties(result, comparison, options)
     if max(result.unmatched.values()) > 0.001:
         found.append(
             f"{percent(result.unmatched['source'], result.n_source)} of the source and "
             f"{percent(result.unmatched['target'], result.n_target)} of the target people are left "
-            f"unmatched; bias "
-            "and flows are those of the matched."
+            "unmatched; bias and flows cover those matched."
         )
     if result.certificate.slack is None and "did not converge" in result.certificate.method:
         found.append("The blurred coupling did not converge: raise epsilon.")
     if result.certificate.slack is None:
         found.append(
-            "A blurred coupling's cost is not the least possible one; the p-value of the distance is that of "
-            "the exact one."
+            "A blurred coupling's cost is not the least possible. The distance's p-value comes from the "
+            "exact coupling."
         )
     alone = [row.group for row in result.bias if row.level != "all" and row.n < 2]
     if result.n_target < 2 and comparison.target.name not in alone:
@@ -288,14 +287,12 @@ def warnings_for(
         found.append(f"One person alone says nothing about a group: {named}{more}.")
     if comparison.kind == "decision" and options.split_by == "outcome" and len(result.flows.rows) > 2:
         found.append(
-            "Outcomes have two values, so that everybody with the same outcome is mapped to the same people "
-            "in the even coupling: rows of the flow matrix with the same outcome are equal by construction. "
-            "Where both sides give probabilities, comparing these tells people apart."
+            "Outcomes have two values, so the even coupling maps everyone with the same outcome to the "
+            "same people, and rows of the flow matrix with the same outcome are equal by construction. If "
+            "both sides give probabilities, comparing these tells people apart."
         )
     if not options.permutations:
-        found.append(
-            "Chance was not measured: permutations is 0, so there is no verdict but insufficient evidence."
-        )
+        found.append("Chance was not measured (permutations is 0), so the verdict is insufficient evidence.")
     return tuple(found)
 
 
@@ -306,8 +303,8 @@ def _ties(
     found = []
     if all(row.mean.value is None for row in result.bias):
         found.append(
-            "The data name no features, so how unlike the people behind the outcomes are (their bias) was "
-            "not measured: outcomes alone are compared."
+            "The data name no features, so only outcomes are compared. How different the people behind "
+            "them are (their bias) was not measured."
         )
     elif not result.tie_range:
         why = "the coupling is blurred" if result.certificate.slack is None else "there are too many outcomes"
@@ -325,13 +322,13 @@ def _ties(
             else (" The squared norm (order 2) singles out the pairing in order, whose numbers are shown.")
         )
         found.append(
-            "All outcomes of one side lie below all of the other, so that every pairing costs the same under "
-            f"the plain norm: shares and bias can be anything the sizes of the groups allow.{told}"
+            "All outcomes of one side are below all of the other, so every pairing costs the same under "
+            f"the plain norm. Shares and bias can be anything the group sizes allow.{told}"
         )
     everybody = next((item for item in result.tie_range if item.level == "all" and not apart), None)
     if everybody is not None and everybody.high - everybody.low > 0.1 * max(everybody.value, 1e-300):
         found.append(
-            f"The optimal coupling is far from unique: everybody's mean bias can be anything from "
+            f"The optimal coupling is far from unique. Everyone's mean bias can be anything from "
             f"{number(everybody.low)} to {number(everybody.high)}; the even coupling gives "
             f"{number(everybody.value)}."
         )

@@ -40,7 +40,7 @@ class Actions:
     columns : tuple of str
         Actionable columns that the model reads.
     space : FeatureSpace
-        Of these columns alone, fitted on everybody.
+        Of these columns alone, fitted on everyone.
     limits : dict of column to Limit
     costs : array (d,)
         Cost of a change by 1 in each encoded column: by a standard deviation, or to another category (whose
@@ -144,8 +144,8 @@ def actions_of(subject: Subject, options: RecourseOptions) -> tuple[Actions, tup
     warnings = []
     if ignored:
         warnings.append(
-            f"The model does not read {choices(ignored)}: changing "
-            f"{'it' if len(ignored) == 1 else 'them'} cannot help, so "
+            f"The model does not read {choices(ignored)}: changing {'it' if len(ignored) == 1 else 'them'} "
+            "cannot help, so "
             f"{'it is' if len(ignored) == 1 else 'they are'} left out."
         )
     if not columns:
@@ -324,7 +324,7 @@ def between_people(
     if options.limits:
         raise InputError(
             _WHERE,
-            "takes people in between, of whom limits on whole values cannot hold",
+            "uses values in between, to which limits on whole values cannot apply",
             "literal",
             "leave limits out, or choose 'snapped'",
         )
@@ -334,8 +334,8 @@ def between_people(
     if model is None or subject.score_kind != "probability":
         raise InputError(
             _WHERE,
-            f"asks about parts of categories, which the {subject.model.name} cannot score: it is no network "
-            "whose gradient is known, or gives no probabilities",
+            f"asks about parts of categories, which the {subject.model.name} cannot score: its gradient is "
+            "not known, or it gives no probabilities",
             "literal",
             "choose 'snapped'",
         )

@@ -10,7 +10,7 @@ numbers that miss what was aimed at. One action for a group is picked on a rando
 cheapest of those that help nearly as many as the best, and stated for the other half.
 
 Columns move along with an action, as the auditor drew which follows which. A column is fitted by least
-squares to those that it follows, over everybody; what it was off by for a person stays with them. When a
+squares to those that it follows, over everyone; what it was off by for a person stays with them. When a
 person changes a column, each column that follows moves by what the fit says, one after the other. A column
 that the person changes on purpose follows nothing. That the drawing is right, and that effects are linear and
 alike for all, is assumed: data cannot show it.
@@ -272,7 +272,7 @@ def _with_noise(
 def group_actions(way: RecoursePath, ways: Alternatives, rng: np.random.Generator) -> tuple[GroupAction, ...]:
     """Return for each group the cheapest action that helps nearly as many as the best one does.
 
-    It is picked on a random half of the group's people, among the ways of anybody who is not in the other
+    It is picked on a random half of the group's people, among the ways of anyone who is not in the other
     half, for whom it is stated.
     """
     found = []
@@ -295,7 +295,7 @@ def group_actions(way: RecoursePath, ways: Alternatives, rng: np.random.Generato
             good, cost = helped(off, action)
             coverage: Estimate = wilson(good, float(off.sum()), level=way.options.level)
         else:
-            coverage, cost = Estimate(None, None, None, 0.0, "nobody left to state it for"), None
+            coverage, cost = Estimate(None, None, None, 0.0, "nobody left to test it on"), None
         found.append(
             GroupAction(
                 group=name,

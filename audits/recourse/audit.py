@@ -60,7 +60,7 @@ def recourse(
     Raises
     ------
     InputError
-        The model is a column of predictions; no column can be changed that it reads; everybody is accepted,
+        The model is a column of predictions; no column can be changed that it reads; everyone is accepted,
         or nobody; a limit or weight does not fit its column; people in between are asked for, whom the
         model cannot score.
 
@@ -74,8 +74,8 @@ def recourse(
     if not subject.model.invents:
         raise InputError(
             "model",
-            "must be able to score changed people, but a column of predictions cannot",
-            advice="bring the model itself as a file, or train one here",
+            "must be the model itself, not a column of predictions",
+            advice="upload a model file, or train one here",
         )
     actions, warnings = actions_of(subject, options)
     people, accepted = _sides(subject, options, rng)

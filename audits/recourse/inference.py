@@ -1,7 +1,7 @@
 """Recourse burden: how far each group's rejected people have to go, whether that differs, and the verdict.
 
 Two things are looked at, which share the level: who is accepted at the last step, and how far those have to
-go for whom some step helps. Each is held against everybody else's, all groups together.
+go for whom some step helps. Each is compared with everyone else's, all groups together.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LOOKS = 2  # shares accepted, and burdens
 class Burden:
     """Per person (n,): smallest α that flips, its cost, and whether none does; per group: estimates.
 
-    `differences` and `shares` are of each group's mean burden and share accepted, minus those of everybody
+    `differences` and `shares` are of each group's mean burden and share accepted, minus those of everyone
     else; None where nothing can be said.
     """
 

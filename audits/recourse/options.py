@@ -19,15 +19,15 @@ class Limit:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     direction: Annotated[
-        Literal["up", "down"] | None, option("The value may only rise or only fall (numbers, dates, ranks).")
+        Literal["up", "down"] | None, option("The value may only rise, or only fall (numbers, dates, ranks).")
     ] = None
     at_least: Annotated[
         float | None,
-        option("Lower bound of a number; who is below it already keeps the value.", allow_inf_nan=False),
+        option("Lower bound of a number; people already below it keep their value.", allow_inf_nan=False),
     ] = None
     at_most: Annotated[
         float | None,
-        option("Upper bound of a number; who is above it already keeps the value.", allow_inf_nan=False),
+        option("Upper bound of a number; people already above it keep their value.", allow_inf_nan=False),
     ] = None
     among: Annotated[tuple[Any, ...] | None, option("Values of a category that a person can move to.")] = None
 
@@ -53,31 +53,31 @@ class RecourseOptions:
     preset: Annotated[
         Literal["german_credit"] | None, option("Roles of the paper's Table A1 (German credit).")
     ] = None
-    limits: Annotated[dict[str, Limit], option("What a person can do about a column, by column.")] = field(
+    limits: Annotated[dict[str, Limit], option("Limits on how a person can change each column.")] = field(
         default_factory=dict
     )
     cost_weights: Annotated[
         dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]],
         option(
-            "What a change of one standard deviation (numbers) or to another value (categories) costs, by "
-            "column; 1 where not given."
+            "Cost of a change by one standard deviation (numbers) or to another value (categories), by "
+            "column; 1 by default."
         ),
     ] = field(default_factory=dict)
     interpolation: Annotated[
         Literal["snapped", "literal"],
         option(
-            "On the way people have values that exist (snapped), or those in between, parts of categories "
-            "among them, as Eq. 15 is written (literal): only for a model whose gradient is known."
+            "On the way, people have values that exist (snapped), or values in between, including parts "
+            "of categories, as in Eq. 15 (literal; only for models with a known gradient)."
         ),
     ] = "snapped"
-    resolution: Annotated[
-        float, option("Step of the grid on which the smallest α is looked for.", ge=0.005, le=0.5)
-    ] = 0.02
-    fewest: Annotated[bool, option("Also look for the fewest columns that a person has to change.")] = True
+    resolution: Annotated[float, option("Grid step of the search for the smallest α.", ge=0.005, le=0.5)] = (
+        0.02
+    )
+    fewest: Annotated[bool, option("Also find the fewest columns that a person has to change.")] = True
     ways: Annotated[
         int,
         option(
-            "Different ways looked for each of some rejected people, and one action a group; 0: none.",
+            "Different ways to find for each of some rejected people, and one action per group; 0: none.",
             ge=0,
             le=10,
         ),
@@ -85,27 +85,27 @@ class RecourseOptions:
     ways_people: Annotated[
         int,
         option(
-            "Rejected people, drawn at random, for whom ways are looked for.", unit="people", ge=1, le=1000
+            "Rejected people, sampled at random, for whom ways are searched.", unit="people", ge=1, le=1000
         ),
     ] = 100
     refits: Annotated[
         int,
         option(
-            "Models trained again on resamples of the training data, to see which ways they still accept; "
-            "for a model trained here.",
+            "Models retrained on resamples of the training data, to see which ways they still accept; for "
+            "models trained here.",
             ge=0,
             le=100,
         ),
     ] = 10
     noise: Annotated[
         float,
-        option("By how much a changed number misses its aim, in standard deviations; 0: never.", ge=0, le=2),
+        option("Noise added to each changed number, in standard deviations; 0: none.", ge=0, le=2),
     ] = 0.1
     follows: Annotated[
         dict[str, Annotated[tuple[str, ...], Field(min_length=1)]],
         option(
-            "Numbers that move along when others change, each with the columns that it follows; assumed to "
-            "be linear and alike for all. For ways and actions of groups."
+            "Numbers that follow when others change, each with the columns it follows. Effects are "
+            "assumed to be linear and the same for everyone. For ways and group actions."
         ),
     ] = field(default_factory=dict)
     level: Level = 0.05
@@ -118,9 +118,7 @@ class RecourseOptions:
             lt=1,
         ),
     ] = 0.10
-    permutations: Annotated[
-        int, option("Permutations behind the p-value of the burden.", ge=19, le=100_000)
-    ] = 999
+    permutations: Annotated[int, option("Permutations for the burden's p-value.", ge=19, le=100_000)] = 999
     max_people: Annotated[
-        int, option("Rejected people at most; of more so many are drawn.", unit="people", ge=2)
+        int, option("Largest number of rejected people; more are sampled down to it.", unit="people", ge=2)
     ] = 2000

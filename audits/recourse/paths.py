@@ -114,7 +114,7 @@ def score_rows(subject: Subject, rows: pd.DataFrame) -> np.ndarray:
 
 
 def walk(way: RecoursePath, progress: Progress) -> Walk:
-    """Score everybody at every α once: a slider needs no more."""
+    """Score everyone at every α once: a slider needs no more."""
     subject, people = way.subject, way.people
     grid = _grid(way.options, len(people.frame))
     shape = (len(people.frame), len(grid))
@@ -201,7 +201,7 @@ def fewest_changes(
     for size in range(1, len(columns) + 1):
         if not len(open_):
             break
-        progress(size / (len(columns) + 1), "Looking for the fewest changes")
+        progress(size / (len(columns) + 1), "Finding the fewest changes")
         exhaustive = exhaustive and len(open_) * comb(len(columns), size) <= _MAX_ROWS
         if exhaustive:
             tried = [np.array(names, dtype=object) for names in combinations(columns, size)]

@@ -28,7 +28,7 @@ def only_grows(column: str) -> bool:
 def _seconds(options: RecourseOptions, size: Size) -> float:
     """Measured on two cores: rows scored at every α, which dominate."""
     ways = (0.02 * options.ways_people + 0.5 * options.refits) * (options.ways > 0)
-    return 1.0 + 0.004 * min(options.max_people, size.rows) + ways
+    return size.start_seconds + 0.004 * min(options.max_people, size.rows) + ways
 
 
 def _usual(data: AuditData) -> dict[str, Any] | None:
@@ -49,8 +49,8 @@ AUDIT = Audit(
     also_called="dice actionablerecourse counterfactualexplanations explanations",
     then=("flipset", "groups"),
     limits=(
-        "The way to a counterpart is a direction in the data, not advice: changing a column need not "
-        "be possible in life, changes its neighbours, and the model may be retrained. Costs are "
+        "The way to a counterpart is a direction in the data, not advice. A change may not be possible in "
+        "real life, it can change other things, and the model may be retrained. Costs are "
         "standard deviations and category changes unless weights say otherwise."
     ),
     options=RecourseOptions,
@@ -66,8 +66,8 @@ AUDIT = Audit(
     usual=_usual,
     asks_anew=True,
     unplanned=(
-        "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
-        "known size can be planted among the predictions."
+        "It cannot be planned: it asks the model about people who are not in the data, so a difference of "
+        "a known size cannot be planted in the predictions."
     ),
     pages=OnPages(
         former_choices={
@@ -85,13 +85,13 @@ AUDIT = Audit(
             "by": "Groups by",
             "limits": "Limits and costs",
             "cost_weights": "Limits and costs",
-            "follows": "Columns that move along",
-            "refits": "Models trained again",
-            "fewest": "Look for the fewest changes",
+            "follows": "Columns that follow others",
+            "refits": "Retrained models",
+            "fewest": "Find the fewest changes",
             "interpolation": "On the way people have",
             "ways": "Alternatives for each person",
-            "ways_people": "People looked at for alternatives",
-            "noise": "Numbers miss their aim by",
+            "ways_people": "People with alternatives",
+            "noise": "Noise in changed numbers",
             "level": "Error rate",
             "material": "Smallest difference that matters",
             "max_people": "Declined people followed",

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import Optimum, frame_of, head, notebook_display, plain
-from audits.stats import Estimate, Judgment, Verdict
+from audits.results import Optimum, frame_of
+from audits.stats import BaseResult, Estimate, Judgment
 
 __all__ = ["AlphaRow", "Change", "GroupRecourse", "RecourseResult"]
 
@@ -129,9 +129,8 @@ class GroupAction:
     cost: float | None
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class RecourseResult:
+class RecourseResult(BaseResult):
     """Result of a recourse audit.
 
     Attributes
@@ -167,7 +166,7 @@ class RecourseResult:
     scores : DataFrame, indexed by the user's row number
         Score of each rejected person at each α of `grid`: a slider needs no new run.
     paths : DataFrame, indexed by the user's row number
-        One row a person and step: α, score, decision, cost, and the actionable columns' values.
+        One row per person and step: α, score, decision, cost, and the actionable columns' values.
     """
 
     options: dict[str, Any]
@@ -200,20 +199,9 @@ class RecourseResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; the people stay in their tables."""
-        values = plain(self)
-        del values["judged"]
+        values = super().to_json()
         values.pop("ways", None)
-        return head(self) | values
-
-    @property
-    def verdict(self) -> Verdict:
-        """What follows from the interval of `judged`."""
-        return self.judged.verdict
-
-    @property
-    def people_needed(self) -> int | None:
-        """About how many rejected people of a group would settle it."""
-        return self.judged.people_needed
+        return values
 
     def to_frame(self) -> pd.DataFrame:
         """Return the share reclassified and the mean score by α."""

@@ -21,7 +21,7 @@ HEADS = {
     "among reclassified": "among those accepted",
     "never": "never accepted",
     "change": "what to change",
-    "survives": "accepted by models trained again",
+    "survives": "accepted by retrained models",
     "noisy": "accepted with noise",
 }
 """What heads a column on pages and in reports whose name in files is a method's."""
@@ -39,11 +39,9 @@ def ways_facts(result: RecourseResult) -> dict[str, str]:
         return {}
     facts = {"With a way": percent_interval(found.with_way)}
     if found.survives is not None:
-        facts[f"Cheapest way accepted by {found.refits} models trained again"] = percent_interval(
-            found.survives
-        )
+        facts[f"Cheapest way accepted by {found.refits} retrained models"] = percent_interval(found.survives)
     if found.noisy is not None:
-        facts["Cheapest way accepted when numbers miss their aim"] = percent_interval(found.noisy)
+        facts["Cheapest way accepted with noise in the numbers"] = percent_interval(found.noisy)
     return facts
 
 
@@ -52,7 +50,7 @@ def _alternatives(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit,
         Exhibit(
             "ways",
             "Alternatives for each person",
-            "Dot: one way, by its cost and by how often it is still accepted.",
+            "Dot: one way, by its cost and how often it is still accepted.",
             lambda: groups.ways(result),
             lambda: with_headings(table.reset_index()),
             tab="By group",
@@ -66,7 +64,7 @@ def _alternatives(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit,
             "group-actions",
             "One action for a whole group",
             "The cheapest action that helps nearly as many as the best one (within 5 points). Dot: share "
-            "accepted among people who were not used to choose it.",
+            "accepted among people not used to choose it.",
             lambda: groups.group_actions(result),
             result.group_actions_frame,
             tab="By group",
@@ -104,7 +102,7 @@ def _furthest(result: RecourseResult) -> str:
     if len(known) < 2:
         return "How far people have to go"
     told = [f"{people_in(row.group)} ({number(row.burden.value)})" for row in (known[0], known[-1])]
-    return begun(f"{told[0]} have furthest to go on average, {told[1]} least far")
+    return begun(f"{told[0]} have the furthest to go on average, {told[1]} the least")
 
 
 def section(result: RecourseResult) -> Section:
@@ -138,7 +136,7 @@ def section(result: RecourseResult) -> Section:
         Exhibit(
             "changes",
             f"{most} changes most on the way" if most else "Nothing changes on the way",
-            "Bar: mean change, right where it grows. Intervals take the matches as given.",
+            "Bar: mean change; to the right, it grows. Intervals take the matches as given.",
             lambda: people.changes(result),
             lambda: with_headings(result.changes_frame()),
             tab="Average changes",

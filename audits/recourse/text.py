@@ -102,9 +102,9 @@ def recourse_finding(result: RecourseResult) -> str:
             more = "" if stated is None else f"; minus that of the others {_interval(stated)}"
             here = "" if stated is None or stated.verdict == EVIDENCE else "in these data "
             text += (
-                f" Of those for whom that helps, {here}{people_in(far.group)} have furthest to go: mean "
-                f"burden {number(far.burden.value)}{few}{more}. {begun(people_in(near.group))} have least "
-                f"far to go ({number(near.burden.value)})."
+                f" Of those for whom that helps, {here}{people_in(far.group)} have the furthest to go: mean "
+                f"burden {number(far.burden.value)}{few}{more}. {begun(people_in(near.group))} have the "
+                f"least far to go ({number(near.burden.value)})."
             )
     return text + _rests_on(result, stated) + _closing(result)
 
@@ -221,16 +221,16 @@ def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
         more = f" and of {len(nobody) - _MAX_NAMED} more groups" if len(nobody) > _MAX_NAMED else ""
         found.append(
             f"Nobody among {', '.join(nobody[:_MAX_NAMED])}{more} is {yes_word()} on the way, so they have "
-            f"no mean burden. The shares {yes_word()} count them."
+            f"no mean burden. The shares {yes_word()} include them."
         )
     shares = [row.reclassified.value or 0.0 for row in result.by_alpha]
     if any(later < earlier - 1e-12 for earlier, later in pairwise(shares)):
         found.append(
-            f"Going further does not help everybody: some are {yes_word()} part of the way and not further."
+            f"Going further does not help everyone: some are {yes_word()} part of the way but not beyond."
         )
     asked = result.options
     if asked.get("ways") and asked.get("refits") and result.ways_summary and not result.ways_summary.refits:
-        found.append("Which ways survive training again is not known: the model was not trained here.")
+        found.append("We don't know which ways survive retraining, because the model was not trained here.")
     if asked.get("follows"):
         drawn = "; ".join(f"{name} follows {', '.join(them)}" for name, them in asked["follows"].items())
         found.append(
@@ -239,9 +239,9 @@ def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
         )
     if result.options.get("interpolation") == "literal":
         found.append(
-            "On the way people hold parts of categories and numbers that nobody has, as Eq. 15 is written. "
-            "The fewest changes need whole values and are left out."
+            "On the way, people have parts of categories and numbers that nobody has, as in Eq. 15. The "
+            "fewest changes need whole values and are left out."
         )
     if len(result.by_group) < 2:
-        found.append("There is one group only, so no group can be said to have further to go than another.")
+        found.append("There is only one group, so none can have further to go than another.")
     return tuple(found)

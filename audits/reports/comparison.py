@@ -1,4 +1,4 @@
-"""A second model beside the first: what changes, audit by audit, for pages and reports alike."""
+"""A second model compared with the first: what changes, audit by audit, for pages and reports alike."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ __all__ = [
 _MOST = 15
 _MAX = 48  # letters above a row, on a phone too
 _READS = (
-    "The second model's number minus the first's, with its paired interval, the surest change first. "
-    "The intervals are corrected for one another."
+    "The second model's number minus the first's, with its paired interval, most certain change first. "
+    "The intervals are corrected for all changes."
 )
 _OTHERWISE = "Right: newly favored by the second model, as a share of the group. Left: no longer favored."
 ABOUT = (
     "Both models were audited on the same people with the same settings. Intervals of changes are paired: "
-    "what is particular to these people moves both models' numbers and is not counted as a change."
+    "what is particular to these people affects both models' numbers and does not count as a change."
 )
 
 
@@ -153,7 +153,7 @@ def decided_figure(changes: Changes) -> go.Figure:
     rows = sorted(changes.decided[1:], key=lambda row: -(row.gained + row.lost) / row.n)[:_MOST][::-1]
     rows = [*rows, *changes.decided[:1]]
     if not rows:
-        return empty("Whose decision changes is not known.")
+        return empty("We don't know whose decision changes.")
     names = [f"{row.attribute}: {row.group}" if row.attribute else row.group for row in rows]
     inside = [people_id(of_group(row.attribute, row.group)) if row.attribute else "" for row in rows]
     figure = go.Figure()

@@ -50,15 +50,15 @@ __all__ = [
 ]
 
 AID = (
-    "This report is an aid to an assessment. It is not legal advice, and it does not state that a system "
+    "This report supports an assessment. It is not legal advice, and it does not state that a system "
     "complies with any law."
 )
 FINDS = "An audit finds differences and associations; it does not prove discrimination or cause."
 _MEANS: dict[Badge, str] = {
-    "difference": "The interval, corrected for all that was compared, excludes no difference.",
+    "difference": "The interval, corrected for all comparisons, excludes no difference.",
     "small difference": "It excludes no difference, and lies wholly inside your limit.",
-    "cannot tell yet": "It excludes neither no difference nor a material one; more people would settle it.",
-    "no verdict": "More people would not settle it; the reason stands beside it.",
+    "cannot tell yet": "It includes both no difference and a material one; more people would settle it.",
+    "no verdict": "More people would not settle it; the reason is given beside it.",
     "no material difference": "It lies wholly inside your limit, on average over the people compared.",
 }
 _PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "onnxruntime", "POT", "plotly")
@@ -66,20 +66,20 @@ _MAX_FINDINGS, _MAX_MORE = 5, 14  # on page one, and on the two pages for manage
 _MAX_LETTERS = 200  # of a finding there
 _CANNOT_SHOW = (
     FINDS,
-    "Intervals cover sampling error alone: not wrong labels, missing people, or features measured worse for "
-    "one group.",
+    "Intervals cover only sampling error, not wrong labels, missing people, or features measured worse "
+    "for one group.",
     "It describes the people audited; it does not cover people or uses that differ from them.",
 )
 _MAX_QUESTIONS = 3
 _BLANK = "_" * 40
 ASSUMPTIONS = (
-    "Rows are taken as independent people, and the audited rows as a sample of those the model is used on; "
-    "where they are not, intervals are too narrow or about someone else.",
-    "Intervals state sampling error alone. They do not cover wrong labels, missing people, or features that "
+    "Rows are treated as independent people, and the audited rows as a sample of those the model is used "
+    "on. Otherwise, intervals are too narrow or describe other people.",
+    "Intervals state only sampling error. They do not cover wrong labels, missing people, or features that "
     "were measured worse for one group than for another.",
-    "A verdict is corrected for the comparisons within its audit and, by Holm, for all audits of this run, "
-    "its search included; what it would be alone stands beside it where it is another. Audits run on other "
-    "days are not counted.",
+    "A verdict is corrected for the comparisons within its audit and (Holm) for all audits of this run, "
+    "including its search. Where the uncorrected verdict differs, it is shown beside it. Audits run on "
+    "other days are not counted.",
 )
 
 
@@ -118,7 +118,7 @@ class RunLike(Protocol):
 
 
 Ordered = list[tuple[RunFinding, Section]]
-"""What the run found, largest against the limit first, with the sections of its audits."""
+"""What the run found, largest relative to the limit first, with the sections of its audits."""
 
 
 def full(run: RunLike, spec_text: str = "") -> Document:
@@ -275,18 +275,15 @@ def reproduce(run: RunLike, spec_text: str = "") -> list[Block]:
         return [
             Heading("How to reproduce it"),
             Text(
-                "The audit ran in Python, on a table and a model that no file holds. Call evenhand.audit "
-                "with the same ones (the digests above tell whether they are) and what stands below."
+                "The audit ran in Python, on a table and a model held in memory. Call evenhand.audit with "
+                "the same ones (the digests above identify them) and the arguments below."
             ),
             Code(text),
             Text(versions, "quiet"),
         ]
     return [
         Heading("How to reproduce it"),
-        Text(
-            "Save the spec below as spec.yaml beside the data (the digests above tell whether they are the "
-            "same), and run"
-        ),
+        Text("Save the spec below as spec.yaml beside the data (the digests above identify them), and run"),
         Code("python -m audits run spec.yaml --out results"),
         Code(text),
         Text(versions, "quiet"),

@@ -177,7 +177,7 @@ def _table(shown: Grid, *, most: int) -> Markup:
     label += Markup(" class=wide") if len(shown.head) > _WIDE else Markup("")
     table = Markup("<table{}><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(label, head, body)
     if shown.whole > len(rows):
-        note = f"The first {len(rows):,} of {shown.whole:,} rows; the CSV tables hold all."
+        note = f"The first {len(rows):,} of {shown.whole:,} rows; the CSV tables hold them all."
         table += Markup("<p class=quiet>{}</p>").format(note)
     return table
 

@@ -99,7 +99,7 @@ def print_pdf(page: Path, printed: Path) -> None:
     if program is None:
         raise InputError(
             "the format",
-            "needs Chromium, Chrome or Edge to print with, and none was found",
+            "needs Chromium, Chrome or Edge to print, but none was found",
             "pdf",
             "install one, name it in EVENHAND_CHROME, or open the HTML report and print it",
         )

@@ -14,7 +14,7 @@ Departures, and why:
 * Every rule set is a union of cells of one contingency table, so all are counted by matrix products instead
   of one by one; those with the same people are merged under the shortest description. The table adds up over
   parts of the data, so a spec audits files larger than memory too.
-* The score is stated exactly on the data, and beside it on the perturbation sample. The paper samples anew
+* The score is stated exactly on the data, and beside it on the perturbation sample. The paper samples again
   for every rule set; since a perturbation never moves a person to another group, one stratified pool serves
   all.
 * The paper ranks hundreds of sampled scores and reports the worst. Here p-values and intervals are corrected

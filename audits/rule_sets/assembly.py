@@ -143,7 +143,7 @@ def _first(table: pd.DataFrame, rank_by: str, seen: np.ndarray) -> pd.DataFrame:
 def _shrunken(
     first: LeaderInterval, top: float, bias: float, table: pd.DataFrame, cells: Cells, level: float
 ) -> Estimate:
-    """The largest score without the luck of being picked, and an interval of what it is an estimate of."""
+    """The largest score, corrected for picking the largest, and an interval of what it estimates."""
     value = max(0.0, top - bias)
     method = (
         f"Newcombe {percent_level(level)}, corrected for the {first.plausible:,} of {len(table):,} groups "

@@ -289,7 +289,7 @@ def _nothing_frequent(
     share = float(n.max() / cells.total) if len(n) else 0.0
     return InputError(
         "rule_sets.support",
-        "must leave at least one group with somebody in it and somebody outside",
+        "must leave at least one group with people both in it and outside it",
         options.support,
         f"give at most {np.floor(share * 1e4) / 1e4:g}, the share of the largest group"
         if share

@@ -34,7 +34,7 @@ class RuleSetsOptions(RuleOptions):
     max_candidates: Annotated[
         int,
         option(
-            "Rule sets counted before the search stops, largest groups first, and says so.",
+            "Most rule sets to count, largest groups first. The search says so if it stops there.",
             unit="rule sets",
             ge=1,
         ),
@@ -42,7 +42,8 @@ class RuleSetsOptions(RuleOptions):
     samples: Annotated[
         int,
         option(
-            "Perturbed people a side behind every sampled score (the paper's sample_thr); 0 leaves them out.",
+            "Perturbed people on each side for every sampled score (the paper's sample_thr); 0 leaves "
+            "them out.",
             unit="people",
             ge=0,
         ),
@@ -59,28 +60,26 @@ class RuleSetsOptions(RuleOptions):
     confidence: Annotated[
         float,
         option(
-            "Confidence of each side's margin (the paper's δ); of their difference it is the square.",
+            "Confidence of each side's margin (the paper's δ); for their difference it is squared.",
             gt=0,
             lt=1,
         ),
     ] = 0.95
-    max_samples: Annotated[int, option("Perturbed people scored at most.", unit="people", ge=1)] = 500_000
+    max_samples: Annotated[int, option("Most perturbed people to score.", unit="people", ge=1)] = 500_000
     permutations: Annotated[
         int,
-        option(
-            "Permutations of the decisions behind simultaneous p-values and intervals.", ge=19, le=100_000
-        ),
+        option("Permutations of the decisions for simultaneous p-values and intervals.", ge=19, le=100_000),
     ] = 999
     correction: Annotated[
         Literal["max", "holm", "bh"],
         option(
-            "Correction for how many rule sets were looked at: permutation maximum, Holm, Benjamini-Hochberg."
+            "Correction for the number of rule sets searched: permutation maximum, Holm, Benjamini-Hochberg."
         ),
     ] = "max"
     level: Level = 0.05
     tolerance: Annotated[
         float,
-        option("Score that the auditor tolerates (the paper's ξ).", unit="as a share", ge=0, lt=1),
+        option("Score that you tolerate (the paper's ξ).", unit="as a share", ge=0, lt=1),
     ] = 0.0
     material: Material = 0.10
     material_on: MaterialOn = "either"
@@ -88,7 +87,7 @@ class RuleSetsOptions(RuleOptions):
     overlap: Annotated[
         float,
         option(
-            "Share of people in common (of those in either) from which two groups are one finding.",
+            "Share of people in common (of those in either) from which two groups count as one finding.",
             unit="as a share",
             gt=0,
             le=1,
@@ -98,7 +97,7 @@ class RuleSetsOptions(RuleOptions):
         float,
         option(
             "A group that keeps less than this share of its difference without the people of an earlier "
-            "finding is that finding too; 0 leaves nested groups apart.",
+            "finding counts as that finding; 0 keeps nested groups separate.",
             unit="as a share",
             ge=0,
             lt=1,
@@ -107,16 +106,16 @@ class RuleSetsOptions(RuleOptions):
     measures: Annotated[
         tuple[Measure, ...],
         option(
-            "Errors by which the same groups are compared too, beside favorable decisions; each is tested "
-            "for all groups, at an equal part of the level. The first three need the label, the others "
-            "probabilities or predicted numbers beside it."
+            "Errors by which the same groups are compared, besides favorable decisions. Each is tested "
+            "for all groups at an equal share of the level. The first three need the label; the others "
+            "also need probabilities or predicted numbers."
         ),
     ] = ()
     rank_by: Annotated[
         Literal["score", "evidence", "sampled"],
         option(
             "Order of the leaderboard: by score, by the score's distance from chance, or by the score on "
-            "perturbed people or exchanged texts, as in the paper; by score where there is none of these."
+            "perturbed people or exchanged texts, as in the paper. By score if there are none of these."
         ),
     ] = "score"
 

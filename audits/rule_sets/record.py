@@ -78,15 +78,15 @@ def _differences(data: AuditData, rows: np.ndarray, inside: np.ndarray, columns:
 AUDIT = Audit(
     name="rule_sets",
     title="Rule sets",
-    question="Which hidden intersection of groups does the model decide differently from everyone else?",
+    question="Which hidden intersection of groups gets different decisions from everyone else?",
     also_called=(
         "subgroups subgroup intersectional intersections slices slicefinder gerryfair testsgd ruleset"
     ),
     then=("flipset", "recourse"),
     limits=(
-        "A rule set is a description of people, not a cause: the rule that names a group need not be "
-        "what the model uses. A score compares a group with everyone else together, so a group can "
-        "differ because others do. Groups smaller than the support were not looked at."
+        "A rule set describes people; it is not a cause. The rule that names a group need not be what the "
+        "model uses. A score compares a group with everyone else together, so a group can differ because "
+        "others do. Groups smaller than the support were not searched."
     ),
     options=RuleSetsOptions,
     result="audits.rule_sets.result:RuleSetsResult",
@@ -110,7 +110,7 @@ AUDIT = Audit(
             "support": "Smallest group (share of people)",
             "text": "Rules on",
             "terms": "Identity terms",
-            "measures": "Errors to look at too",
+            "measures": "Errors to compare, too",
             "context": "Narrow groups further by",
             "depth": "Rules in a group, at most",
         },

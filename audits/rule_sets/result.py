@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import frame_of, head, notebook_display, plain
+from audits.results import frame_of
 from audits.rule_sets.perturbation.terms import TermExchange
-from audits.stats import Estimate, Judgment, Verdict
+from audits.stats import BaseResult, Estimate, Judgment, Verdict
 
 __all__ = [
     "Contribution",
@@ -205,7 +205,7 @@ class MeasureResult:
                 "people outside": "n_out",
                 "adjusted p": "adjusted_p",
                 "verdict": "verdict",
-                "rule sets alike": "similar",
+                "similar rule sets": "similar",
             },
         )
 
@@ -248,16 +248,15 @@ class SweepRow:
     score: float | None
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class RuleSetsResult:
+class RuleSetsResult(BaseResult):
     """Result of a rule-set audit.
 
     Attributes
     ----------
     n_candidates, n_counted, n_frequent, n_distinct : int
         Rule sets by definition; settled before the search stopped; frequent; frequent and different in
-        people, with somebody outside: the family that p-values and intervals are corrected for.
+        people, with someone outside: the family that p-values and intervals are corrected for.
     complete : bool
         Whether every candidate was settled.
     leaderboard : tuple of LeaderRow
@@ -323,17 +322,6 @@ class RuleSetsResult:
         stated = [row for row in self.leaderboard if self.judged.interval in (row.score, row.difference)]
         return stated[0].rule_set if stated else ""  # of an earlier version
 
-    @property
-    def verdict(self) -> Verdict:
-        """What follows from the interval in `judged`."""
-        return self.judged.verdict
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the audit's part of results.json; tables and people stay beside it."""
-        values = head(self) | plain(self)
-        del values["judged"]
-        return values
-
     def to_frame(self) -> pd.DataFrame:
         """Return the leaderboard as a table."""
         return leaderboard_frame(self.leaderboard)
@@ -356,6 +344,6 @@ def leaderboard_frame(rows: tuple[LeaderRow, ...]) -> pd.DataFrame:
         "adjusted p": "adjusted_p",
         "confirmed": "confirmed",
         "verdict": "verdict",
-        "rule sets alike": "similar",
+        "similar rule sets": "similar",
     }
     return frame_of(rows, columns)

@@ -25,7 +25,7 @@ __all__ = ["SAID", "around", "section"]
 SAID = {
     "exchanged": (
         "The same texts with the terms exchanged",
-        "Favorable with these terms minus with others in their place, points. Gray: may be chance.",
+        "Favorable with these terms minus with others in their place, in points. Gray: may be chance.",
     ),
     "neighbours": (
         "One rule away",
@@ -37,14 +37,14 @@ SAID = {
     ),
     "lattice": (
         "Broader and narrower groups",
-        "From one condition to one more than the group has. A line adds a condition.",
+        "From one condition to one more than the group has. Each line adds a condition.",
     ),
     "profile": (
         "How its people differ from the others",
-        "In all other columns, the largest difference on top. Right: they have more.",
+        "In all other columns, largest difference first. Right: they have more.",
     ),
     "support": (
-        "All groups that were looked at",
+        "All groups searched",
         "Share of people across, difference from the others up and down. Low and left: small and worse off.",
     ),
     "sunburst": (
@@ -56,7 +56,7 @@ SAID = {
         "Where the line falls steeply, only small groups stand out.",
     ),
 }
-"""What stands above each figure: a heading, and what to see."""
+"""The heading and caption of each figure."""
 
 
 def section(result: RuleSetsResult) -> Section:
@@ -70,8 +70,8 @@ def section(result: RuleSetsResult) -> Section:
             f"{sure:,} of {many} {'differs' if sure == 1 else 'differ'} by more than chance"
             if sure
             else "No group differs by more than chance",
-            f"Bar: {yes} less often (left) or more often than the others, points. ✓: confirmed on a half of "
-            "the people it was not found on.",
+            f"Bar: {yes} less often (left) or more often than the others, points. ✓: found on one half of "
+            "the people and confirmed on the other.",
             lambda: figures.leaderboard(result, most=5),
             result.to_frame,
         ),

@@ -30,7 +30,7 @@ def headline(result: RuleSetsResult) -> str:
     """Say which group gets the decision less or more often than others, or that none does."""
     words = vocabulary()
     if not result.leaderboard:
-        return "There is no group that is large enough to look at."
+        return "No group is large enough to examine."
     if result.favorable.value in (0.0, 1.0):
         said = f"{'Everybody' if result.favorable.value else 'Nobody'} {words.is_yes}"
         return f"{said}, so no group stands out."
@@ -156,7 +156,7 @@ def finding(result: RuleSetsResult, *, n_evidence: int, smallest: float) -> str:
     about, judged, family = _about(result), result.judged, result.n_distinct
     material, noun = result.options["material"], _noun(result)
     n, words = about.n_in, vocabulary()
-    others = "the others of the same context" if about.within is not None else "all others"
+    others = "the others in the same context" if about.within is not None else "all others"
     ends = [points(end, n) for end in (about.difference.value, about.difference.low, about.difference.high)]
     reach = f"{ends[0]} points ({ends[1]} to {ends[2]}, corrected for {family:,} groups)".replace("-", "−")
     good = "" if words.yes or result.outcome == "favorable" else f" ({result.outcome})"
@@ -167,9 +167,11 @@ def finding(result: RuleSetsResult, *, n_evidence: int, smallest: float) -> str:
         f"{others} ({count(about.n_out)}). The difference is {reach}."
     )
     if judged.verdict == EVIDENCE:
-        half = f"{'' if about.confirmed else 'not '}confirmed on a half of the {noun} it was not found on"
+        half = (
+            f"found on one half of the {noun} and {'' if about.confirmed else 'not '}confirmed on the other"
+        )
         small = f" It is smaller than your {100 * material:.3g} points." if judged.material is False else ""
-        return f"{who}{small} It is {half}.{_further(n_evidence - 1, result.leaderboard)}"
+        return f"{who}{small} It was {half}.{_further(n_evidence - 1, result.leaderboard)}"
     large = f"of at least {_so_many(smallest, noun)}"
     if judged.verdict == NO_MATERIAL:
         every = {1: f"The one group {large} lies", 2: f"Both groups {large} lie"}
@@ -210,13 +212,13 @@ def on_exchanged(found: TermExchange | None) -> str:
     ends = [points(end, row.texts) for end in (gap.value, gap.low, gap.high)]
     reach = f"{ends[0]} points ({ends[1]} to {ends[2]}, corrected for {found.tested:,})".replace("-", "−")
     begin = (
-        f" With terms exchanged in the same texts, {found.evident:,} of {found.tested:,} rule sets are "
-        f"decided differently; first {row.rule_set}: {reach}, p {p_words(row.adjusted_p)}"
+        f" With terms exchanged in the same texts, {found.evident:,} of {found.tested:,} rule sets get "
+        f"different decisions; the first is {row.rule_set}: {reach}, p {p_words(row.adjusted_p)}"
     )
     if not found.evident:
         begin = (
-            f" With terms exchanged in the same texts, none of {found.tested:,} rule sets is decided "
-            f"differently beyond chance; the farthest is {row.rule_set}: {reach}"
+            f" With terms exchanged in the same texts, none of {found.tested:,} rule sets gets different "
+            f"decisions by more than chance. Farthest is {row.rule_set}: {reach}"
         )
     return f"{begin}."
 
@@ -230,7 +232,7 @@ def _further(further: int, rows: tuple[LeaderRow, ...]) -> str:
     if findings == 1:
         return f"{told}, by the same people."
     more = "or more " if findings == len(rows) else ""
-    return f"{told}; gathered by the people they share, all are {findings} {more}findings."
+    return f"{told}; grouped by the people they share, all are {findings} {more}findings."
 
 
 def warnings_for(result: RuleSetsResult, *, invents: bool, fractional: bool, untested: int) -> Iterator[str]:
@@ -248,42 +250,38 @@ def warnings_for(result: RuleSetsResult, *, invents: bool, fractional: bool, unt
     halves, found = result.discovery, result.exchanged
     if result.favorable.value in (0.0, 1.0):
         way = "favorably" if result.favorable.value else "unfavorably"
-        yield (f"The model decides {way} on everyone audited, so no group can differ: check the threshold.")
+        yield (f"The model decides {way} for everyone audited, so no group can differ. Check the threshold.")
     if not result.complete:
         yield (
             f"The search stopped after {result.n_counted:,} of {result.n_candidates:,} candidates, short "
-            "rule sets and large groups first. The rest was not tested: raise max_candidates or the "
+            "rule sets and large groups first. The rest were not tested. Raise max_candidates or the "
             "support, or limit the depth."
         )
     if result.options["samples"] and result.sampling is None:
-        why = "nothing that the model reads is left to perturb"
+        why = "nothing the model reads is left to perturb"
         yield f"Rates come from the data alone: {why if invents else 'the model is a column of the data'}."
     if result.sampling is not None and not result.sampling["reached"]:
-        yield "Some sampled scores have a wider margin than asked for, because max_samples was reached."
+        yield "Some sampled scores have a wider margin than requested, because max_samples was reached."
     if fractional:
         yield (
             "Weights are not whole numbers: p-values and halves use people rounded per combination of groups."
         )
     if result.n < 0.5 * result.rows["audited"]:
         yield (
-            f"Weights are numbers of people: {result.rows['audited']:,} rows stand for {number(result.n)} "
-            "people only. Tests see no more than those."
+            f"Weights are numbers of people: {result.rows['audited']:,} rows represent only "
+            f"{number(result.n)} people. Tests use no more than those."
         )
     if result.verdict == EVIDENCE and not result.leaderboard[0].confirmed:
         yield (
-            f"The first row was not confirmed: it was looked for on {halves.n_first:,} people and checked on "
-            f"{halves.n_second:,}, and halves see less than everyone together."
+            f"The first row was not confirmed: it was found on {halves.n_first:,} people and checked on "
+            f"{halves.n_second:,}, and halves have less power than everyone together."
         )
     few = f"fewer than {MIN_TEXTS} texts"
     if untested:
-        so = (
-            "tested only on texts into which the terms were exchanged"
-            if found and found.tested
-            else "not tested"
-        )
+        so = "tested only on texts with exchanged terms" if found and found.tested else "not tested"
         yield (
-            f"{untested:,} rule sets are frequent by their categories, but {few} hold their very terms. They "
-            f"were {so}."
+            f"{untested:,} rule sets are frequent by category, but {few} hold their exact terms. They were "
+            f"{so}."
         )
     if found is not None and found.untested:
         yield (
@@ -292,14 +290,13 @@ def warnings_for(result: RuleSetsResult, *, invents: bool, fractional: bool, unt
         )
     if len(result.rule_sets) < result.n_distinct:
         yield (
-            f"The table holds the first {count(len(result.rule_sets))} rule sets in rank; the others were "
-            "tested too."
+            f"The table holds the top {count(len(result.rule_sets))} rule sets; the others were tested, too."
         )
 
 
 def without_luck(result: RuleSetsResult) -> str:
     """Word the largest score without the gain from being picked as the largest, with its interval."""
-    words = f"{number(100 * result.shrunken_score)} without the luck of being picked"
+    words = f"{number(100 * result.shrunken_score)} after correcting for picking the largest"
     found = result.shrunken
     if found is None or found.low is None or found.high is None:
         return words

@@ -157,7 +157,7 @@ def plain_data(value: Any, where: str, _depth: int = 0) -> Any:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise InputError(where, r"holds half of a character (one of \ud800 to \udfff alone)") from None
+            raise InputError(where, r"holds half a character (a lone surrogate, \ud800 to \udfff)") from None
         return value
     if value is None or isinstance(value, (bool, int)):
         return value

@@ -220,7 +220,7 @@ def remembered_subject(spec: Spec, digests: list[str], progress: Progress = sile
         As `prepared_subject`.
     """
     if spec.streamed:
-        raise InputError("data.path", "is too large to be read whole", advice="name a part of it")
+        raise InputError("data.path", "is too large to read completely", advice="name part of it")
     if spec.asks_a_service:
         return _prepare(spec, digests, progress).subject
     key = f"{spec.subject_key(digests)} {spec.base_dir}"
@@ -236,7 +236,7 @@ def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
         As `execute`; also for a table that is only counted batch by batch.
     """
     if spec.streamed:
-        raise InputError("data.path", "is too large to be read whole", advice="name a part of it")
+        raise InputError("data.path", "is too large to read completely", advice="name part of it")
     with fixed_threads():
         return _prepare(spec, spec.digests(), progress).subject
 
@@ -259,7 +259,7 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
         raise
     if data.rows_read != data.n + sum(data.excluded.values()):
         raise RunFailed(
-            f"{data.rows_read:,} rows were read, but {data.n:,} used and "
+            f"{data.rows_read:,} rows were read, but {data.n:,} were used and "
             f"{sum(data.excluded.values()):,} left out."
         )
     told = other.model.predictions if spec.compare is not None else None
@@ -324,14 +324,16 @@ def carry_out(
     alone = AUDITS[request.name].decisions_alone
     if subject.data.unlabelled is not None and alone is not None and alone(request.options, subject.data):
         subject = subject.everyone
+    if AUDITS[request.name].draws_rows or subject.data.design is not None:
+        subject = subject.in_order
     drawn = subject
     if subject.data.design is not None and not AUDITS[request.name].designs:
         if not subject.data.design.persons:
             raise InputError(
                 f"audits[{place}].{request.name}",
-                "takes each row as one independent person, and these have sampling weights, strata or "
-                "clusters: its intervals would be too narrow",
-                advice=f"leave the audit out; these allow for them: {choices(_with_designs())}",
+                "treats each row as one independent person, but these have sampling weights, strata or "
+                "clusters, so its intervals would be too narrow",
+                advice=f"leave the audit out; these audits support them: {choices(_with_designs())}",
             )
         # the same rows for every audit of the run
         one_each = subject.data.one_row_each(np.random.default_rng([seed, _PERSONS]))
@@ -345,8 +347,9 @@ def carry_out(
         raise
     if drawn is not subject:
         note = (
-            f"Rows of one person are no evidence of their own: of each of {drawn.data.n:,} persons one row "
-            f"was drawn, {subject.data.n - drawn.data.n:,} other rows were left out."
+            f"Rows of one person are not independent evidence: one row of each of "
+            f"{drawn.data.n:,} persons was sampled, and {subject.data.n - drawn.data.n:,} others were left "
+            "out."
         )
         result = dataclasses.replace(result, warnings=(note, *result.warnings))
     cleared = without_clearance(result, subject.cannot_clear)

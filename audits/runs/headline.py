@@ -72,7 +72,7 @@ class RunFinding:
 
     @property
     def sentence(self) -> str:
-        """What it found, in one sentence for everybody."""
+        """What it found, in one sentence for everyone."""
         return self.audit.headline
 
     @property
@@ -125,7 +125,7 @@ def headline_of(run: _Run, *, asked: bool = True) -> RunHeadline:
     Parameters
     ----------
     asked : bool
-        Whether the groups that options name are somebody's question; not in a bundled example.
+        Whether the groups that options name are someone's question; not in a bundled example.
     """
     found = findings_of(run)
     question = next(

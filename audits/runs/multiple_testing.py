@@ -76,8 +76,9 @@ def _note(
     exact = options.get("correction", "max") != "max" or options.get("context")  # then none are needed
     if not exact and isinstance(permutations, int) and 0 < permutations < math.ceil(number / level) - 1:
         said.append(
-            f"With {permutations} permutations no p-value is below {1 / (permutations + 1):.2g}, and among "
-            f"{number} audits evidence can need {level / number:.2g}: ask for at least "
+            f"With {permutations} permutations no p-value can be below {1 / (permutations + 1):.2g}, and "
+            "among "
+            f"{number} audits evidence can need {level / number:.2g}. Use at least "
             f"{math.ceil(number / level) - 1:,}."
         )
     return " ".join(said)

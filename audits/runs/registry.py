@@ -162,7 +162,7 @@ def usual_audits(data: AuditData, *, words: bool = False, anew: bool = True) -> 
     ----------
     words : bool
         Whether the model is one of words: most audits compare people by numbers and categories.
-    anew : bool
+    again : bool
         Whether the model can score people whom nobody in the data is.
     """
     found = {}

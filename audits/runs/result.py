@@ -102,7 +102,7 @@ class AuditResult:
 
     @property
     def headline(self) -> str:
-        """What it found in one sentence for everybody."""
+        """What it found in one sentence for everyone."""
         with speaking(self.words):
             return AUDITS[self.name].sentence(self.result)
 
@@ -271,7 +271,7 @@ class RunResult:
             results.json, with ``[0.5]`` where rows of one group differ in alpha alone), ``value``, ``low``,
             ``high``, ``n``, ``unit``, ``method`` and ``verdict`` (of the row that states one, else of the
             audit, corrected for all audits of the run). Shares are shares, not percent; ``own`` is
-            the unit of a metric of one's own.
+            the unit of a custom metric.
         """
         rows = []
         for name, entry in zip(_numbered(self.audits), self.to_json()["audits"], strict=True):
@@ -307,7 +307,7 @@ class RunResult:
         Raises
         ------
         RunFailed
-            If the folder does not hold a whole result of this version.
+            If the folder does not hold a complete result of this version.
         """
         folder = Path(folder)
         try:
@@ -316,7 +316,8 @@ class RunResult:
             if schema not in READ:
                 raise RunFailed(
                     f"{folder} holds results of schema {schema}, and this version reads "
-                    f"{' and '.join(map(str, READ))}; use the Evenhand that wrote them, or run it again."
+                    f"{' and '.join(map(str, READ))}; use the version of Evenhand that wrote them, or run "
+                    "it again."
                 )
             entries = document.pop("audits")
             told = document["spec"]["data"].get("words")
@@ -346,7 +347,7 @@ class RunResult:
             return cls(**document, audits=audits, compared=compared, search=search, folder=folder)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunFailed(
-                f"{folder} does not hold a whole result of this version ({error}); run it again."
+                f"{folder} does not hold a complete result of this version ({error}); run it again."
             ) from None
 
     def write_tables(self, folder: Path) -> None:
@@ -463,7 +464,7 @@ def _estimates(value: Any, path: str, about: dict[str, Any]) -> Iterator[dict[st
             yield {**about, "measure": path, "unit": unit, **ends}
     elif isinstance(value, dict):
         told: dict[str, Any] = dict(_names_of(value, about)) if path else {}
-        if isinstance(value.get("added"), dict):  # metrics of one's own, in units of their own
+        if isinstance(value.get("added"), dict):  # custom metrics, in units of their own
             told["added"] = tuple(value["added"])
         if isinstance(value.get("verdict"), str) and path:
             told["verdict"] = value["verdict"]

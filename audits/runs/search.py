@@ -2,7 +2,7 @@
 
 An average can hide a group that nobody named. A run in which some audit clears an attribute, or finds its
 difference small, therefore looks for groups in every protected attribute, narrowed by the features, each
-compared with the others of the same context. It has its own verdict, counts along in the run's correction,
+compared with the others in the same context. It has its own verdict, counts along in the run's correction,
 and what it finds stands beside every all-clear of its attributes.
 """
 

@@ -320,7 +320,7 @@ def _itself(data: DataSpec) -> dict[str, Any]:
     """Return the model of a spec without one: a numeric outcome is what people got."""
     if data.outcome != "numeric" or data.label is None:
         raise InputError(
-            "model", "is missing", advice="write model: {train: logistic}, or where decisions or scores stand"
+            "model", "is missing", advice="write model: {train: logistic}, or where decisions or scores are"
         )
     return {"predictions": {"score": data.label}}
 
@@ -358,7 +358,7 @@ def _comparing(value: Any, first: ModelSpec) -> Comparing:
         raise InputError("compare.treated", "needs a first model that is trained here", advice=advice)
     if "also" in treated:
         advice = "leave it out, and name audits under audits"
-        raise InputError("compare.treated.also", "is of the audit alone", advice=advice)
+        raise InputError("compare.treated.also", "belongs to the audit", advice=advice)
     return Comparing(None, threshold, _brief(build(AUDITS.treating.options, treated, "compare.treated")))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 __all__ = ["VERSION", "stamp"]
 
-VERSION = "0.1.0"
+VERSION = "1.0.0"
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "POT", "torch", "onnxruntime")

@@ -11,7 +11,7 @@ causal models (`synthetic`); section 6, match sets by counterfactual augmentatio
 Departures, and why:
 
 * A's gradient is taken at its log-odds. Taken at the probability, as Definition 3.1 is written, it vanishes
-  where A is sure: with the protected column among the features nearly everybody is at 0. The literal form
+  where A is sure: with the protected column among the features nearly everyone is at 0. The literal form
   is an option that warns.
 * A is not given the protected column unless asked; the paper's experiments give it.
 * A is a network unless asked otherwise, also beside a logistic F: of two logistic regressions the sensitivity

@@ -132,8 +132,8 @@ def why_withheld(models: Models, direct: tuple[str, ...], options: SensitivityOp
     lines = [net is not None and not net.hidden and net.weights[-1].shape[1] == 1 for net in networks]
     if options.gradient != "literal" and all(lines):
         return Withheld(
-            "of two logistic regressions the sensitivity is p(1 - p) times a constant, so it says who is "
-            "close to one half and nothing of protected status; let status_model be a network"
+            "with two logistic regressions the sensitivity is p(1 - p) times a constant: it shows who is "
+            "close to one half and nothing about protected status. Set status_model to a network"
         )
     if direct:
         itself = "itself" if len(direct) == 1 else "themselves"
@@ -156,8 +156,8 @@ def _slope_note(models: Models, options: SensitivityOptions, splits: object | No
     if models.audited is not None:
         return ""
     steps = (
-        " It is made of trees, whose score changes at their split points only: a slope is how much it "
-        "changes over that step, and 0 where the step crosses none."
+        " It is made of trees, whose score changes only at their split points. A slope is the change over "
+        "that step, and 0 where the step crosses none."
     )
     return (
         f"{models.why_not}: its slopes are finite differences ({options.step:g} standard deviations, at "

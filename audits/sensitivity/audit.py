@@ -77,7 +77,7 @@ def sensitivity(
     progress(0.1, "measuring sensitivity")
     found = measure_people(people, models, options, part(progress, 0.1, 0.3))
     twin, note, others = _match(people, attributes, found, options, rng, part(progress, 0.3, 0.5))
-    progress(0.5, "training protected-status models anew")
+    progress(0.5, "training protected-status models again")
     fits = cross_fit(people, attributes, models, options, rng, part(progress, 0.5, 0.95))
     progress(0.95, "comparing groups")
     return pack(people, attributes, models, found, fits, twin, note, others, options, rng)
@@ -104,7 +104,7 @@ def _match(
         "rng": rng,
     }
     if options.counterfactuals:
-        progress(0.0, "deciding on the counterfactuals")
+        progress(0.0, "scoring the counterfactuals")
         otherwise, words = decided_otherwise(subject, attributes[0], options.counterfactuals)
         measured = found.sensitivity, found.influence, distance
         made = match_set(*measured, otherwise, twin=words, source="counterfactuals", **held)

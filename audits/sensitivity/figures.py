@@ -47,7 +47,7 @@ _CURVES = {
 
 
 def histogram(result: SensitivityResult) -> go.Figure:
-    """Draw everybody by sensitivity, darker beyond the threshold; in the focus color if it is a finding."""
+    """Draw everyone by sensitivity, darker beyond the threshold; in the focus color if it is a finding."""
     edges, people = result.histogram.edges, result.histogram.people
     threshold = result.threshold.value or 0.0
     # the last bin is open: it is drawn as wide as the others
@@ -198,7 +198,7 @@ def groups(result: SensitivityResult) -> go.Figure:
     named_above(figure, f"gray: within {number(limit)} times", (1 / limit, limit), drawn)
     figure.update_xaxes(title="mean sensitivity (times that of everyone else)", range=drawn)
     listed = "; ".join(f"{item.group} {number(item.ratio.value)}" for item in shown[::-1])
-    alt = f"Mean sensitivity as times everyone else's: {listed}."
+    alt = f"Mean sensitivity as a multiple of everyone else's: {listed}."
     row_height = rows_named(figure, labels)
     return finish(figure, height=150 + (4 + row_height) * len(shown), alt=alt)
 
@@ -228,7 +228,7 @@ def features(result: SensitivityResult, *, most: int = 12) -> go.Figure:
     figure.update_xaxes(title="share of all sensitivity (%)", **shares_axis(ends))
     first = shown[-1]
     part = percent(first.share.value, 1000)
-    alt = f"Features by their part of all sensitivity; first {first.feature} with {part}."
+    alt = f"Features by their share of all sensitivity; largest: {first.feature} with {part}."
     return finish(figure, height=100 + 30 * len(shown), alt=alt)
 
 

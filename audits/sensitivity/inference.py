@@ -43,7 +43,7 @@ QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 _BINS = 40
 _ALIKE = 60  # of whom nobody differs: fewer than one in twenty others do, with 95 % confidence
 _AT_ONCE = 2_000_000
-_SHUFFLED = 20_000  # people up to whom everybody is shuffled
+_SHUFFLED = 20_000  # people up to whom everyone is shuffled
 _MAX_DRAWS = 20_000
 
 
@@ -101,7 +101,7 @@ def judge_groups(
 
     Two groups of one attribute are one look, k > 2 groups are k; intervals share the level among all
     looks. Groups of fewer than ten people have no interval and are no look. An interval reaches 1 unless
-    permuted membership rejects 1 too, by the logarithm of the ratio over its standard error: so studentised,
+    permuted membership rejects 1 too, by the logarithm of the ratio over its standard error: so studentized,
     permutations keep their level also where only the spread differs between the groups, and of few people
     intervals of skewed or repeated values alone exclude 1 too often.
 
@@ -209,7 +209,7 @@ def judge_group(
     if ratio.value is None:
         return judge_about_one(ratio, p, options, reason="nobody has a sensitivity to compare with", **told)
     if same:
-        reason = "everybody has one and the same sensitivity, which of so few says little of others"
+        reason = "everyone has the same sensitivity, which says little about others with so few people"
         return judge_about_one(ratio, p, options, only_estimated=reason, **told)
     if withheld.clear:
         told |= {"cannot_clear": withheld.clear, "reason": withheld.clear}
@@ -235,7 +235,7 @@ def ratio_p_value(
 
     The statistic is the logarithm of the ratio over its standard error (Janssen, 1997, Statistics &
     Probability Letters 36:9-21: a permutation test of equal means keeps its level under unequal spread if it
-    is studentised). Measured by ``benchmarks/calibration/sensitivity.py``. Of more than 20,000 people the
+    is studentized). Measured by ``benchmarks/calibration/sensitivity.py``. Of more than 20,000 people the
     group is drawn with replacement.
 
     Parameters
@@ -255,7 +255,7 @@ def ratio_p_value(
     whole, single = sums.sum(axis=1), bool((each == 1).all())
 
     def statistic(part: np.ndarray) -> np.ndarray:
-        """Studentised log ratio of means, from the sums (3, draws) of a side."""
+        """Studentized log ratio of means, from the sums (3, draws) of a side."""
         found = []
         for n, first, second in (part, whole[:, None] - part):
             mean = first / n
@@ -301,7 +301,7 @@ def _sums_of(drawn: np.ndarray, sums: np.ndarray, *, single: bool) -> np.ndarray
 
 def reaching_one(ratio: Estimate, p: float, level: float) -> Estimate:
     """Return `ratio` with an interval that holds 1 unless `p`, of permuted membership, is at most `level`."""
-    method = f"{ratio.method}, 1 excluded only if studentised permutations do"
+    method = f"{ratio.method}, 1 excluded only if studentized permutations do"
     if p <= level:
         return dataclasses.replace(ratio, method=method)
     low = None if ratio.low is None else min(ratio.low, 1.0)
@@ -353,8 +353,8 @@ def _shares(
 ) -> list[Estimate]:
     """Shares of the columns of `weighted` (n, c) in its sum, with intervals that hold together.
 
-    A column with the same share in everybody (0, or between two linear models any) has no width; its
-    spread is rounding, which a studentised bootstrap would blow up.
+    A column with the same share in everyone (0, or between two linear models any) has no width; its
+    spread is rounding, which a studentized bootstrap would blow up.
     """
     sums = weighted.sum(axis=1)
     value = weighted.sum(axis=0) / sums.sum()

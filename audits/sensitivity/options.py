@@ -19,15 +19,15 @@ class SensitivityOptions:
     protected: Annotated[
         str | tuple[str, ...] | None,
         option(
-            "Protected attributes whose influence is measured, all by default. Each gets a model that tells "
-            "it from the features; a person's sensitivity is the largest of them."
+            "Protected attributes whose influence is measured, all by default. For each, a model learns "
+            "to predict it from the features; a person's sensitivity is the largest of them."
         ),
     ] = None
     status_model: Annotated[
         Literal["like", "network", "logistic"],
         option(
-            "The protected-status model A: like the audited network where it is one, otherwise a network of "
-            "two hidden layers of 64; or one of the two."
+            "The protected-status model A: like the audited network if it is one, otherwise a network "
+            "with two hidden layers of 64; or one of the two."
         ),
     ] = "like"
     give_protected: Annotated[
@@ -37,14 +37,14 @@ class SensitivityOptions:
     gradient: Annotated[
         Literal["logit", "literal"],
         option(
-            "A's gradient at its log-odds, or at its probability as Definition 3.1 is written: that vanishes "
+            "A's gradient at its log-odds, or at its probability as in Definition 3.1, which vanishes "
             "where A is sure."
         ),
     ] = "logit"
     smooth: Annotated[
         int,
         option(
-            "Draws of noise over which gradients are averaged (SmoothGrad); 0 takes them at the person.",
+            "Noise draws over which gradients are averaged (SmoothGrad); 0 uses the person's own gradient.",
             ge=0,
             le=200,
         ),
@@ -56,23 +56,23 @@ class SensitivityOptions:
     step: Annotated[
         float,
         option(
-            "Step of finite differences, where the model has no gradient.",
+            "Step of finite differences, if the model has no gradient.",
             unit="standard deviations",
             gt=0,
             le=5,
         ),
     ] = 0.1
     false_alarm_rate: Annotated[
-        float, option("Share of the reference people that the threshold lets be flagged.", gt=0, lt=0.5)
+        float, option("Share of the reference people above the threshold.", gt=0, lt=0.5)
     ] = 0.05
-    threshold: Annotated[
-        float | None, option("A threshold of one's own instead.", ge=0, allow_inf_nan=False)
-    ] = None
+    threshold: Annotated[float | None, option("A custom threshold instead.", ge=0, allow_inf_nan=False)] = (
+        None
+    )
     level: Level = 0.05
     material: Annotated[
         float,
         option(
-            "Ratio of mean sensitivities of two groups that matters to the auditor.",
+            "Ratio of two groups' mean sensitivities that matters to you.",
             unit="times",
             gt=1,
             allow_inf_nan=False,
@@ -81,22 +81,24 @@ class SensitivityOptions:
     match_set: Annotated[
         Literal["auto", "off"],
         option(
-            "Hold sensitivity against an unbiased twin where one can be trained, or true counterfactuals "
-            "where the data know them."
+            "Compare sensitivity with an unbiased twin if one can be trained, or with true "
+            "counterfactuals if the data have them."
         ),
     ] = "auto"
     counterfactuals: Annotated[
         dict[str, str] | None,
         option(
-            "Feature to the column that says what it would have been, had the person belonged to the other "
-            "group: a known causal generator's. The match set is then made of them instead of the twin."
+            "For each feature, the column with what it would have been in the other group, from a known "
+            "causal generator. The match set then uses these instead of the twin."
         ),
     ] = None
     bands: Annotated[
         int,
         option(
-            "Bands of distance from the decision threshold in which the match set is looked at.", ge=1, le=50
+            "Bands of distance from the decision threshold in which the match set is evaluated.", ge=1, le=50
         ),
     ] = 5
-    bootstrap: Annotated[int, option("Draws behind curves and feature shares.", ge=100, le=5000)] = 300
-    max_people: Annotated[int | None, option("People drawn at most.", unit="people", ge=20)] = None
+    bootstrap: Annotated[int, option("Draws for curves and feature shares.", ge=100, le=5000)] = 300
+    max_people: Annotated[
+        int | None, option("Largest number of people; more are sampled down to it.", unit="people", ge=20)
+    ] = None

@@ -38,15 +38,14 @@ def _seconds(options: SensitivityOptions, size: Size) -> float:
 AUDIT = Audit(
     name="sensitivity",
     title="Prediction sensitivity",
-    question="Is this very prediction driven by protected status?",
+    question="Is this particular prediction driven by protected status?",
     also_called="predictionsensitivity shap lime attribution gradient influence",
     then=("loss_ratio", "flipset"),
     limits=(
-        "Sensitivity says how far a prediction hangs on features that tell the groups apart; it is "
-        "only as good as the protected-status model, finds associations and no causes, and can be "
-        "high for a prediction that is justified. It has no unit: read it beside the baseline. Near "
-        "the decision threshold every gradient is large, which is why it is held against distance "
-        "from the threshold."
+        "Sensitivity says how much a prediction depends on features that tell the groups apart. It is "
+        "only as good as the protected-status model, finds associations and not causes, and can be high "
+        "for a justified prediction. It has no unit: compare it with the baseline. Near the decision "
+        "threshold every gradient is large, so it is also compared with distance from the threshold."
     ),
     options=SensitivityOptions,
     result="audits.sensitivity.result:SensitivityResult",
@@ -61,8 +60,8 @@ AUDIT = Audit(
     seconds=_seconds,
     asks_anew=True,
     unplanned=(
-        "It cannot be planned: it asks the model about people who are not in the data, so no difference of a "
-        "known size can be planted among the predictions."
+        "It cannot be planned: it asks the model about people who are not in the data, so a difference of "
+        "a known size cannot be planted in the predictions."
     ),
     bundle="audits.monitor.bundle:bundle_of",
     pages=OnPages(

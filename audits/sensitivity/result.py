@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import frame_of, head, notebook_display, plain
+from audits.results import frame_of
 from audits.sensitivity.match_sets.sets import MatchSet
 from audits.sensitivity.measurement.status_models import StatusQuality
-from audits.stats import Estimate, Judgment, Verdict
+from audits.stats import BaseResult, Estimate, Judgment
 
 __all__ = ["Baseline", "FeatureShare", "GroupSensitivity", "Histogram", "SensitivityResult"]
 
@@ -66,9 +66,9 @@ class FeatureShare:
 
 @dataclass(frozen=True)
 class Histogram:
-    """People by sensitivity: counts per bin for everybody and for each group (``attribute: group``).
+    """People by sensitivity: counts per bin for everyone and for each group (``attribute: group``).
 
-    The last bin holds everybody above its lower edge.
+    The last bin holds everyone above its lower edge.
     """
 
     edges: tuple[float, ...]
@@ -76,9 +76,8 @@ class Histogram:
     groups: dict[str, tuple[float, ...]]
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class SensitivityResult:
+class SensitivityResult(BaseResult):
     """Result of a sensitivity audit.
 
     Attributes
@@ -159,16 +158,6 @@ class SensitivityResult:
     direct: tuple[str, ...] = ()
 
     @property
-    def verdict(self) -> Verdict:
-        """The verdict on the groups' mean sensitivities."""
-        return self.judged.verdict
-
-    @property
-    def people_needed(self) -> int | None:
-        """About how many people in all would settle insufficient evidence; None where they would not."""
-        return self.judged.people_needed
-
-    @property
     def unwatchable(self) -> str:
         """Why no monitor can be made of this audit, a sentence; empty where one can."""
         if self.threshold.value is None or self.rows["used"] < 2:
@@ -176,15 +165,15 @@ class SensitivityResult:
         if not self.estimated:
             return ""
         if self.carried is None:
-            return "The audit was made before such models could be carried along; run it again."
+            return "The audit was made before monitors could include such models; run it again."
         return str(self.carried.get("refused", ""))
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; people, weights and encoding stay beside it."""
-        values = plain(self)
-        del values["encoding"], values["carried"], values["profile"], values["judged"]
+        values = super().to_json()
+        del values["encoding"], values["carried"], values["profile"]
         values["flagged"] = {"size": values.pop("above"), "share": values["flagged"]}
-        return {**values, **head(self)}
+        return values
 
     def to_frame(self) -> pd.DataFrame:
         """Return the groups as a table."""

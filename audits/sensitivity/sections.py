@@ -77,7 +77,9 @@ def _first_feature(result: SensitivityResult) -> str:
     known = [item for item in result.by_feature if item.share.value is not None]
     if not known:
         return "No feature has any sensitivity"
-    return f"{percent(known[0].share.value, known[0].share.n)} of the sensitivity is to {known[0].feature}"
+    return (
+        f"{percent(known[0].share.value, known[0].share.n)} of the sensitivity is due to {known[0].feature}"
+    )
 
 
 def _areas(result: SensitivityResult) -> str:
@@ -103,7 +105,7 @@ def _match_set(result: SensitivityResult) -> list[Exhibit]:
         Exhibit(
             "match_set",
             found.question,
-            "Further up and left: better. Dashed and dotted: two rivals that know nothing of groups."
+            "Further up and left: better. Dashed and dotted: two rivals that ignore groups."
             f"{_few_otherwise(found.mismatched)}",
             lambda: figures.match_curves(result),
             lambda: curves_table(result),
@@ -115,7 +117,7 @@ def _match_set(result: SensitivityResult) -> list[Exhibit]:
             Exhibit(
                 "match_sides",
                 "In and out of the match set",
-                "Sensitivity of people whose decision stays, and of those whose decision changes.",
+                "Sensitivity of people whose decision stays the same, and of those whose decision changes.",
                 lambda: figures.match_sides(result),
                 lambda: sides_table(result),
             )
@@ -141,7 +143,7 @@ def _of_few(result: SensitivityResult) -> str:
     """Say what few people cost the intervals of features' parts."""
     if result.rows["used"] > _FEW:
         return ""
-    return " Of about 100 people, all intervals hold together in 91 of 100 samples, not 95."
+    return " With about 100 people, all intervals hold together in 91 of 100 samples, not 95."
 
 
 def _few_otherwise(mismatched: Estimate) -> str:

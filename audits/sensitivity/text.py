@@ -83,7 +83,7 @@ def person_sentence(result: SensitivityResult, row: Hashable) -> str:
     who = f"{begun(words.person)} {row} {words.is_yes if bool(person['decision']) else words.is_no}"
     about, value = " or ".join(result.protected[:2]), float(person["sensitivity"])
     if value <= 0 or parts.sum() <= 0:
-        return f"{who}; no proxy for {about} moves that."
+        return f"{who}; no proxy for {about} affects that."
     mean = result.baseline.mean.value or 0.0
     times = "" if mean <= 0 else f" {number(value / mean)} times as much as the average person's"
     return f"{who}. The score depends on proxies for {about}{times}, most of all on {parts.idxmax()}."
@@ -144,7 +144,7 @@ def too_few(compared: GroupsJudgment) -> tuple[str, ...]:
     named = ", ".join(f"{group_name({item.attribute: item.group})} ({count(item.n)})" for item in small[:8])
     more = f" and {len(small) - 8} more" if len(small) > 8 else ""
     return (
-        f"Of fewer than {MIN} people no mean can be judged, so they have no part in the verdict: "
+        f"Groups of fewer than {MIN} people cannot be judged, so they do not count in the verdict: "
         f"{named}{more}.",
     )
 
@@ -182,17 +182,16 @@ def warnings_for(
             )
     if options.give_protected:
         found += [
-            f"give_protected had no effect for {name}, which is no feature: the protected-status model can "
-            f"only be given features. Add {name} to data.features to give it."
+            f"give_protected had no effect for {name}, which is not a feature: the protected-status model "
+            f"can only read features. Add {name} to data.features to give it."
             for name in no_features
         ]
     if options.gradient == "literal":
         found.append(
-            "The gradient of the protected-status model is taken at its probability, as Definition 3.1 is "
-            "written: where that model is sure it vanishes, and "
-            f"sensitivity with it ({percent(baseline.zeros, baseline.mean.n)} of the people are at "
-            f"exactly 0). "
-            "The log-odds do not saturate."
+            "The protected-status model's gradient is taken at its probability, as in Definition 3.1. "
+            "Where that model is sure, the gradient vanishes, and sensitivity with it "
+            f"({percent(baseline.zeros, baseline.mean.n)} of the people are at exactly 0). The log-odds do "
+            "not saturate."
         )
     elif baseline.zeros > 0.05:
         found.append(
@@ -201,11 +200,9 @@ def warnings_for(
     for name in reads_protected:
         if not options.give_protected:
             found.append(
-                f"The audited model reads {name} itself. The protected-status model was not given it, so "
-                f"what the audited "
-                f"model does with {name} directly is not counted here, only what works through other "
-                f"features; "
-                "give_protected counts it."
+                f"The audited model reads {name} itself, but the protected-status model was not given it. "
+                "So only effects through other features count here, not what the audited model does with "
+                f"{name} directly; give_protected counts that, too."
             )
     for each in status:
         found += _about(each)
@@ -226,13 +223,14 @@ def _about(status: StatusQuality) -> list[str]:
         ]
     words = f"held-out AUC {number(auc.value)}, {number(auc.low)}–{number(auc.high)}"
     if auc.value >= PERFECT:
-        because = "it is given the column itself" if status.given_protected else "some feature gives it away"
+        because = "it is given the column itself" if status.given_protected else "some feature reveals it"
         found.append(
-            f"The protected-status model tells {status.attribute} almost without error ({words}): {because}."
+            f"The protected-status model predicts {status.attribute} almost without error ({words}): "
+            f"{because}."
         )
     elif auc.low is not None and auc.low < _WEAK:
         found.append(
-            f"The protected-status model hardly tells {status.attribute} from the features ({words}): "
+            f"The protected-status model can hardly predict {status.attribute} from the features ({words}): "
             "sensitivity is only as good as that model."
         )
     if status.calibration_error > _MISCALIBRATED:

@@ -1,3 +1,4 @@
+from .base_result import BaseResult
 from .bootstrap import RatioMeans, ratio_means
 from .estimate import Estimate
 from .intervals import largest_gap, newcombe, share_ratio, sign_balance, weighted_sum, wilson
@@ -32,6 +33,7 @@ __all__ = [
     "POWER",
     "VERDICTS",
     "Badge",
+    "BaseResult",
     "Condition",
     "Estimate",
     "Judgment",

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 MIN_SEEN = 50
-"""Independent people below whom a group's own spread is not relied on alone."""
+"""Independent people below which a group's own spread is not used alone."""
 
 _MIN_LEVEL = 1e-12
 
@@ -57,7 +57,7 @@ class Quantities:
     values : float array (n,)
         Finite among those looked at.
     people : float array (n,)
-        People that a row stands for; under a design its sampling weight.
+        People that each row represents; under a design its sampling weight.
     design : Design or None
         Of the rows, where they are not one independent person each.
     """
@@ -120,7 +120,7 @@ def amount_limit(given: float | str, mean: float | None, where: str) -> float:
     except ValueError:
         number = math.nan
     if not 0 < number < math.inf:
-        raise InputError(where, "must be an amount above 0, or per cent such as '5%'", given)
+        raise InputError(where, "must be an amount above 0, or a percentage such as '5%'", given)
     return number / 100 * max(mean or 0.0, 0.0) if text.endswith("%") else number
 
 

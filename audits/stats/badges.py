@@ -41,7 +41,7 @@ BADGES: tuple[Badge, ...] = (
     "no verdict",
     "no material difference",
 )
-"""In order of weight: a place with several audits shows the first of theirs."""
+"""In order of weight: a place with several audits shows the first of these."""
 
 ICONS: dict[Badge, str] = {
     "difference": "●",
@@ -256,7 +256,7 @@ def _unit(judged: _JudgmentLike) -> tuple[float, str]:
 
 
 def _points(share: float) -> str:
-    """Word a limit on shares that somebody chose: to a tenth of a point; empty for any other."""
+    """Word a limit on shares that someone chose: to a tenth of a point; empty for any other."""
     points = 100 * abs(share)
     return f"{points:g} points" if points < 100 and abs(points - round(points, 1)) < 1e-9 else ""
 

@@ -37,7 +37,7 @@ def ratio_means(
     Parameters
     ----------
     totals : array (n, k)
-        Per row (a person, or people alike) the weighted total of each quantity.
+        Per row (a person, or people with the same features) the weighted total of each quantity.
     weights : array (n,) or (n, k)
         Per row the weight behind it; every column's sum must be positive.
     people : array (n,), optional
@@ -59,7 +59,7 @@ def ratio_means(
     n, k = totals.shape
     weights = np.broadcast_to(weights[:, None] if weights.ndim == 1 else weights, (n, k))
     value = totals.sum(0) / weights.sum(0)
-    # centred, so that a draw's deviation is a sum of small terms and not a difference of large ones
+    # centered, so that a draw's deviation is a sum of small terms and not a difference of large ones
     deviation = totals - weights * value
     # everyone alike but for rounding: rounding that all draws share would look like a sure deviation
     deviation = np.where(np.abs(deviation) > 1e-12 * np.abs(totals).max(0), deviation, 0.0)

@@ -1,4 +1,4 @@
-"""Has any of many streams changed? Detectors that share one rate of false alarms, asked after everybody.
+"""Has any of many streams changed? Detectors that share one rate of false alarms, asked after everyone.
 
 A *rank stream* brings cells of a distribution (sixteenths of a column, levels of a category). Each new cell's
 rank among a reference and everything before it is uniform and independent of all earlier ranks while nothing
@@ -6,7 +6,7 @@ changes (conformal ranks, ties broken by a coin): the size of the reference is a
 *event stream* brings yes or no, and has not changed while the chance of yes is at most its bound. On either,
 players bet: each step multiplies a player's stake by a number whose mean is at most 1 while nothing changes,
 and never lets it stay below 1. A stream alarms when the stake of one of its players reaches (people between
-its false alarms) x (players), and begins anew.
+its false alarms) x (players), and begins again.
 
 Such a detector waits at least that many people on average, and so do the waits after each alarm; numbers of
 false alarms of several streams add up whatever hangs together among them. So shares of one budget, one a
@@ -20,7 +20,7 @@ after a reference of m. Their mean stake M does not grow on average while nothin
 reaches b with a chance of at most 1 / b (Ville). It alarms where M reaches 4 / 2^k times the people between
 false alarms, among the people 2^k to 2^(k + 1) - 1, but never below 200: so the chance of having alarmed by
 person t is at most t / 2 over the people between false alarms. A stake that begins but once needs to grow far
-less than those that may begin with anybody. Once it has alarmed the stream begins anew, as if the reference
+less than those that may begin with anyone. Once it has alarmed the stream begins again, as if the reference
 were all that it knew: found again and again while people differ from it, and no more once they do not.
 
 References
@@ -150,7 +150,7 @@ class ChangeWatch:
         self._stakes = np.zeros((self._ranks + self._events, _PLAYERS))
         self._people = np.zeros(self._ranks + self._events)
         self._fading = np.zeros((self._ranks, _FADING.shape[1]))
-        self._begun = np.zeros(self._ranks)  # people whom a stream had seen when it began anew
+        self._begun = np.zeros(self._ranks)  # people whom a stream had seen when it began again
 
     @property
     def levels(self) -> np.ndarray:
@@ -210,7 +210,7 @@ class ChangeWatch:
         return sorted(found, key=lambda each: each.person)
 
     def _take(self, given: np.ndarray, active: np.ndarray, first: int) -> list[Crossing]:
-        """Take people (n, streams) of some streams; a stream found apart from its reference begins anew."""
+        """Take people (n, streams) of some streams; a stream found apart from its reference begins again."""
         ranks = int(np.searchsorted(active, self._ranks))
         turns = self._people[active] + (given >= 0).cumsum(axis=0)
         fine = self._uniform(given[:, :ranks], active[:ranks], turns[:, :ranks])

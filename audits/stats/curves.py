@@ -161,7 +161,7 @@ def area_equally_far(
 def _beside(
     score: np.ndarray, distance: np.ndarray, cases: np.ndarray, weights: np.ndarray, others: np.ndarray
 ) -> float | None:
-    """Weighted mean share of neighbours on both sides that a case outscores; `others` rise in distance."""
+    """Weighted mean share of neighbors on both sides that a case outscores; `others` rise in distance."""
     place = np.searchsorted(distance[others], distance[cases])
     reach = np.minimum(np.minimum(place, len(others) - place), _NEIGHBOURS)  # as many on either side
     steps = np.arange(_NEIGHBOURS)
@@ -177,7 +177,7 @@ def _beside(
 
 
 def _bootstrap_counts(counts: np.ndarray, sides: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-    """How often each row is drawn, (n,), when the people of each side are drawn anew; others never are."""
+    """How often each row is drawn, (n,), when the people of each side are drawn again; others never are."""
     found = np.zeros(len(counts))
     for side in sides:
         people = counts[side].sum()

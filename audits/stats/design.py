@@ -190,13 +190,13 @@ def _variance(influence: np.ndarray, stratum: np.ndarray, inside: np.ndarray) ->
 def _centered(influence: np.ndarray, stratum: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """What clusters add beyond their stratum's mean, so that squares sum to the variance (clusters,).
 
-    A stratum with one cluster is held against everybody's mean.
+    A stratum with one cluster is compared with everyone's mean.
     """
     own, values = stratum[inside], influence[inside]
     k = np.bincount(own)
     alone = k == 1
     mean = np.bincount(own, values) / np.maximum(k, 1)
-    mean[alone] = 0.0  # the linearised values sum to 0 over everybody
+    mean[alone] = 0.0  # the linearised values sum to 0 over everyone
     factor = np.where(alone, 1.0, k / np.maximum(k - 1, 1))
     found = np.zeros(len(influence))
     found[inside] = np.sqrt(factor[own]) * (values - mean[own])

@@ -1,8 +1,8 @@
-"""Groups' means against everybody else's: intervals that hold together, and p-values, by permutation.
+"""Groups' means against everyone else's: intervals that hold together, and p-values, by permutation.
 
 Membership is permuted among people. That is exact where groups differ in nothing. Groups of the same mean
 that differ in spread would be told apart by chance far too often, the smaller and more spread out the one; so
-each difference is measured in its own standard error (Welch), taken anew in every permutation (Janssen 1997;
+each difference is measured in its own standard error (Welch), taken again in every permutation (Janssen 1997;
 Chung, Romano 2013), and on the scale of Student's distribution with the freedom of the smaller side, so that
 a group of three counts by how rare its difference is. The critical value is that of the largest over all
 groups (Westfall, Young), and the same number makes the intervals: they exclude 0 exactly where the p-value is
@@ -14,7 +14,7 @@ beside 200 others, its spread that of the others, 3 and 5 times it:
     normal   3 people .055 .058 .058   5 people .058 .060 .065   8 people .037 .052 .048
     gamma             .055 .065 .070            .030 .052 .055            .040 .052 .068
 
-Steadying a small group's spread by everybody's instead gives up to .26.
+Steadying a small group's spread by everyone's instead gives up to .26.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LAST_DIGITS = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class GroupMeans:
-    """Groups' means minus those of everybody else.
+    """Groups' means minus those of everyone else.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def group_means(
     permutations: int,
     rng: np.random.Generator,
 ) -> GroupMeans | None:
-    """Hold the mean of `values` (n,) in each `group` (n,), a code, against everybody else's.
+    """Hold the mean of `values` (n,) in each `group` (n,), a code, against everyone else's.
 
     Parameters
     ----------
@@ -114,8 +114,10 @@ def group_means(
         None for fewer than two groups, or without permutations.
     """
     k = int(np.max(group, initial=-1)) + 1
+    order = np.lexsort((weights, values, group))  # the order of the table decides nothing
+    values, weights, group = values[order], np.asarray(weights, dtype=float)[order], group[order]
     known = np.isfinite(values) & (weights > 0)
-    rows, weights = as_people(np.asarray(weights, dtype=float)[known])
+    rows, weights = as_people(weights[known])
     values, group = values[known][rows], group[known][rows]
     if len(np.unique(group)) < 2 or permutations == 0:
         return None
@@ -127,7 +129,7 @@ def group_means(
     freedom = np.maximum(freedom, 1)
     if float(np.average(apart**2, weights=weights)) <= (1e-12 * max(abs(mean), 1e-300)) ** 2:
         nothing, none = np.zeros(k), np.zeros(permutations)
-        unit = np.where(size > 0, 1e-300, np.inf)  # everybody is alike, whoever is in which group
+        unit = np.where(size > 0, 1e-300, np.inf)  # everyone is alike, whoever is in which group
         return GroupMeans(size, size / size.sum(), nothing, unit, freedom, none, level)
     difference, unit = (one[0] for one in _apart(apart, weights, group[None], k))
     null = np.empty(permutations)
@@ -166,7 +168,7 @@ def _apart(
             np.where(
                 number > 1,
                 np.maximum(squares - totals**2 / amount, 0.0) / amount * number / np.maximum(number - 1, 1),
-                spread,  # of one person alone no spread is known: everybody's is taken
+                spread,  # of one person alone no spread is known: everyone's is taken
             )
             for squares, totals, amount, number in (
                 (square, total, own, people),
@@ -187,7 +189,7 @@ def judge_groups(
     ranges: tuple[np.ndarray, np.ndarray] | None = None,
     open_reason: str = "",
 ) -> tuple[Judgment | None, ...]:
-    """Judge every group's difference from everybody else by its interval; None for a group without people.
+    """Judge every group's difference from everyone else by its interval; None for a group without people.
 
     Parameters
     ----------
@@ -207,7 +209,7 @@ def judge_groups(
     nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
     p = np.minimum(means.p_values(nearest) * looks, 1.0)
     level = means.level * looks
-    method = f"studentised permutation {percent_level(level)}, all groups together"
+    method = f"studentized permutation {percent_level(level)}, all groups together"
     found: list[Judgment | None] = []
     for g, size in enumerate(means.size):
         if size <= 0:
@@ -239,7 +241,7 @@ def judge_groups(
                 immaterial=(-material, material),
                 level=level,
                 p_value=float(p[g]),
-                only_estimated=f"of fewer than {MIN} people no spread is known",
+                only_estimated=f"the spread of fewer than {MIN} people is unknown",
             )
         found.append(judged)
     return tuple(found)

@@ -2,7 +2,7 @@
 
 The plain normal interval of a mean misses far more often above than below when the values have a long
 right tail, because mean and standard deviation then rise together, and its one-sided test sees too little.
-Hall's transformation takes the skewness out of the studentised mean; it is monotone, so the p-value at
+Hall's transformation takes the skewness out of the studentized mean; it is monotone, so the p-value at
 every tolerance comes from the same four numbers without another look at the data.
 
 Coverage of 95 % intervals and Type I error at 5%, 2,000 replications each (Monte-Carlo error 0.005), by
@@ -36,7 +36,7 @@ __all__ = ["MIN", "MeanMethod", "MeanTest", "hall_quantile", "mean_test"]
 MeanMethod = Literal["skewness", "normal"]
 
 MIN = 10
-"""People below whom nothing is known of a tail: two who are alike would give an interval of no width."""
+"""People below which nothing is known of a tail: two equal values would give an interval of zero width."""
 _LONG_TAIL = 0.35  # times √n; a sample's skewness cannot pass √n itself
 
 
@@ -116,7 +116,7 @@ class MeanTest:
         return float(-stdtrit(self.n - 1, level))
 
     def _end(self, quantile: float) -> float | None:
-        """End of the interval: the mean whose transformed studentised distance is `quantile`."""
+        """End of the interval: the mean whose transformed studentized distance is `quantile`."""
         error = self.standard_error
         if error is None:
             return None

@@ -22,7 +22,7 @@ def quantile(
     share : float in (0, 1)
         0.95 is the value that at most 5% exceed.
     weights : (n,), optional
-        People that a row stands for, counted as rows.
+        People that each row represents, counted as rows.
     level : float
         Error rate. An end that lies beyond the smallest or largest value is None: too few people.
 

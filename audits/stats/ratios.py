@@ -14,7 +14,7 @@ from audits.stats.shares import wilson_ends
 __all__ = ["MIN_REFERENCE", "mean_ratio", "ratios_to_highest"]
 
 MIN_REFERENCE = 0.02
-"""Share of all people from which a group's rate can be the highest that the others are divided by."""
+"""Share of all people from which a group can set the highest rate, by which the others are divided."""
 
 
 def mean_ratio(first: MeanTest, second: MeanTest, *, level: float = 0.05) -> Estimate:

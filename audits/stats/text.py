@@ -115,7 +115,7 @@ def named_group(group: str) -> str:
     >>> named_group("female"), named_group("Other")
     ('female people', '“Other”')
     """
-    return people_in(group).removeprefix("people in ")
+    return people_in(group).removeprefix(f"{vocabulary().people} in ")
 
 
 def people_in(group: str) -> str:
@@ -139,7 +139,8 @@ def people_in(group: str) -> str:
         return group
     parts = re.split(r" & | × ", group)
     plain = all(_PLAIN.fullmatch(part) and part.lower().split()[-1] not in _SAYS_LITTLE for part in parts)
-    return f"{group} people" if plain else f"people in “{group}”"
+    people = vocabulary().people
+    return f"{group} {people}" if plain else f"{people} in “{group}”"
 
 
 def so_many(some: float, group: str) -> str:
@@ -156,7 +157,8 @@ def so_many(some: float, group: str) -> str:
     if words == "1" and (one := vocabulary().group(group, one=True)) is not None:
         return f"1 {one}"
     if words == "1":
-        one = re.sub(r"^people(?= in “)|(?<= )people$", "person", told)
+        people = re.escape(vocabulary().people)
+        one = re.sub(rf"^{people}(?= in “)|(?<= ){people}$", vocabulary().person, told)
         told = one if one != told else f"person among {told}"
     return f"{words} {told}"
 
@@ -189,7 +191,7 @@ def percent(share: float | None, n: float, beside: float | None = None) -> str:
     """Word a share of `n` people: one decimal from 1,000 people on, none below.
 
     Of a share `beside` that of so many others it has the digits of fewer people. A share of at least one
-    person is never worded as nobody, nor as everybody where one is missing: it gets one decimal more, and
+    person is never worded as nobody, nor as everyone where one is missing: it gets one decimal more, and
     where that is too few, says less than or more than.
 
     Examples

@@ -54,10 +54,10 @@ NO_MATERIAL: Verdict = "no material difference"
 INSUFFICIENT: Verdict = "insufficient evidence"
 
 VERDICTS: tuple[Verdict, ...] = (EVIDENCE, INSUFFICIENT, NO_MATERIAL)
-"""In the order in which a reader should see them."""
+"""In the order in which to show them."""
 
 AVERAGE = "average"
-"""What decides unless an audit states several conditions."""
+"""The deciding condition, unless an audit has several."""
 
 DEFAULT_LEVEL = 0.05
 """Error rate of intervals, tests and verdicts unless the auditor says otherwise."""
@@ -66,10 +66,10 @@ MATERIAL_DIFFERENCE = 0.10
 """Difference of two shares that counts as material unless the auditor says otherwise."""
 
 LOW_RATE = 0.2
-"""Overall rate below which the ratio is held against the limit too."""
+"""Overall rate below which the ratio is compared with the limit, too."""
 
 POWER = 0.8
-"""Power to which numbers of people needed are worked out."""
+"""Power for which the number of people needed is calculated."""
 
 
 _MAX_PEOPLE = 10**9  # beyond it a number of people settles nothing
@@ -143,7 +143,7 @@ class Judgment:
     def __post_init__(self) -> None:
         if self.people_needed is not None and self.people_needed > _MAX_PEOPLE:
             object.__setattr__(self, "people_needed", None)
-            object.__setattr__(self, "reason", self.reason or "it would take more people than can be had")
+            object.__setattr__(self, "reason", self.reason or "it would take more people than there could be")
 
 
 def judge(
@@ -258,7 +258,7 @@ def limit_of(
     Parameters
     ----------
     material : float
-        Smallest difference that matters to the auditor.
+        Smallest difference that matters to you.
     material_on : {"difference", "ratio", "either"}
         What the limit is on; "either" holds the ratio against it where the overall rate is below 20%.
     rate, overall : float or None

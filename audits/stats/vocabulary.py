@@ -31,7 +31,7 @@ class DataWords:
     people, person : str
         Those who are decided about: ``"applicants"``, ``"applicant"``.
     yes, no : str
-        The two decisions, as one says that somebody is it: ``"approved"``, ``"declined"``; empty where they
+        The two decisions, as one says that someone is it: ``"approved"``, ``"declined"``; empty where they
         have no name.
     truth_yes, truth_no : str
         How it turned out: ``"repaid"``, ``"defaulted"``; empty where it has no name.

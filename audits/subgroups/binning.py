@@ -123,9 +123,8 @@ def _from_category(
     if subsets and len(levels) > MAX_SUBSET_LEVELS:
         subsets = False
         notes.append(
-            f"“{name}” has {len(levels)} values: its single values are rules, not its "
-            f"{2 ** len(levels) - 2:,} subsets. "
-            "A column with fewer, larger values shows unions of them."
+            f"“{name}” has {len(levels)} values, so rules use its single values, not its "
+            f"{2 ** len(levels) - 2:,} subsets. Group its values to see unions of them."
         )
     return category(name, codes, levels, subsets=subsets, protected=protected)
 
@@ -277,7 +276,7 @@ def _given_edges(name: str, edges: tuple[float, ...], known: np.ndarray) -> np.n
     if outside.size:
         raise InputError(
             f"rule_sets.bins.{name}",
-            f"must hold everyone, but {outside.size:,} values lie outside (such as {outside[0]:g})",
+            f"must hold everyone, but {outside.size:,} values are outside (such as {outside[0]:g})",
             list(edges),
             "widen the first or the last bin",
         )

@@ -16,11 +16,13 @@ Amount = Annotated[int, Field(ge=2, le=100)]
 
 Protected = Annotated[
     tuple[str, ...] | None,
-    option("Protected attributes that rules may constrain; all of the data's by default."),
+    option("Protected attributes that rules may use; all by default."),
 ]
 Text = Annotated[
     str | None,
-    option("Column of text: rules then say which identity term a text holds, and attributes are not used."),
+    option(
+        "Column of text. Rules then say which identity term a text contains, and attributes are not used."
+    ),
 ]
 Terms = Annotated[
     dict[str, tuple[str, ...]] | None,
@@ -32,13 +34,13 @@ Support = Annotated[
 ]
 Depth = Annotated[
     Annotated[int, Field(ge=1)] | None,
-    option("Most rules in a rule set; any number where it is left out.", unit="rules"),
+    option("Most rules in a rule set; by default any number.", unit="rules"),
 ]
 Bins = Annotated[
     Amount | dict[str, Amount | Edges],
     option(
-        "Bins of a continuous attribute (the paper's K), for all or by attribute, or their edges; the data's "
-        "own bins come first."
+        "Bins of a continuous attribute (the paper's K), for all or by attribute, or their edges. Bins in "
+        "the data take precedence."
     ),
 ]
 
@@ -55,7 +57,8 @@ class RuleOptions:
     context: Annotated[
         tuple[str, ...],
         option(
-            "Ordinary columns that may narrow a group further; a rule set has at least one protected rule."
+            "Ordinary columns that may narrow a group further; each rule set keeps at least one protected "
+            "rule."
         ),
     ] = ()
     support: Support = 0.05

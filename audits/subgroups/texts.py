@@ -57,7 +57,7 @@ TERMS: dict[str, tuple[str, ...]] = {
 """The 48 identity terms of Table 1 in their 4 categories."""
 
 MIN_TEXTS = 20
-"""Texts that must hold the very terms of a rule set for it to be tested: a handful differ by luck."""
+"""Texts that must contain the exact terms of a rule set for it to be tested: a handful differ by luck."""
 
 _NONE = "(none)"
 _MAX_RULE_SETS = 200_000
@@ -89,7 +89,7 @@ class Vocabulary:
         twice = {term for term in every if every.count(term) > 1}
         if twice or "" in every:
             raise InputError(
-                "rule_sets.terms", "must name every term once and none empty", sorted(twice) or ""
+                "rule_sets.terms", "must name every term once, and no term may be empty", sorted(twice) or ""
             )
         self._category = {term: place for place, group in enumerate(self.terms) for term in group}
         longest_first = sorted(every, key=len, reverse=True)

@@ -73,7 +73,7 @@ class Coupling:
 
     @cached_property
     def plan(self) -> sparse.csr_array:
-        """Mass between points, (n, m) sparse, summing to 1; row sums are the source's normalised weights.
+        """Mass between points, (n, m) sparse, summing to 1; row sums are the source's normalized weights.
 
         Raises
         ------
@@ -149,7 +149,7 @@ class Certificate(NamedTuple):
     slack: float
     """The plan's cost is above the least possible one by at most this much."""
     marginal_error: float
-    """Largest difference between a row or column sum and the normalised weight."""
+    """Largest difference between a row or column sum and the normalized weight."""
     most_negative: float
     """How far below 0 the smallest entry of the plan lies."""
 

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 FACTOR = 2.0
-"""Times the limit of the average that a level's interval has to lie within."""
+"""Multiple of the average's limit that a level's interval must lie within."""
 _SHARE, _PEOPLE = 0.10, 50.0  # of a group, for a level to be covered
 _COMPARABLE = 10.0  # people of the other group below which nobody is comparable
 _PARTS = 4

@@ -115,7 +115,7 @@ def solve(
     if failed and DENSE_PAIRS < pairs <= _DENSE_MEMORY / _DENSE_BYTES:
         best = _better(best, _dense(problem))
     if best is None or best.slack > accepted:
-        raise RunFailed("no coupling could be proved to be the cheapest one; give fewer points")
+        raise RunFailed("no coupling could be proven to be the cheapest; use fewer points")
     return best
 
 
@@ -182,7 +182,7 @@ def _sample(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
 def _rounds(problem: _Problem, v: np.ndarray, goal: float, progress: Progress) -> Solution | None:
     """Steps 2 to 4; None if the simplex fails."""
     forward, columns = problem.forward, problem.forward.shape[1]
-    progress(0.0, "Choosing the promising pairs")
+    progress(0.0, "Choosing promising pairs")
     u, v, pairs = _first_pairs(problem, v)
     pairs = _union(pairs, _staircase(problem))
     best = (-np.inf, u, v)

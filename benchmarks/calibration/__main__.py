@@ -4,7 +4,7 @@
     python -m benchmarks.calibration [--worlds N] [--only WORD] [--processes N] [--resume]
 
 With ``--resume`` the worlds counted there are not drawn again. A setting of which every row holds beyond
-doubt is drawn no further. Whoever changes the code behind an interval draws its rows anew (``--only``).
+doubt is drawn no further. Whoever changes the code behind an interval draws its rows again (``--only``).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Worlds of two to thirteen groups: pay that is log-normal (σ .6 and 1), rounded pay, losses that are 0 for nine
 in ten, twelve tiny groups beside a large one, sampling weights, several rows a person, a difference in the
 upper tenth alone, pay that is missing for some, and one huge value. Where groups do not differ, any evidence
-is an alarm; where they do, every stated interval of a difference is held against the truth.
+is an alarm; where they do, every stated interval of a difference is compared with the truth.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Do the verdicts and intervals of changing one word hold for people like those audited?
 
-Everybody is drawn with chances of gaining and of losing by the change; what is stated is held against these.
+Everyone is drawn with chances of gaining and of losing by the change; what is stated is compared with these.
 """
 
 from __future__ import annotations

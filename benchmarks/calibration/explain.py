@@ -2,7 +2,7 @@
 
     python -m benchmarks.calibration --only explain
 
-Worlds of 1 to 8 explaining columns, linear and not, with and without a rule that decides everybody, in which
+Worlds of 1 to 8 explaining columns, linear and not, with and without a rule that decides everyone, in which
 nothing is left; and worlds in which something is: hidden by a better group, cancelling between levels, or as
 large as the limit.
 """

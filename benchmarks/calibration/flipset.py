@@ -75,7 +75,7 @@ def _stability(number: int) -> Iterator[Found]:
 
 
 def _by_lot(n: int, size: int, number: int) -> Iterator[Found]:
-    """Marginals of a flipset that was drawn by lot: how often some feature is said to differ."""
+    """Marginals of a flipset that was sampled at random: how often some feature is said to differ."""
     rng = np.random.default_rng([number, n, 21])
     frame = pd.DataFrame({"x": rng.normal(size=n), "y": rng.exponential(size=n)})
     frame["few"], frame["many"] = rng.choice(["a", "b"], n), rng.choice(list("abcdefgh"), n)

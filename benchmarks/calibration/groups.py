@@ -129,7 +129,7 @@ def _f1(labels: np.ndarray, decisions: np.ndarray, people: np.ndarray) -> float:
 
 
 def _own_metric(n: int, number: int) -> Iterator[Found]:
-    """A function of labels and decisions that somebody added, by the jackknife."""
+    """A function of labels and decisions that someone added, by the jackknife."""
     metric = Metric(name="f1", words="F1", function=_f1)
     cells = np.random.default_rng([number, n, 18]).multinomial(n, [0.35, 0.15, 0.35, 0.15]).astype(float)
     told = by_jackknife(metric, cells, LEVEL)
@@ -231,7 +231,7 @@ SETTINGS = [
         simulation("groups", f"{a * b} groups of about {n:,}, which differ", _pooled, a, b, n, 0.3)
         for (a, b), n in product(((1, 3), (2, 4), (4, 5)), (20, 100, 400))
     ),
-    *(simulation("groups", f"{n:,} people, a metric of one's own (F1)", _own_metric, n) for n in (100, 1000)),
+    *(simulation("groups", f"{n:,} people, a custom metric (F1)", _own_metric, n) for n in (100, 1000)),
     *(
         simulation("groups", f"2 groups of {n:,}, functions of scores", _measured, n, part=SLOW)
         for n in (50, 200, 1000)

@@ -205,7 +205,7 @@ def _rates(number: int) -> Iterator[Found]:
 
 
 def _chart(number: int) -> Iterator[Found]:
-    """Whether the chart alarms sooner than once in so many people, reference of 1,000 drawn anew."""
+    """Whether the chart alarms sooner than once in so many people, reference of 1,000 drawn again."""
     rng = np.random.default_rng([number, 16])
     chart = design_chart(flag_rate_bound(50, 1000), people_between=10_000)
     own = float(rng.beta(51, 950))  # what share of people to come the reference's threshold flags

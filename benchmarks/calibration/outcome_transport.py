@@ -1,11 +1,11 @@
 """How often groups' bias is said to differ in every optimal coupling: where it does not, and where it does.
 
 Every world is a whole audit of two policies on the same people, a fifth of whom are group b. Both policies'
-outcomes are drawn at random, so that everybody's counterparts are a draw from everybody, and groups' bias can
+outcomes are drawn at random, so that everyone's counterparts are a draw from everyone, and groups' bias can
 differ by their features alone:
 
 * `alike`: groups differ in nothing. Evidence is a false alarm; at most the level may be.
-* `same_mean`: group b is mostly like everybody and sometimes far from all, group a always half far, so that
+* `same_mean`: group b is mostly like everyone and sometimes far from all, group a always half far, so that
   mean bias is the same and its spread is not. Evidence is a false alarm, too.
 * `spread_2`, `spread_5`, `spread_10`: group b's features are spread so many times as widely. Evidence is
   found.
@@ -67,7 +67,7 @@ def features(crowd: str, in_b: np.ndarray, rng: np.random.Generator) -> pd.DataF
 
 
 def _far() -> float:
-    """How far the far ones of b are for both groups to be equally far from everybody: solved, not guessed."""
+    """How far the far ones of b are for both groups to be equally far from everyone: solved, not guessed."""
 
     def gap(far: float) -> float:
         a, at_a = np.array([-1.0, 1.0]), np.array([0.5, 0.5])
@@ -194,7 +194,7 @@ def _everyone(ties: bool) -> tuple[pd.DataFrame, OutcomeTransportResult, dict[st
 
 
 def _sampled(ties: bool, people: int, number: int) -> Iterator[Found]:
-    """Whether everybody's bias, the distance and all shares of a sample hold the population's."""
+    """Whether everyone's bias, the distance and all shares of a sample hold the population's."""
     everyone, whole, unit = _everyone(ties)
     subject = scored(everyone.sample(people, random_state=10_000 + number).reset_index(drop=True))
     asked = OutcomeTransportOptions(

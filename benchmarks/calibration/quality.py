@@ -29,7 +29,7 @@ def world(rng: np.random.Generator, people: int, each: int) -> tuple[np.ndarray,
 
 @cache
 def truth() -> np.ndarray:
-    """What holds of everybody, from 800,000 rows: it depends neither on weights nor on rows a person."""
+    """What holds of everyone, from 800,000 rows: it depends neither on weights nor on rows a person."""
     _, y, scores = world(np.random.default_rng(7), 800_000, 1)
     one = np.ones(len(y))
     found = accuracy(scores >= 0.5, y, one), area_under_curve(scores, y, one), log_loss(scores, y, one)

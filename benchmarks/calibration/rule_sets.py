@@ -108,7 +108,7 @@ def _planted(n: int, effect: float, number: int) -> Iterator[Found]:
 
 
 def _errors(n: int, number: int) -> Iterator[Found]:
-    """Each measure of error of a model that is right about everybody alike, at its whole level."""
+    """Each measure of error of a model that is right about everyone alike, at its whole level."""
     rng = np.random.default_rng(number)
     attributes, sizes = people(n, rng)
     frame = pd.DataFrame({"p": rng.beta(2, 3, n)})

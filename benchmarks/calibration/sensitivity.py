@@ -1,6 +1,6 @@
 """Do a sensitivity audit's verdicts and intervals hold? Ratios of groups of one mean, areas, whole audits.
 
-Of ratios the corrected interval and studentised permutations decide together; both groups have the same mean,
+Of ratios the corrected interval and studentized permutations decide together; both groups have the same mean,
 spread and shape differ.
 """
 

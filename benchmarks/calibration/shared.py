@@ -87,7 +87,7 @@ def _shares(n: int, share: float, number: int) -> Iterator[Found]:
 
 
 def _means(n: int, skewed: bool, number: int) -> Iterator[Found]:
-    """Means of groups against everybody else's, as recourse and outcome_transport compare them."""
+    """Means of groups against everyone else's, as recourse and outcome_transport compare them."""
     rng = np.random.default_rng([number, n, 2])
     values = rng.exponential(size=(4 * n)) if skewed else rng.normal(size=4 * n)
     of = np.arange(4 * n) // n // 3

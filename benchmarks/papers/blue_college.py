@@ -32,7 +32,7 @@ def blue_college(
     n : int
         Applicants of each school a year, at least 1.
     rng : Generator or int, optional
-        Source of randomness, or its seed (default 0); each rule starts from it anew.
+        Source of randomness, or its seed (default 0); each rule starts from it again.
 
     Returns
     -------

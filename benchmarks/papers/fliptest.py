@@ -59,7 +59,7 @@ def lipton(n: int = 10_000) -> Subject:
     model = hiring.PUBLISHED[n]
 
     def margin(x: np.ndarray) -> np.ndarray:
-        # standardised over the applicants, whoever is scored: an invented person must not shift the scale
+        # standardized over the applicants, whoever is scored: an invented person must not shift the scale
         return ((x - mean) / sd) @ np.array([model.work, model.hair]) - model.cut
 
     return Subject(

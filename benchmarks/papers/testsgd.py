@@ -159,7 +159,7 @@ def compare(name: str) -> None:
 
 
 def networks(data: AuditData, epochs: int) -> Iterator[tuple[int, Subject]]:
-    """Train networks until `NETWORKS` of them decide not everybody alike."""
+    """Train networks until `NETWORKS` of them decide not everyone alike."""
     seed = found = 0
     while found < NETWORKS:
         subject = six_layers(data, epochs, seed)

@@ -1,4 +1,4 @@
-"""Make the files of the bundled example sets anew, but for specs and README, which are written by hand.
+"""Make the files of the bundled example sets again, but for specs and README, which are written by hand.
 
 python -m benchmarks.samples.files sample_data
 """

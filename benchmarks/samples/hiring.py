@@ -35,7 +35,7 @@ _HAIR_SCALE = 35.0
 
 @dataclass(frozen=True)
 class LinearModel:
-    """Hire when ``work * z_work + hair * z_hair > cut``; z is standardised over both genders together."""
+    """Hire when ``work * z_work + hair * z_hair > cut``; z is standardized over both genders together."""
 
     work: float
     hair: float

@@ -48,7 +48,7 @@ COLUMNS = {
     "sex": "female or male",
     "lsat": "score in the Law School Admission Test",
     "gpa": "grade point average before law school",
-    "fya": "first-year average in law school, standardised",
+    "fya": "first-year average in law school, standardized",
 }
 TRUTH_COLUMNS = {
     "knowledge": "K, which no audit sees",

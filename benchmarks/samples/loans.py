@@ -273,7 +273,7 @@ def _follow_age(table: pd.DataFrame) -> pd.DataFrame:
     """Turn standard units into money, years and categories that grow with age."""
     age = table["age"]
     grown = np.minimum(age, 50) - 40  # earnings stop growing at 50
-    # the older the applicant, the likelier a home of one's own and a credit history
+    # the older the applicant, the likelier a home of your own and a credit history
     settled = np.clip((age - 18) / 40, 0, 1)
     housing = np.select(
         [table["housing"] < 0.5 * settled**2, table["housing"] < settled, table["housing"] < 0.9],

@@ -113,7 +113,7 @@ def test_a_column_that_gets_another_part_is_no_feature_any_more(chosen: dict[str
     again = drafts.with_data({"spec": {"data": {**data, **chosen}, "model": {}}}, **chosen)["spec"]["data"]
     back = drafts.with_data_restored({"spec": {"data": changed, "model": {}}}, {"features": ["hired", "age"]})
     assert back["spec"]["data"]["features"] == ["age"]  # a card taken back gives no feature that is the label
-    assert again["features"] == ["age", "hired"]  # what somebody ticked by hand is told, not taken away
+    assert again["features"] == ["age", "hired"]  # what someone ticked by hand is told, not taken away
 
 
 def test_stored_predictions_are_suggested_once_and_are_no_features(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_an_endpoint_is_asked_and_its_finding_shown(
         asked(address.set_value(scorer.url).run())
         assert not at.exception
         assert not at.button(key="next").disabled, texts(at)
-        assert any("Asked over HTTP: it reads" in text for text in texts(at)), texts(at)
+        assert any("The service answered: it reads" in text for text in texts(at)), texts(at)
         assert any("scores of the first 5 people" in text for text in texts(at))
         assert all(len(each) <= 80 for each in scorer.requests), "only the first people are asked about"
         at.switch_page(FLIPSETS).run()

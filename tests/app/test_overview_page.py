@@ -98,7 +98,7 @@ def test_a_link_opens_its_run_and_another_threshold_lies_beside(space) -> None:
     came.switch_page("views/flipset.py").run()
     assert not came.exception
     assert came.container(key="finding").text[0].value == finding
-    assert any("with other choices than those at the side" in text for text in texts(came))
+    assert any("settings differ from those in the sidebar" in text for text in texts(came))
     came.number_input(key="shuffles").set_value(19).run()
     assert not came.button(key="run").disabled, "a changed choice leaves the run"
     draft = space.draft()

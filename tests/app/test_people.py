@@ -1,4 +1,4 @@
-"""The comparison of one person with the counterparts, held against a case worked by hand."""
+"""The comparison of one person with the counterparts, compared with a case worked by hand."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:
     assert list(table["planted"]) == ["0 points", "40 points"]
     assert table["evidence of a difference"][1].startswith("100%")
     assert any("400 people in the group that differs" in each.value for each in at.caption)
-    assert any("5 worlds a row" in each.value for each in at.caption)
+    assert any("5 worlds per row" in each.value for each in at.caption)
 
 
 def test_a_plan_can_be_stopped(space) -> None:

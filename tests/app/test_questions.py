@@ -63,6 +63,7 @@ def test_decisions_in_a_column_need_no_model_and_may_meet_the_truth(space) -> No
     at = answer(answer(at))
     assert "question" not in space.draft()
     assert spec(space)["data"]["words"]["yes"] == "called back"
+    assert spec(space)["data"]["words"]["groups"] == {"sex": {"f": "women", "m": "men"}}
     assert any(each.startswith("240 applicants, 1 input, 33% called back") for each in texts(at))
 
 

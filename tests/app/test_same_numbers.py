@@ -119,7 +119,7 @@ def test_page_command_line_json_and_report_agree(audit, space, tmp_path, capsys)
     first = next(toggle for toggle in at.toggle if str(toggle.key).startswith("table-"))
     before = len(at.dataframe)
     with pytest.MonkeyPatch.context() as patch:
-        # an act draws anew what it changes, which a table unfolded does not
+        # an act draws again what it changes, which a table unfolded does not
         patch.setattr(go.Figure, "__init__", lambda *_, **__: pytest.fail("a figure is drawn again"))
         first.set_value(True).run()
     assert not at.exception

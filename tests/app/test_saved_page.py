@@ -40,7 +40,7 @@ def test_a_run_is_listed_opened_renamed_started_again_and_deleted(space) -> None
     assert at.container(key="finding").text[0].value == run.finding
     at.text_input(key=f"title-{run.id[:12]}").set_value("Hiring, first look")
     at.text_area(key=f"note-{run.id[:12]}").set_value("ask **HR** <b>")
-    next(button for button in at.button if button.label == "Keep").click().run()
+    next(button for button in at.button if button.label == "Save").click().run()
     assert not at.exception
     assert SavedRuns().get(run.id).title == "Hiring, first look"
     assert SavedRuns().get(run.id).note == "ask **HR** <b>"

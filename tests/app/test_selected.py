@@ -49,7 +49,7 @@ def test_people_of_this_run_are_offered_where_the_page_shows_a_run_of_one_audit(
 ):
     def run_of(_, key):
         if key not in runs:
-            raise InputError("the selection", "is of an audit that is not kept any more")
+            raise InputError("the selection", "is of an audit that is no longer saved")
         return runs[key]
 
     monkeypatch.setattr(selected, "run_of", run_of)
@@ -71,5 +71,5 @@ def test_a_selection_beyond_what_was_audited_says_so(runs):
     assert selected.beyond_audit(plain, None) == ""
     told = selected.beyond_audit(plain, runs["half"])
     audited = runs["half"].data["rows_audited"]
-    assert told == f"Selected are people of all 200 rows; this audit looked at {audited} of them."
+    assert told == f"The selection covers all 200 rows; this audit looked at {audited} of them."
     assert 0 < audited < 200

@@ -109,8 +109,8 @@ def test_a_window_of_what_came_in_is_audited(space: Workspace) -> None:
     at.multiselect[0].set_value(["groups"])
     next(button for button in at.button if button.label == "Audit the window").click().run()
     assert not at.exception, at.exception
-    assert "It is being audited." in texts(at)
-    assert "200 people are looked at, as the deployed model decided them" in texts(at)
+    assert "The audit is running." in texts(at)
+    assert "200 people are audited, with the deployed model's decisions" in texts(at)
     run = jobs.executor().run(space.runs()[0]["id"])
     run.wait(60)
     assert [each.name for each in run.result().audits] == ["groups"]

@@ -110,7 +110,7 @@ def choose(page: Page, key: str, option: str) -> None:
     if box.count() and not box.is_visible():
         open_settings(page)
     listed = page.get_by_role("option", name=option, exact=True).first
-    for _ in range(4):  # a page drawn anew closes the list
+    for _ in range(4):  # a page drawn again closes the list
         box.click()
         box.fill(option)
         try:
@@ -200,7 +200,7 @@ def upload(page: Page, *files: Path, ask: bool = False) -> None:
     settle(page)
     skip = page.locator(".st-key-skip-questions button")
     try:
-        skip.wait_for(timeout=5_000)  # a page that is drawn anew is without it for a moment
+        skip.wait_for(timeout=5_000)  # a page that is drawn again is without it for a moment
     except NotInTime:
         return  # a table that cannot be read
     if not ask:
@@ -254,7 +254,7 @@ def finding(page: Page) -> str:
 
 
 def serious(page: Page) -> list[str]:
-    """What axe finds serious in the scheme that is shown, and of colours in the other, which stays.
+    """What axe finds serious in the scheme that is shown, and of colors in the other, which stays.
 
     A line each. Nothing else that axe judges hangs on the scheme. Grids that draw on a canvas hide a table of
     their own from it.

@@ -1,4 +1,4 @@
-"""A table of wages brought by somebody new: asked, compared in dollars, looked at on two widths."""
+"""A table of wages brought by someone new: asked, compared in dollars, looked at on two widths."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_pay_gap_is_asked_for_without_a_cut(
     expect(page.get_by_role("radio", name="An amount: pay, days, loss")).to_have_attribute(
         "aria-checked", "true"
     )
-    page.get_by_label("Counted in").fill("$ an hour")
+    page.get_by_label("Unit").fill("$ an hour")
     with acts.answered(page):
         page.keyboard.press("Enter")
     for _ in range(3):

@@ -70,7 +70,7 @@ def test_a_pickle_and_a_truncated_model_file_are_told_and_another_way_is_open(
     models.set_input_files(str(tmp_path / "model.pkl"))
     assert "can run code" in problem(page)
     models.set_input_files(str(tmp_path / "cut.onnx"))
-    said = page.get_by_text("cut.onnx is not a whole ONNX model")  # and in what is left to do
+    said = page.get_by_text("cut.onnx is not a complete ONNX model")  # and in what is left to do
     expect(said.first).to_be_visible(timeout=acts.SLOW)
     acts.narrow_and_shoot(page, artefacts, "error-model", 900)
     page.get_by_role("radio", name="No decision yet: train one").click()

@@ -1,4 +1,4 @@
-"""A second model beside the first in Chromium: chosen, run, shown at both widths, taken away."""
+"""A second model compared with the first in Chromium: chosen, run, shown at both widths, taken away."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _white_in_the_dark(page: Page) -> list[str]:
     paper = "rgb(20, 23, 27)" if dark else "rgb(255, 255, 255)"
     left = """paper => [...document.querySelectorAll(".js-plotly-plot .main-svg:first-child")]
         .filter(each => getComputedStyle(each).backgroundColor !== paper).length"""
-    with suppress(NotInTime):  # each figure is drawn anew a moment after the scheme
+    with suppress(NotInTime):  # each figure is drawn again a moment after the scheme
         page.wait_for_function(f"paper => !({left})(paper)", arg=paper, timeout=5_000)
     count = page.evaluate(left, paper)
     return [f"{page.url.split('?')[0]}: {count} figures of the other scheme"] if count else []

@@ -27,7 +27,7 @@ def test_a_map_is_watched_while_it_trains_and_its_curve_is_kept(
         box.fill("2000")
         box.press("Enter")
     acts.run(page)
-    live = page.locator(".st-key-running .js-plotly-plot").last  # one more while it is drawn anew
+    live = page.locator(".st-key-running .js-plotly-plot").last  # one more while it is drawn again
     expect(live).to_be_visible(timeout=acts.SLOW)
     expect(page.locator(".st-key-cancel button")).to_be_enabled()  # there is a curve, and the run goes on
     expect(live).to_contain_text("solid: target to source", timeout=acts.SLOW)  # the second map has begun

@@ -43,7 +43,7 @@ def test_an_example_gives_its_published_finding_in_three_clicks(
     acts.open_tab(page, "People")
     page.locator(".st-key-people-positive .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     acts.settle(page)
-    expect(page.locator(".st-key-person-card")).to_contain_text("A match is statistical")
+    expect(page.locator(".st-key-person-card")).to_contain_text("A match is a statistical comparison")
     assert "person=" in page.url
     acts.narrow_and_shoot(page, artefacts, "person", 2900)
     address = page.url

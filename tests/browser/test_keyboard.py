@@ -83,7 +83,7 @@ def test_groups_are_read_and_changed_without_a_mouse(server: Server, watched: Wa
     for _ in range(3):
         names, turns, unseen = walk(page)
         left = page.evaluate("() => document.querySelectorAll('[data-turn]').length")
-        if left == len(names):  # nothing was drawn anew on the way
+        if left == len(names):  # nothing was drawn again on the way
             break
     assert len(names) > 20
     assert not [name for place, name in enumerate(names) if place not in turns], "reached by no tab"

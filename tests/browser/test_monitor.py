@@ -48,7 +48,7 @@ def test_from_the_audit_to_an_alarm_dealt_with(
 
     acts.open_tab(page, "Who is flagged?")
     page.get_by_role("link", name="Watch the deployed model with this").click()
-    page.wait_for_selector("text=Make the monitor", timeout=acts.SLOW)
+    page.wait_for_selector("text=Create the monitor", timeout=acts.SLOW)
     acts.settle(page)
     # by the keyboard alone, here and where an alarm is seen to and files are given
     acts.tab_to(page, '[aria-label="Name"]')
@@ -148,9 +148,9 @@ def test_a_table_of_predictions_is_watched_without_the_model(
     reference.to_csv(tmp_path / "reference.csv", index=False)
     acts.open_app(page, server.url)
     acts.upload(page, tmp_path / "reference.csv")
-    acts.to_page(page, "Monitor", "text=Make the monitor")
+    acts.to_page(page, "Monitor", "text=Create the monitor")
     page.get_by_label("Name", exact=True).fill("lending")
-    page.get_by_role("button", name="Make the monitor").click()
+    page.get_by_role("button", name="Create the monitor").click()
     page.wait_for_selector("text=kept nowhere", timeout=acts.SLOW)
     acts.settle(page)
     acts.narrow_and_shoot(page, artefacts, "monitor-alone-made", 1500)

@@ -83,7 +83,7 @@ def _a_link_opens_the_same_result(page: Page, server: Server, browser: Browser, 
     acts.settle(page)
     acts.open_example(page, "admissions")
     seen.page.goto(link)
-    expect(seen.page.get_by_text("The link was to another run")).to_be_visible(timeout=acts.SLOW)
+    expect(seen.page.get_by_text("The link leads to another run")).to_be_visible(timeout=acts.SLOW)
     seen.page.get_by_role("link", name="Open that run").click()
     # among the saved audits a run begins with its first sentence alone
     assert acts.finding(seen.page) == finding.splitlines()[0]
@@ -100,7 +100,7 @@ DRAWS = """() => Object.fromEntries([...document.querySelectorAll(".figure")].ma
 
 
 def _each_figure_is_drawn_once(page: Page) -> None:
-    """A choice draws anew what it changes, once, in view or not, and nothing else."""
+    """A choice draws again what it changes, once, in view or not, and nothing else."""
     acts.settle(page)
     drawn = "() => [...document.querySelectorAll('.figure')].every(each => each.on || !each.clientWidth)"
     page.wait_for_function(drawn)
@@ -133,12 +133,12 @@ def _choose_a_measure(page: Page) -> None:
     box.get_by_text("Which measure fits your decision?").click()
     asked = box.get_by_role("radiogroup")
     said = box.locator("strong")
-    trusted, gives, many = "Yes: it happened", "It gives something", "There is enough"
+    trusted, gives, many = "Yes: it was observed", "It gives something", "There is enough"
     for answers, name in (
         ((trusted, gives, many), "true positive rate"),
         ((trusted, gives, "Only a few"), "precision"),
-        ((trusted, "It burdens somebody"), "false negative rate"),
-        (("No: it was decided by people",), "selection rate"),
+        ((trusted, "It burdens someone"), "false negative rate"),
+        (("No: people decided it",), "selection rate"),
     ):
         for answer in answers:
             answered = box.get_by_role("radio", name=answer)
@@ -160,4 +160,4 @@ def _choose_a_measure(page: Page) -> None:
     expect(page.locator(".st-key-figure-group-rates")).to_contain_text(re.compile(r"false\s*negative\s*rate"))
     page.go_back()
     expect(said).to_have_text("False negative rate", timeout=acts.SLOW)
-    expect(box.get_by_role("radio", name="It burdens somebody")).to_be_checked()
+    expect(box.get_by_role("radio", name="It burdens someone")).to_be_checked()

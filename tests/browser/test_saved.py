@@ -46,7 +46,7 @@ def test_reports_comparison_link_and_deletion(
     assert download(page, "PDF", tmp_path).read_bytes().startswith(b"%PDF-")
     tables = download(page, "Tables--ZIP-of-CSV-", tmp_path)
     assert "groups-table.csv" in zipfile.ZipFile(tables).namelist()
-    acts.choose(page, "kind", "Tables as New York City's Local Law 144 asks for")
+    acts.choose(page, "kind", "Tables required by New York City's Local Law 144")
     expect(page.locator(".st-key-law-race input")).to_have_value("ethnicity")
     law = download(page, "HTML", tmp_path).read_text(encoding="utf-8")
     assert "Selection rates by sex and ethnicity" in law
@@ -68,13 +68,13 @@ def test_reports_comparison_link_and_deletion(
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     acts.settle(page)
-    expect(page.get_by_text("differences; before is the other run")).to_be_visible(timeout=acts.SLOW)
+    expect(page.get_by_text("differences. “Before” is the other run")).to_be_visible(timeout=acts.SLOW)
     acts.narrow_and_shoot(page, artefacts, "saved-compared", 1900)
 
     page.get_by_text("Rename, annotate, delete").click()
     sure = page.get_by_role("checkbox", name="Delete this saved audit for good")
     expect(sure).to_be_attached()
-    acts.settle(page)  # what is compared is drawn anew: a click before that would be lost
+    acts.settle(page)  # what is compared is drawn again: a click before that would be lost
     page.get_by_text("Delete this saved audit for good").click()
     expect(sure).to_be_checked()
     acts.settle(page)
@@ -85,6 +85,6 @@ def test_reports_comparison_link_and_deletion(
     seen.page.get_by_text("Rename, annotate, delete").click()
     acts.settle(seen.page)
     expect(seen.page.locator(".st-key-open")).to_be_visible()
-    expect(seen.page.get_by_text("Something broke")).to_have_count(0)
+    expect(seen.page.get_by_text("Something went wrong")).to_have_count(0)
     other.close()
     assert seen.errors == seen.foreign == []

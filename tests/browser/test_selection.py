@@ -116,7 +116,7 @@ def _ask_what_if(page: Page) -> None:
     with acts.answered(page):
         card.get_by_text("Try other values").click()
     said = page.locator(".st-key-what-if-said")
-    expect(said).to_contain_text("As known, this applicant is turned down: score 0.", timeout=60_000)
+    expect(said).to_contain_text("As recorded, this applicant is turned down: score 0.", timeout=60_000)
     person = re.search(r"person=(\d+)", page.url)[1]  # type: ignore[index]
     years = card.locator(f".st-key-if-{person}-0 input")  # the first column that the model reads
     with acts.answered(page):
@@ -124,11 +124,11 @@ def _ask_what_if(page: Page) -> None:
         years.press("Enter")
     expect(said).to_contain_text("With work_years 21 instead of", timeout=60_000)
     expect(said).to_contain_text("this applicant would be hired: score 0.")
-    expect(card).to_contain_text("The audit matches everybody at once; its matching stays as it was.")
+    expect(card).to_contain_text("The audit matches everyone at once; its matching stays as it was.")
     sentence, address = said.inner_text(), page.url
     with acts.answered(page):
         years.fill("900")
         years.press("Enter")
-    expect(card).to_contain_text("Nobody here has work_years 900: it goes from")
+    expect(card).to_contain_text("Nobody here has work_years 900; it ranges from")
     page.goto(address)
     expect(said).to_have_text(sentence, timeout=60_000)

@@ -30,7 +30,7 @@ def test_the_law_school_from_the_finding_to_one_person(
     acts.open_app(page, server.url)
     acts.open_example(page, "law_school")
     to_sensitivity(page)
-    assert "Would this very prediction have been another" in page.inner_text(".stMain")
+    assert "Would this particular prediction have been different" in page.inner_text(".stMain")
     acts.shoot(page, artefacts / "sensitivity-before.png")
     acts.run(page)
     assert "times as much on proxies for race" in acts.finding(page)

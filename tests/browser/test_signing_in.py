@@ -109,7 +109,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         ada.get_by_role("link", name="Report & saved audits", exact=True).click()
         ada.get_by_text("Share", exact=True).click(timeout=acts.SLOW)
         acts.settle(ada)
-        ada.get_by_role("button", name="Make a link").click()
+        ada.get_by_role("button", name="Create a link").click()
         shown = ada.locator("code", has_text="/?share=").first
         expect(shown).to_be_visible(timeout=acts.SLOW)
         link = (shown.text_content() or "").strip()
@@ -123,7 +123,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         assert bob.url.split("w=")[1][:32] != hers.split("w=")[1][:32], "her address is not his to open"
 
         bob.goto(link)
-        expect(bob.get_by_text("You can look at this workspace")).to_be_visible(timeout=acts.SLOW)
+        expect(bob.get_by_text("You can view this workspace")).to_be_visible(timeout=acts.SLOW)
         expect(bob.get_by_role("tab", name="Columns")).to_be_visible(timeout=acts.SLOW)
         assert hers.split("w=")[1][:32] not in bob.content()
         bob.get_by_role("link", name=re.compile("Groups$")).first.click()
@@ -134,7 +134,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         ada.get_by_role("button", name="Revoke").first.click()
         acts.settle(ada)
         bob.goto(link)
-        expect(bob.get_by_text("this link holds no more")).to_be_visible(timeout=acts.SLOW)
+        expect(bob.get_by_text("this link has expired or was revoked")).to_be_visible(timeout=acts.SLOW)
 
         ada.get_by_role("button", name="Sign out").click()
         ada.get_by_role("button", name="End session").click(timeout=acts.SLOW)  # of the provider's own page

@@ -84,7 +84,7 @@ def table(folder: Path) -> Path:
             LONG: np.array(NAMES)[place],
             "experience": np.where(rng.random(n) < 0.1, np.nan, (30_000 + 9_000 * skill).round()),
             WORDY: rng.choice(levels, n),
-            "one_value": "the only value that anybody in this table has",
+            "one_value": "the only value that anyone in this table has",
             "hired": hired,
         }
     )
@@ -156,7 +156,7 @@ def unnamed(figure: go.Figure) -> list[str]:
         colour = trace.marker.color or (trace.line.color if dots else None)
         symbol = (trace.marker.symbol if dots else None) or "circle"
         if colour is None:
-            continue  # of the palette, a colour a trace, each named below the other
+            continue  # of the palette, a color a trace, each named below the other
         if not isinstance(colour, str) and not all(isinstance(each, str) for each in colour):
             continue  # a scale, which its bar explains
         looks = [

@@ -73,7 +73,7 @@ def test_a_truncated_onnx_file(cli, tmp_path):
     model.write_bytes(model.read_bytes()[:100])
     refused(
         run(cli, tmp_path / "hiring.yaml"),
-        "hiring.onnx is not a whole ONNX model; it is damaged, cut short or in another format",
+        "hiring.onnx is not a complete ONNX model; it is damaged, cut short or in another format",
     )
 
 
@@ -117,7 +117,7 @@ def test_results_folders_that_are_not_ours(cli, project):
     other = project / "other"
     other.mkdir()
     (other / "thesis.docx").write_text("do not lose")
-    refused(cli("run", spec, "--out", other), "--out must be empty, new, or hold former results")
+    refused(cli("run", spec, "--out", other), "--out must be empty, new, or hold earlier results")
     refused(cli("run", spec, "--out", spec), "--out must be a folder")
     refused(cli("run", spec, "--out", spec / "below"), "--out must be a folder that can be written to")
     assert [path.name for path in other.iterdir()] == ["thesis.docx"]

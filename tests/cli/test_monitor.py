@@ -96,7 +96,7 @@ def test_what_a_monitor_received_is_audited(cli, project, exported):
     asked = ("monitor", "window", monitor.id[:8], "--last", 200, "--audit", "groups", "--out", out)
     answer = cli(*asked, "--executor", "inline")
     assert answer.status == 0, answer.err
-    assert "200 people are looked at, as the deployed model decided them" in answer.out
+    assert "200 people are audited, with the deployed model's decisions" in answer.out
     told = json.loads((out / "results" / "results.json").read_text(encoding="utf-8"))
     rates = {row["group"]: row["selection_rate"]["value"] for row in told["audits"][0]["table"]}
     late = frame.tail(200)

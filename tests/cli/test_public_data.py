@@ -34,4 +34,4 @@ def test_an_unknown_name_is_told_with_the_nearest(cli, tmp_path: Path):
 def test_sets_of_registries_are_refused_with_what_to_do(cli, tmp_path: Path, name: str):
     answer = cli("data", name, "--from", tmp_path)
     assert answer.status == 2
-    assert "is not fetched: download its table and run init FILE" in answer.err
+    assert "are not fetched: download the table and run init FILE" in answer.err

@@ -121,7 +121,7 @@ def test_an_unexpected_error_is_one_sentence_and_a_log(cli, project, monkeypatch
     answer = cli("run", project / "spec.yaml", "--out", project / "out", "--executor", "inline")
     assert answer.status == 3
     assert answer.err.count("\n") == 1
-    assert "Something went wrong that should not (ZeroDivisionError: deep inside)" in answer.err
+    assert "Something went wrong unexpectedly (ZeroDivisionError: deep inside)" in answer.err
     log = Path(answer.err.split("Details: ")[1].strip())
     assert "Traceback" in log.read_text()
     log.unlink()

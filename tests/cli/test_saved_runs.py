@@ -115,7 +115,7 @@ def test_rename_note_filter_compare(cli, project):
     assert cli("runs", "list", "--audit", "flipset").out.strip() == "There is no saved audit."
     assert cli("runs", "list", "--status", "dune").status == 2
     same = cli("runs", "compare", first, first).out
-    assert same.startswith("The two found the same")
+    assert same.startswith("The two agree")
     told = cli("runs", "compare", first, second).out
     assert "spec threshold: 0.500 → 0.600" in told
     assert len(told.splitlines()) < 40
@@ -148,7 +148,7 @@ def test_report_renders_a_finished_run_again_or_says_why_not(cli, project):
     assert (project / "out" / "report.json").read_bytes() == before
     for wrong, words in (
         (json.loads(before) | {"schema": 99}, "schema 99"),
-        ({"schema": 1}, "does not hold a whole result"),
+        ({"schema": 1}, "does not hold a complete result"),
     ):
         path.write_text(json.dumps(wrong))
         answer = cli("report", project / "out", "--format", "pdf")

@@ -32,13 +32,13 @@ def results(tmp_path):
 def test_a_table_of_results_runs_by_its_name_alone(cli, results, tmp_path):
     done = cli("run", results, "--out", tmp_path / "out", "--executor", "inline")
     assert done.status == 0, done.err
-    assert "Guessed: The predictions are those in 'y_pred'." in done.err
+    assert "Guessed: The predictions are in 'y_pred'." in done.err
     assert "Accuracy: 7" in done.out or "Accuracy: 8" in done.out
     found = json.loads((tmp_path / "out" / "results.json").read_text())
     assert [each["audit"] for each in found["audits"]] == ["groups", "outcome_transport", "rule_sets"]
     flows = found["audits"][1]
     assert {row["mean"] for row in flows["bias"]} == {None}
-    assert "of people of whom nobody says whether" in " ".join(done.out.split())
+    assert "on rows that may have been used" in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize("made", ["held_out", "in_sample"])
@@ -52,7 +52,7 @@ def test_of_whom_predictions_were_made_is_printed_with_the_accuracy(cli, results
     done = cli("run", tmp_path / "spec.yaml", "--out", tmp_path / "out", "--executor", "inline")
     assert done.status == 0, done.err
     said = " ".join(done.out.split())
-    words = {"held_out": "had not seen in training", "in_sample": "was trained on, so too good for others"}
+    words = {"held_out": "not used for training", "in_sample": "used for training, so it will be lower"}
     assert words[made] in said
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert words[made] in report
@@ -130,7 +130,7 @@ def test_init_replaces_nothing_unasked(cli, results):
 def test_describe_says_which_audits_a_table_allows(cli, results):
     said = " ".join(cli("describe", results).out.split())
     assert "With the predictions stored here: groups, outcome_transport, rule_sets." in said
-    assert "what compares people by features is not possible" in said
+    assert "audits that compare people by features are not possible" in said
     facts = json.loads(cli("describe", results, "--json").out)
     assert facts["audits"] == {"stored": ["groups", "outcome_transport", "rule_sets"], "model": []}
     assert facts["suggested"]["predictions"] == {"y_pred": "label"}

@@ -130,7 +130,7 @@ def test_ratios_and_differences_vary_as_a_bootstrap_of_people_says() -> None:
 def test_a_mean_that_a_few_people_make_says_so() -> None:
     before, after = np.zeros(60), np.r_[np.full(58, 0.01), 40.0, 55.0]
     few = mean_moved(plain(60), everyone(60), before, after + np.arange(60) * 1e-4).interval(0.05)
-    assert "misses more often than it says" in few.method
+    assert "misses more often than stated" in few.method
     even = mean_moved(plain(60), everyone(60), before, np.arange(60.0)).interval(0.05)
     known = stats.ttest_rel(np.arange(60.0), before).confidence_interval()
     assert "misses" not in even.method

@@ -30,7 +30,7 @@ N = 300
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """300 people; `now` favours men, `then` less so, `same` is `now` again, `holes` lacks somebody."""
+    """300 people; `now` favours men, `then` less so, `same` is `now` again, `holes` lacks someone."""
     folder = tmp_path_factory.mktemp("pair")
     rng = np.random.default_rng(7)
     sex = rng.choice(["f", "m"], N)
@@ -201,7 +201,7 @@ def test_equal_models_change_exactly_nothing(base: Path) -> None:
     same = {"model": {"predictions": {"score": "same"}}}
     found = run(base, spec("groups", {"explain": {**PAIR, "draws": 200}}, compare=same))
     changes = found.compared.changes  # type: ignore[union-attr]
-    assert changes.finding == "Both models decide all 300 people alike."
+    assert changes.finding == "Both models decide all 300 people with the same features."
     assert not len(changes.people)
     for each in changes.audits:
         assert {row.change.value for row in each.rows if row.change.low is not None} == {0.0}

@@ -83,7 +83,7 @@ def test_an_audit_that_is_not_paired_stands_beside_and_counts_in_no_correction(f
     assert "stand side by side" in told.headline
     assert len(told.headline.split()) <= 30
     assert told.rows
-    assert all(each.change.low is None and "samples of its own" in each.change.method for each in told.rows)
+    assert all(each.change.low is None and "its own samples" in each.change.method for each in told.rows)
     own = found.audits[0].result.steps[0].accuracy.value
     assert row(found, "mitigation", "steps[0].accuracy").first.value == own
     alone = [each.verdict for each in changes(found).across()][1:]
@@ -128,7 +128,7 @@ def test_an_audit_without_pairing_is_shown_beside(base: Path) -> None:
         told = of(execute(parse_spec(spec("groups", compare={"model": {"train": "forest"}}), base)), "groups")
     finally:
         AUDITS.remove("groups")
-    assert "does not say how its numbers are made of people" in told.headline
+    assert "does not say how its numbers depend on individual people" in told.headline
     assert any(each.change.value for each in told.rows)
 
 
@@ -136,7 +136,7 @@ def test_an_audit_without_pairing_is_shown_beside(base: Path) -> None:
     ("change", "said"),
     [
         ({"compare": {**TREATED, "model": {"train": "mlp"}}}, "either model or treated"),
-        ({"compare": {"treated": {"also": {}}}}, "compare.treated.also is of the audit alone"),
+        ({"compare": {"treated": {"also": {}}}}, "compare.treated.also belongs to the audit"),
         ({"compare": {"treated": {"amounts": [2]}}}, "compare.treated.amounts"),
         ({"compare": {"treated": "yes"}}, "compare.treated must be a mapping"),
         ({"compare": {"treated": {"support": 0.9}}}, "compare.treated.support"),

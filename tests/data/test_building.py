@@ -322,7 +322,7 @@ def test_values_that_would_break_numbers():
         build(PEOPLE.assign(count=[1, -1] * 4), weights="count")
     with refused("data.weights must not be 0 everywhere, as column 'count' is"):
         build(PEOPLE.assign(count=0), weights="count")
-    with refused("data.features: 'void' has no values to fill its gaps from"):
+    with refused("data.features: 'void' has no values from which to fill its gaps"):
         build(PEOPLE.assign(void=np.nan), missing="impute", features=["void"])
 
 

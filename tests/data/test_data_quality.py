@@ -260,7 +260,7 @@ def test_a_model_better_than_is_likely_has_the_columns_named_that_alone_tell_the
     frame.to_csv(path, index=False)
     table = read_table(path, options=spec.read)
     (card,) = examine(table, spec, build_data(table, spec), unlikely="right about all 400 people")
-    assert "No column alone" in card.said
+    assert "No single column" in card.said
     assert not card.mends
 
 

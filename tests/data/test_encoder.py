@@ -123,9 +123,7 @@ def test_dates_with_times_decode_to_whole_seconds():
 def test_unknown_values():
     space = FeatureSpace.fit(make(), ["age", "job", "hired"])
     strange = PEOPLE.assign(age=[20, None, 40, 50], job=["pilot", None, "cook", "judge"])
-    with refused(
-        "column 'age' must hold a value (no value was missing where the space was fitted), got None"
-    ):
+    with refused("column 'age' must hold a value (none was missing when the space was fitted), got None"):
         space.encode(strange)
     with refused("column 'job' must hold one of the values the space was fitted on, got 'pilot'"):
         space.encode(strange.assign(age=1))

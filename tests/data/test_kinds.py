@@ -99,7 +99,7 @@ def test_orders_that_can_be_told(levels: list, expected: tuple):
 
 
 def test_orders_that_cannot():
-    with refused("data.orders.x has levels whose order cannot be told; list them, lowest first"):
+    with refused("data.orders.x has levels whose order is unclear; list them, lowest first"):
         level_order(pd.Series(["cook", "judge"]), None, "data.orders.x")
     with refused("o must list every level, but lacks 'b'"):
         level_order(pd.Series(["a", "b"]), ("a",), "o")

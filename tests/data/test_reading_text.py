@@ -237,7 +237,7 @@ def test_quotes_spaces_and_lines_inside_values(tmp_path: Path):
     table = read(tmp_path, text)
     assert table.frame["said"].tolist() == ['yes, "sure"', "two\nlines"]
     assert table.frame["n"].tolist() == [1, 2]
-    assert "1 line breaks stand inside quoted values" in " ".join(table.report.sentences())
+    assert "1 line breaks inside quoted values" in " ".join(table.report.sentences())
     assert read(tmp_path, 'size,n\n5" pipe,1\n6" pipe,2\n').frame["size"].tolist() == ['5" pipe', '6" pipe']
 
 

@@ -54,10 +54,10 @@ def test_a_unit_changes_neither_values_nor_digest():
     [
         ({"labels": {"sex": {3: "other"}}}, "data.labels.sex must name values of the data, got '?3'?"),
         ({"labels": {"sx": {1: "male"}}}, "data.labels.sx must be a column of the data"),
-        ({"labels": {"sex": {1: "x", 2: "x"}}}, "must give each value a name of its own, got 'x'"),
+        ({"labels": {"sex": {1: "x", 2: "x"}}}, "must give each value a different name, got 'x'"),
         ({"labels": {"pay": {5: "low"}}, "kinds": {"pay": "continuous"}}, "the column is used as a number"),
         ({"units": {"payy": "EUR"}}, "data.units.payy must be a column of the data, got 'payy'"),
-        ({"units": ["pay"]}, "data.units must be a mapping of column to what it is measured in"),
+        ({"units": ["pay"]}, "data.units must be a mapping of column to its unit"),
         ({"labels": ["sex"]}, "data.labels must be a mapping of column"),
     ],
 )

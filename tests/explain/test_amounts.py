@@ -96,3 +96,25 @@ def test_rows_of_one_person_are_one_and_the_unit_scales():
 def test_a_column_that_is_the_pay_explains_nothing_unless_named():
     table = wages(600).assign(yearly=lambda each: 2000 * each.wage)
     assert "yearly" not in result_of(table, None).together.columns
+
+
+def test_pay_that_is_missing_for_low_paid_women_is_not_explained():
+    table = wages()
+    low = (table.sex == "female") & (table.wage < table.wage[table.sex == "female"].quantile(0.4))
+    result = result_of(table.assign(wage=table.wage.mask(low)), ("schooling", "job"))
+    assert result.judged.badge == "no verdict"
+    assert any("60.0% of female people" in each for each in result.warnings)
+
+
+def test_labels_that_are_missing_for_women_are_not_explained():
+    table = wages()
+    woman = table.sex == "female"
+    told = (table.wage > table.wage.median()).map({True: "yes", False: "no"})
+    told = told.mask(woman & (table.wage < table.wage[woman].quantile(0.4)))
+    data = build_data(
+        table.assign(told=told, p=0.5 + table.schooling / 100),
+        data_spec({"label": "told", "favorable": "yes", "protected": ["sex"]}),
+    )
+    subject = make_subject(data, model_spec({"predictions": {"score": "p"}}))
+    options = ExplainOptions(**SIDES, explainers=("schooling",), outcome="label")
+    assert explain(subject, options, rng=0).judged.badge == "no verdict"

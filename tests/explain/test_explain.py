@@ -55,7 +55,7 @@ def crowd(n: int, seed: int, *, within: float = 0.0, noise: int = 2) -> pd.DataF
 
 
 def rule_of(columns: int, n: int, seed: int, shift: float = 0.5) -> pd.DataFrame:
-    """Everybody is decided by one rule of normal columns, `n` people a group: nothing is left."""
+    """Everyone is decided by one rule of normal columns, `n` people a group: nothing is left."""
     rng = np.random.default_rng(seed)
     source = np.repeat([True, False], n)
     x = rng.normal(size=(2 * n, columns)) + shift * source[:, None]
@@ -99,7 +99,7 @@ def admissions() -> pd.DataFrame:
 
 
 def by_person(counted: pd.DataFrame) -> pd.DataFrame:
-    """One row a person, in another order."""
+    """One row per person, in another order."""
     rows = counted.loc[counted.index.repeat(counted["count"])].drop(columns="count")
     return rows.sample(frac=1, random_state=1).reset_index(drop=True)
 
@@ -406,7 +406,7 @@ def test_numbers_are_cut_at_round_ends_and_zero_stays_alone():
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        ({"explainers": ("group",)}, "must not name what tells the groups apart"),
+        ({"explainers": ("group",)}, "must not name the attribute that defines the groups"),
         ({"explainers": ("decision",)}, "must not name the outcome itself"),
         ({"explainers": ("nope",)}, "must be a column of the data"),
         ({"target": A}, "must not share people"),

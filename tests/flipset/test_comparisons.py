@@ -99,7 +99,8 @@ def test_ties_among_thousands_are_settled_where_costs_have_none():
 
 
 def test_people_of_the_same_features_can_exchange_counterparts():
-    """Four people alike, decided 1, 0 and 1, 0: any pairing is free, from none flipped to one each way."""
+    """Four people with the same features, decided 1, 0 and 1, 0: any pairing is free, from none flipped to
+    one each way."""
     frame = pd.DataFrame({"work": [0, 0, 5, 0, 0, 5], "group": ["a"] * 3 + ["b"] * 3})
     frame["decision"] = [1, 0, 1, 1, 0, 1]
     result = audited(subject_of(frame), source=A, target=B, permutations=0)

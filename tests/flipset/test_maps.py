@@ -232,7 +232,7 @@ def test_bad_options(ask, where, words):
 
 @pytest.mark.parametrize("kind", ["linear", "neural", "gan"])
 def test_a_column_of_decisions_cannot_invent(kind):
-    with pytest.raises(InputError, match="nobody invented has one; choose exact"):
+    with pytest.raises(InputError, match="invented people have none; choose exact"):
         audited(draw_crowd(20, 20), source=A, target=B, transport=kind, permutations=0)
 
 

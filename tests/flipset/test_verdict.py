@@ -1,4 +1,4 @@
-"""What lies above chance, what people alike show, and the one interval that all state."""
+"""What lies above chance, what people with the same features show, and the one interval that all state."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_admissions_by_lot_and_by_rank_differ_among_people_alike(blue_college):
 
 
 def test_one_rule_over_features_that_hang_together_otherwise_is_no_evidence():
-    """Up to 98 in 100 said evidence when flips were held against permuted membership alone; at level 5 %
+    """Up to 98 in 100 said evidence when flips were compared with permuted membership alone; at level 5 %
     three or more of 8 have a chance of 0.6 %.
     """
     found = [
@@ -62,7 +62,8 @@ def test_a_model_that_reads_the_features_alone_decides_people_alike_alike():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_difference_that_cancels_is_never_cleared(seed):
-    """A tenth turned each way, rates equal: seen among people alike, and never called immaterial."""
+    """A tenth turned each way, rates equal: seen among people with the same features, and never called
+    immaterial."""
     assert audited(subject("turned", 150, 2, seed), rng=seed, **QUICK).verdict == "evidence of a difference"
     many = audited(subject("turned", 60, 8, seed), rng=seed, **QUICK)
     assert many.verdict != "no material difference"

@@ -258,3 +258,37 @@ def test_a_notebook_says_high_and_takes_the_number_as_it_is():
         model.predict(people.loc[people.sex == "female", ["schooling"]]).mean()
     )
     assert row.residual.value == pytest.approx(row.actual.value - row.mean.value)
+
+
+def _without_low_pay(table: pd.DataFrame) -> pd.DataFrame:
+    low = (table.sex == "female") & (table.wage < table.wage[table.sex == "female"].quantile(0.4))
+    return table.assign(wage=table.wage.mask(low))
+
+
+def test_pay_that_is_missing_for_low_paid_women_alone_gets_no_verdict():
+    full = wages(3000)
+    result = result_of(_without_low_pay(full), _limit("5%"))
+    assert women(result_of(full, _limit("5%"))).verdict == EVIDENCE
+    assert {gap.verdict for gap in women(result).differences.values()} == {INSUFFICIENT}
+    assert result.judged.badge == "no verdict"
+    assert result.judged.reason
+    assert any("60.0% of female people" in each for each in result.warnings)
+
+
+def test_pay_that_is_missing_at_random_clears_nobody_where_it_is_much():
+    table = wages(20_000, gap=0.0)
+    gone = np.random.default_rng(2).random(len(table)) < 0.2
+    assert result_of(table, _limit("8%")).verdict == NO_MATERIAL
+    result = result_of(table.assign(wage=table.wage.mask(gone)), _limit("8%"))
+    assert result.verdict == INSUFFICIENT
+    assert "20" in result.judged.reason
+
+
+def test_predicted_pay_is_everybodys_but_clears_nobody_where_pay_is_missing_unevenly():
+    full = wages(3000, gap=0.0).assign(predicted=lambda each: 5.0 + each.schooling / 4)
+    options, model = _limit("10%"), {"predictions": {"score": "predicted"}}
+    assert result_of(full, options, model).verdict == NO_MATERIAL
+    result = result_of(_without_low_pay(full), options, model)
+    assert women(result).n == int((full.sex == "female").sum())
+    assert "residual" not in women(result).differences
+    assert result.verdict == INSUFFICIENT

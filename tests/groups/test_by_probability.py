@@ -96,8 +96,8 @@ def test_a_proxy_that_may_be_wrong_makes_everything_wider():
     [
         ({"p_black": 1.2}, "must be a probability from 0 to 1 for everyone, but 300 rows have none"),
         ({"p_black": np.nan}, "must be a probability from 0 to 1 for everyone"),
-        ({"p_black": 0.9, "p_white": 0.3}, "must not exceed 1 together for anybody"),
-        ({"p_black": 0.0}, "must be above 0 for somebody"),
+        ({"p_black": 0.9, "p_white": 0.3}, "must not add up to more than 1 for anyone"),
+        ({"p_black": 0.0}, "must be above 0 for someone"),
         ({"p_black": "much"}, "must name a column of probabilities"),
     ],
 )

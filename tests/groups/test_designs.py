@@ -9,6 +9,7 @@ import pytest
 from audits.data import build_data, data_spec
 from audits.errors import InputError
 from audits.groups import GroupsOptions, groups
+from audits.groups.text import headline
 from audits.models import make_subject, model_spec
 from audits.runs.execute import carry_out
 from audits.runs.executors.inline import InlineExecutor
@@ -80,7 +81,7 @@ def test_sampling_weights_weigh_and_make_no_more_people():
 
 
 def test_the_people_needed_are_counted_as_the_people_there_are():
-    """Both are effective people, so that the first is not held against a number of rows."""
+    """Both are effective people, so that the first is not compared with a number of rows."""
     result = groups(subject(repeated(np.random.default_rng(1)), person="who"), OPTIONS)
     assert result.verdict == INSUFFICIENT
     row = next(row for row in result.table if not row.is_reference)
@@ -106,7 +107,7 @@ def test_audits_that_take_rows_for_people_draw_one_row_of_each_person(tmp_path):
     spec["data"]["person"] = "who"
     flips, rules = (each.result for each in InlineExecutor().submit(spec, tmp_path).result().audits)
     said = (
-        f"of each of {len(frame):,} persons one row was drawn, {3 * len(frame):,} other rows were left out."
+        f"one row of each of {len(frame):,} persons was sampled, and {3 * len(frame):,} others were left out."
     )
     for result in (flips, rules):
         assert result.warnings[0].endswith(said)
@@ -129,5 +130,27 @@ def test_every_other_audit_refuses_samples_by_design(name):
     """Whichever way an audit is asked for, it goes through `carry_out`; its options do not matter here."""
     frame = repeated(np.random.default_rng(1), 20).assign(weight=2.0)
     sampled = subject(frame, weights={"column": "weight", "kind": "sampling"}, person="who")
-    with pytest.raises(InputError, match=rf"audits\[0\]\.{name} takes each row as one independent person"):
+    with pytest.raises(InputError, match=rf"audits\[0\]\.{name} treats each row as one independent person"):
         carry_out(AuditRequest(name, None), 0, sampled, 0)
+
+
+def test_a_rate_is_stated_of_rows_where_persons_have_several():
+    rng = np.random.default_rng(4)
+    person = np.repeat(np.arange(150), 4)
+    table = pd.DataFrame(
+        {
+            "person": person,
+            "race": np.where(person % 2, "black", "white"),
+            "call": np.where(rng.random(600) < np.where(person % 2, 0.3, 0.6), "yes", "no"),
+        }
+    )
+    data = build_data(
+        table, data_spec({"favorable": "yes", "protected": ["race"], "person": "person", "features": []})
+    )
+    result = groups(make_subject(data, model_spec({"predictions": {"label": "call"}})), rng=0)
+    for row in result.table:
+        inside = table.race == row.group
+        called = int((inside & (table.call == "yes")).sum())
+        assert row.rows["selection_rate"] == (called, 300)
+        assert f"{called} of 300" in headline(result)
+        assert f"{called} of 300" in result.finding

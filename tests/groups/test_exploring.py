@@ -77,7 +77,7 @@ def test_without_labels_there_is_a_gap_but_nothing_to_be_right_about():
     table = trade_off(result, "group")
     assert table["accuracy"].isna().all()
     assert gap_and_accuracy(result, "group")[1] is None
-    with pytest.raises(InputError, match="needs a label to equalise by"):
+    with pytest.raises(InputError, match="needs a label to equalize by"):
         preset_thresholds(result, "group", "equal opportunity")
     drawn = curves.trade_off(table, (12.0, 0.4), "group")
     assert "favorable decision" in drawn.layout.yaxis.title.text

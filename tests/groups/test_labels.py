@@ -1,4 +1,4 @@
-"""Labels that are not everybody's, labels that are the decision, and decisions among several classes."""
+"""Labels that are not everyone's, labels that are the decision, and decisions among several classes."""
 
 from __future__ import annotations
 

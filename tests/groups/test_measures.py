@@ -1,4 +1,4 @@
-"""Metrics of one's own: values by hand, intervals by the slow bootstrap, clusters, classes, bad functions."""
+"""Metrics of your own: values by hand, intervals by the slow bootstrap, clusters, classes, bad functions."""
 
 from __future__ import annotations
 

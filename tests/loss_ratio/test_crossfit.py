@@ -89,7 +89,7 @@ def test_the_covariance_of_a_direction_is_that_of_drawing_people_anew():
         for _ in range(150):
             some = rng.integers(0, 400, 400)
             drawn.append(attribute_directions(x[some], values[some])[0][0])
-        # across the direction: along it a number's own scale, drawn anew too, plays no part
+        # across the direction: along it a number's own scale, drawn again too, plays no part
         np.testing.assert_allclose(np.sqrt(covariance[1, 1]), np.std(drawn, axis=0)[1], rtol=0.25)
 
 

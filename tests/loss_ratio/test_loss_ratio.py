@@ -262,7 +262,7 @@ def test_bad_options(biased, options, message):
 def test_bad_subjects(make, make_people):
     frame = make_people(200)
     frame["score"] = np.linspace(0, 1, 200)
-    with pytest.raises(InputError, match="must be able to score people who do not exist"):
+    with pytest.raises(InputError, match="must be the model itself"):
         loss_ratio(make(frame, {"predictions": {"score": "score"}}), LossRatioOptions())
     subject = make(frame, features=("hair", "skill"))
     unlabelled = dataclasses.replace(subject, data=dataclasses.replace(subject.data, label=None, y=None))
@@ -271,7 +271,7 @@ def test_bad_subjects(make, make_people):
     ):
         loss_ratio(unlabelled, LossRatioOptions())
     one = dataclasses.replace(subject, data=subject.data.take(subject.data.y))
-    with pytest.raises(InputError, match=r"must take both outcomes among the .* people audited"):
+    with pytest.raises(InputError, match=r"must have both outcomes among the .* people audited"):
         loss_ratio(one, LossRatioOptions())
     lonely = dataclasses.replace(
         subject, data=subject.data.take((subject.data.groups["sex"] == "f").to_numpy())

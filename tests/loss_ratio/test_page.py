@@ -74,7 +74,7 @@ def test_without_labels_the_page_says_that_it_needs_them(space, brought) -> None
     assert not at.exception
     assert any("The label is missing: a loss compares the model with the true" in text for text in texts(at))
     assert not any(button.key == "run" for button in at.button)
-    assert "Settle it on the data page" in [link.proto.label for link in at.get("page_link")]
+    assert "Fix this on the data page" in [link.proto.label for link in at.get("page_link")]
 
 
 def test_a_number_that_is_not_protected_may_be_what_should_not_matter(space) -> None:

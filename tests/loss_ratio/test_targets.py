@@ -267,7 +267,7 @@ def test_what_does_not_fit_is_refused_in_words():
         subject_of("logistic", PAY, features=["pay", "skill"])
     with pytest.raises(InputError, match=r"'sensr' learns favorable or not"):
         model_spec({"train": "sensr", "predict": "label"})
-    with pytest.raises(InputError, match="has no meaning for a column of predictions"):
+    with pytest.raises(InputError, match="does not apply to a column of predictions"):
         model_spec({"predictions": {"score": "pay"}, "predict": "label"})
     rare = workers()
     rare["grade"] = rare["grade"].where(rare.index != 7, "top")

@@ -40,7 +40,7 @@ def test_scores_are_those_of_the_service_whatever_the_batches(make_data, people,
     assert max(len(body["instances"]) for body in scorer.requests[-20:]) == 7
     assert subject.model.classes == ("no", "yes")
     assert subject.score_kind == "probability"
-    assert any("were taken to be 'no' or 'yes'" in note for note in subject.notes)
+    assert any("are assumed to be 'no' or 'yes'" in note for note in subject.notes)
     assert any("another model may answer" in note for note in subject.notes)
 
 
@@ -130,7 +130,7 @@ def test_a_service_that_is_never_the_same_is_told(make_data, people, scorer):
     draws = np.random.default_rng(0)
     scorer.answer = lambda rows: draws.random(len(rows)).tolist()
     subject = make_subject(make_data(people), spec(scorer))
-    assert any("the audit cannot be repeated" in note for note in subject.notes)
+    assert any("The audit cannot be repeated" in note for note in subject.notes)
 
 
 def test_the_digest_is_of_address_version_and_scores(make_data, people, scorer):
@@ -163,7 +163,7 @@ def test_a_busy_service_is_asked_again_and_a_token_is_sent(make_data, people, sc
         ({"answer": lambda rows: [1.5] * len(rows)}, r"probabilities in \[0, 1\], but 400 of 400"),
         ({"answer": lambda rows: [None, *[0.5] * (len(rows) - 1)]}, r"1 of 400 people NaN .*\(row 1\)"),
         ({"answer": lambda rows: [[0.5], *[0.5] * (len(rows) - 1)]}, r"always the same \(rows 2, 3, 4 …"),
-        ({"answer": lambda rows: [[0.5, 0.5], *[[1.0]] * (len(rows) - 1)]}, "as many as anyone else"),
+        ({"answer": lambda rows: [[0.5, 0.5], *[[1.0]] * (len(rows) - 1)]}, "as many for each person"),
         ({"answer": lambda rows: [[0.9, 0.9]] * len(rows)}, "probabilities that sum to 1"),
         ({"answer": lambda rows: [[0.2, 0.3, 0.5]] * len(rows)}, "gives 3 probabilities a person, but"),
         ({"answer": lambda rows: ["maybe"] * len(rows)}, "gives the labels 'maybe'"),

@@ -1,4 +1,4 @@
-"""Fair baselines: what they ignore, what they equalise, and bad input."""
+"""Fair baselines: what they ignore, what they equalize, and bad input."""
 
 from __future__ import annotations
 
@@ -149,6 +149,6 @@ def test_reductions_allow_what_they_are_told(data):
         chosen = train_reductions(data, allowed=allowed).score(data.frame) >= 0.5
         rates = [[chosen[(y == outcome) & side].mean() for side in (sex, ~sex)] for outcome in (True, False)]
         gaps.append(max(abs(one - other) for one, other in rates))
-    # each group may lie that far from everybody; thresholding the mixture costs a little more
+    # each group may lie that far from everyone; thresholding the mixture costs a little more
     assert gaps[0] < gaps[1] < gaps[2]
     assert gaps[0] < 0.1 < gaps[2]

@@ -276,7 +276,7 @@ def test_other_bytes_under_the_name_are_refused(tmp_path, numeric_data):
     path = tmp_path / "model.onnx"
     for content in (b"PK\x03\x04junk", b"\x18\x00\x00\x00ORTM" + bytes(64), b"not a model"):
         path.write_bytes(content)
-        refused(path, numeric_data, "is not a whole ONNX model")
+        refused(path, numeric_data, "is not a complete ONNX model")
     path.write_bytes(pickle.dumps({"a": 1}))
     refused(path, numeric_data, "holds a pickle and is refused .* convert it with skl2onnx")
 
@@ -308,7 +308,7 @@ def test_inputs_bind_to_any_column_of_the_table_and_these_become_features(people
     np.testing.assert_allclose(subject.scores, fitted.predict_proba(people[["age", "sex"]])[:, 1], atol=2e-6)
     assert subject.data.features == ("age", "income", "sex")
     assert "sex=f" in subject.space.names
-    assert any("Added to the features, as the model reads them: 'sex'" in note for note in subject.notes)
+    assert any("Added to the features, because the model reads them: 'sex'" in note for note in subject.notes)
 
 
 def test_a_matrix_of_one_column_needs_no_name(linear, people, make_data):
@@ -379,7 +379,7 @@ def test_external_data_is_refused_before_anything_is_read(linear, numeric_data, 
         inner = helper.make_graph([helper.make_node("Constant", [], ["c"], value=tensor)], "inner", [], [])
         model.graph.node.append(helper.make_node("If", ["b"], ["d"], then_branch=inner, else_branch=inner))
     path.write_bytes(model.SerializeToString())
-    here = "weights in a file that is not beside it, got '../../etc/passwd'"
+    here = "weights in a separate file that is not beside it, got '../../etc/passwd'"
     refused(
         path, numeric_data, here if where == "initializer" else "must be self-contained, but tensor 'secret'"
     )
@@ -406,9 +406,9 @@ def test_weights_in_a_file_beside_the_model_are_read(linear, numeric_data, tmp_p
     weights.write_bytes(weights.read_bytes()[:-1])
     refused(path, numeric_data, "whose bytes are not in the file beside it")
     elsewhere = weights.rename(tmp_path / "elsewhere.bin")
-    refused(path, numeric_data, "weights in a file that is not beside it, got 'weights.bin'")
+    refused(path, numeric_data, "weights in a separate file that is not beside it, got 'weights.bin'")
     weights.symlink_to(elsewhere)
-    refused(path, numeric_data, "weights in a file that is not beside it")
+    refused(path, numeric_data, "weights in a separate file that is not beside it")
 
 
 def test_model_and_weights_are_bounded_together(linear, numeric_data, tmp_path, monkeypatch):
@@ -426,7 +426,7 @@ def test_a_location_without_the_flag_is_external_too(linear, numeric_data):
     model = onnx.load_from_string(path.read_bytes())
     model.graph.initializer[0].external_data.add(key="location", value="weights.bin")
     path.write_bytes(model.SerializeToString())
-    refused(path, numeric_data, "weights in a file that is not beside it, got 'weights.bin'")
+    refused(path, numeric_data, "weights in a separate file that is not beside it, got 'weights.bin'")
 
 
 def test_operators_of_other_domains_are_refused(save, numeric_data):

@@ -117,7 +117,7 @@ def test_other_lies_of_an_xgboost_file_are_refused(tmp_path):
         (r"^left_child=\S+", "left_child=100000", "a node that there is not"),
         (r"^left_child=\S+", "left_child=-100000", "a leaf that there is not"),
         (r"^split_feature=\S+", "split_feature=1000000", "a feature that there is not"),
-        (r"^num_leaves=\d+", "num_leaves=2000000000", "is not whole"),
+        (r"^num_leaves=\d+", "num_leaves=2000000000", "is incomplete"),
         (r"^threshold=\S+", "threshold=nan", "no number"),
     ],
 )

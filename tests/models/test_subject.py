@@ -200,7 +200,7 @@ def test_a_label_cut_from_a_number_is_trained_on_and_compared(make_data, people)
         ({"path": "m.onnx", "output": "margin"}, r"model\.output must be 'probabilities' or 'logits'"),
         ({"train": "mlp", "output": "logits"}, "only applies to a model file or endpoint"),
         ({"endpoint": {"url": "http://h/s"}, "columns": {"x": ["a"]}}, "a list of columns for an endpoint"),
-        ({"path": "m.safetensors"}, "weights alone are no model"),
+        ({"path": "m.safetensors"}, "weights alone are not a model"),
         ({"path": "models/MLmodel"}, "is an MLflow artefact"),
         ({"endpoint": {"url": "ftp://127.0.0.1/score"}}, r"model\.endpoint\.url must begin with http"),
         ({"endpoint": "http://127.0.0.1/score"}, r"model\.endpoint"),
@@ -208,7 +208,7 @@ def test_a_label_cut_from_a_number_is_trained_on_and_compared(make_data, people)
         ({"endpoint": {"url": "http://h/s", "token": "secret"}}, r"endpoint\.token is not a known key"),
         ({"predictions": {"scor": "a"}}, r"model\.predictions\.scor is not a known key"),
         ({"predictions": {}}, r"model\.predictions must name exactly one column"),
-        ({"predictions": {"label": "a", "higher_is": "unfavorable"}}, r"has a meaning for scores only"),
+        ({"predictions": {"label": "a", "higher_is": "unfavorable"}}, r"only applies to scores"),
     ],
 )  # fmt: skip
 def test_a_wrong_model_section_is_one_sentence(section, match):

@@ -79,7 +79,7 @@ def test_a_value_that_nobody_has_is_noted(subject):
     high = what_if(subject, row, {})["columns"][0]["high"]
     assert what_if(subject, row, {"income": high})["notes"] == []
     (note,) = what_if(subject, row, {"income": 1e4})["notes"]
-    assert note.startswith("Nobody here has income 10000: it goes from ")
+    assert note.startswith("Nobody here has income 10000; it ranges from ")
 
 
 def test_a_date_is_read_in_one_way_only_and_what_nobody_lacks_is_noted():

@@ -81,7 +81,7 @@ def test_an_upload_that_a_server_was_killed_at_is_swept(tmp_path, monkeypatch):
     os.waitpid(child, 0)
     [half] = files.glob("*.partial")
     Maintenance().tidy()
-    assert half.exists()  # somebody may be at it
+    assert half.exists()  # someone may be at it
     os.utime(half, (time.time() - 7200,) * 2)
     Maintenance().tidy()
     assert not half.exists()

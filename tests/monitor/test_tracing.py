@@ -1,4 +1,4 @@
-"""Traces: off unless asked for; what was done with how many, and nothing of anybody."""
+"""Traces: off unless asked for; what was done with how many, and nothing of anyone."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ BAD = [
     ({"against": {"label": "label", "higher_is": "favorable"}}, "is for a column of scores"),
     ({"against": "truth"}, "against"),
     ({"source": A, "target": B, "outcome": "classes"}, "one number a person"),
-    ({"source": A, "target": B, "features": "mutable"}, "no column that role"),
+    ({"source": A, "target": B, "features": "mutable"}, "no column in the data has that role"),
     ({"by": ("x",)}, "must be a protected attribute"),
     ({"level": 2}, r"outcome_transport\.level"),
 ]
@@ -52,5 +52,5 @@ def test_everyone_accepted_has_no_rejected_group():
 
 
 def test_no_label():
-    with pytest.raises(InputError, match="the data name none"):
+    with pytest.raises(InputError, match="the data have none"):
         flows_of(scored(crowd(30).drop(columns="label")), against="label")

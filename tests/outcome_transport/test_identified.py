@@ -22,7 +22,7 @@ def _spread_and_tight(n: int = 120) -> pd.DataFrame:
 
 
 def test_the_same_outcomes_under_two_policies_are_no_evidence_about_bias():
-    """Everybody can be mapped to oneself, with no bias at all, as well as to everybody else."""
+    """Everyone can be mapped to oneself, with no bias at all, as well as to everyone else."""
     label = np.tile([0, 1], 120)
     result = flows_of(scored(_spread_and_tight().assign(score=label, label=label)), against="label", draws=20)
     assert result.wasserstein.value == 0
@@ -80,7 +80,7 @@ def test_bias_of_a_role_from_drawn_people_is_that_of_all_within_its_interval(mon
     some = flows_of(scored(frame, roles=roles), draws=40, **kw)
     assert [row.mean.value for row in some.bias] == [row.mean.value for row in whole.bias]
     for ours, theirs in zip(some.by_role, whole.by_role, strict=True):
-        if ours.role == "immutable":  # the group itself, which is the same distance for everybody
+        if ours.role == "immutable":  # the group itself, which is the same distance for everyone
             continue
         assert ours.bias.n < theirs.bias.n
         assert "people drawn" in ours.bias.method

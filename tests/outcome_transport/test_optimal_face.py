@@ -141,7 +141,7 @@ def test_by_hand_ties():
     group = np.array([0, 1])
     pair = Pair([1, 1], [1, 1], x, y, group, group, "squared_euclidean")
     everybody, first, *_ = pair.ranges()
-    assert everybody == (0.0, 1.0, True)  # everybody to their like, or all crossed
+    assert everybody == (0.0, 1.0, True)  # everyone to their like, or all crossed
     assert first == (0.0, 1.0, True)
     assert pair.measured.value.tolist() == [0.5, 0.5]
     low, high = pair.cells()

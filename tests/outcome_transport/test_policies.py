@@ -68,7 +68,7 @@ def test_other_policies():
 
 
 def test_scores_that_are_worse_when_higher_keep_their_direction():
-    """A risk score held against another: mirrored columns and thresholds give the same audit."""
+    """A risk score compared with another: mirrored columns and thresholds give the same audit."""
     frame = crowd(60, seed=5, ties=False)
     frame["rival"] = np.random.default_rng(2).random(len(frame))
     risky = frame.assign(score=1 - frame["score"], rival=1 - frame["rival"])
@@ -153,7 +153,7 @@ def test_rejected_and_accepted_scores_do_not_overlap_so_that_any_pairing_is_opti
 
 
 def test_level_bias_does_not_clear_a_model_that_takes_from_a_whole_group():
-    """Everybody in b loses one unit of log-odds: nobody's counterparts are less like them for it."""
+    """Everyone in b loses one unit of log-odds: nobody's counterparts are less like them for it."""
     rng = np.random.default_rng(1)
     group, x, z = rng.choice(["a", "b"], 600), *rng.normal(size=(2, 600))
     frame = pd.DataFrame({"x": x, "z": z, "group": group, "other": 1 / (1 + np.exp(-2 * x))})

@@ -129,5 +129,5 @@ def test_small_groups_of_chance_do_not_constrain_and_a_constant_is_refused():
     scores = model.score(data.frame)
     large = [scores[(group == name) & data.y].mean() for name in "ab"]
     assert abs(large[0] - large[1]) < 0.02
-    with pytest.raises(InputError, match="everybody the same decision"):
+    with pytest.raises(InputError, match="everyone the same decision"):
         train_equal_opportunity(learned("x"), codes, where="here")

@@ -68,5 +68,5 @@ def test_what_cannot_be_in_between_is_refused(logistic):
     other = subject_of(frame, Linear(x=1.0), ("x",))
     with pytest.raises(InputError, match=r"parts of categories, which the .* cannot score"):
         recourse_of(other, interpolation="literal")
-    with pytest.raises(InputError, match="limits on whole values cannot hold"):
+    with pytest.raises(InputError, match="limits on whole values cannot apply"):
         recourse_of(logistic, interpolation="literal", limits={"money": {"direction": "up"}})

@@ -20,7 +20,7 @@ def test_the_group_that_has_further_to_go_is_found():
     assert rows["b"].burden_difference.low > 0
     assert result.burden_p_value < 0.01
     assert result.verdict == "evidence of a difference"
-    assert "people in “b” have furthest to go: mean burden" in result.finding
+    assert "people in “b” have the furthest to go: mean burden" in result.finding
     judged = rows["b"].burden_judged
     assert judged.interval == rows["b"].burden_difference
     assert judged.verdict == "evidence of a difference"
@@ -38,7 +38,7 @@ def test_the_largest_burden_shown_is_named_even_of_one_person():
     assert rows["far"].burden.value > 2 * max(rows["a"].burden.value, rows["b"].burden.value)
     assert rows["far"].burden.low is None
     mean = number(rows["far"].burden.value)
-    assert f"far people have furthest to go: mean burden {mean}, of one person alone" in result.finding
+    assert f"far people have the furthest to go: mean burden {mean}, of one person alone" in result.finding
     assert rows["far"].burden_judged.verdict == "insufficient evidence"
 
 
@@ -57,7 +57,7 @@ def test_groups_of_one_say_nothing():
 
 
 def test_those_whom_no_step_helps_may_have_another_way():
-    """Towards the matched counterpart; somebody else's values can still help."""
+    """Towards the matched counterpart; someone else's values can still help."""
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(
         {"x": rng.normal(size=300), "z": rng.normal(size=300), "group": rng.choice(["a", "b"], 300)}

@@ -126,7 +126,7 @@ def test_two_changes_that_need_each_other_less_than_a_third_are_pruned() -> None
 
 
 def test_an_action_for_a_group_is_the_cheapest_that_does_nearly_as_much() -> None:
-    """Nearly everybody needs 20 more at most; some who are in debt need 900, as few have."""
+    """Nearly everyone needs 20 more at most; some who are in debt need 900, as few have."""
     rng = np.random.default_rng(2)
     saved = np.where(rng.random(1200) < 0.05, 1000.0, rng.uniform(0, 40, 1200))
     debt = np.where(rng.random(1200) < 0.01, 900.0, 0.0)

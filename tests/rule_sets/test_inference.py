@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def people(n: int, rng: np.random.Generator):
-    """Attributes and everybody's chance of a favourable decision without any effect."""
+    """Attributes and everyone's chance of a favourable decision without any effect."""
     bins = [End(str(k), str(k + 1)) for k in range(5)]
     attributes = [
         category("sex", rng.integers(0, 2, n), ["f", "m"]),
@@ -69,7 +69,7 @@ def test_exact_p_is_fishers_test_with_the_smaller_tail_doubled():
 
 
 def test_shuffles_by_cell_equal_shuffles_of_people():
-    """The distribution of the largest z-score is that of really shuffling everybody's decision."""
+    """The distribution of the largest z-score is that of really shuffling everyone's decision."""
     rng = np.random.default_rng(1)
     attributes, chance = people(200, rng)
     decisions = rng.random(200) < chance

@@ -82,7 +82,7 @@ def loan_book(space, **data):
 
 
 def finish(space, at, spec_name):
-    """Wait for the last run, which is of the audit named, and draw the page anew."""
+    """Wait for the last run, which is of the audit named, and draw the page again."""
     record = space.runs()[0]
     assert set(record["spec"]["audits"][0]) == {spec_name}
     run = jobs.executor().run(record["id"])
@@ -134,7 +134,7 @@ def test_a_model_from_a_file_is_not_trained_again(space) -> None:
     at.switch_page(PAGE).run()
     at.multiselect(key="attributes").set_value(["sex"]).run()
     open_tab(at, "Train again")
-    assert "Only a model that was trained here can be trained again." in texts(at)
+    assert "Only a model trained here can be retrained." in texts(at)
 
 
 def talk(space, **data):

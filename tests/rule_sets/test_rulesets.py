@@ -176,7 +176,7 @@ def test_search_equals_one_mask_after_the_other(n, seed, support, weighted, miss
     assert (mined.n_candidates, mined.n_frequent) == (len(slow), len(frequent))
     for rules, inside, good in zip(mined.rules, mined.n, mined.favorable, strict=True):
         assert frequent[tuple(rules.tolist())] == pytest.approx((inside, good), abs=1e-9)
-    # merged: as many as there are different groups of people with somebody outside
+    # merged: as many as there are different groups of people with someone outside
     people = {
         tuple(np.flatnonzero(row))
         for row in memberships(cells, attributes, np.array(list(frequent), dtype=int))
@@ -485,4 +485,4 @@ def test_many_values_make_single_value_rules_and_a_note():
     frame["region"] = np.random.default_rng(0).choice([f"r{k:02d}" for k in range(14)], 2000)
     result = rule_sets(subject_of(frame, ("sex", "region")), RuleSetsOptions(support=0.02, **FAST))
     assert result.n_candidates == 3 * 15 - 1
-    assert any("its single values are rules" in warning for warning in result.warnings)
+    assert any("rules use its single values" in warning for warning in result.warnings)

@@ -132,4 +132,4 @@ def test_nothing_to_perturb_is_said(subject):
         RuleSetsOptions(context=("income", "job", "hours", "rank"), depth=1, support=0.05, permutations=99),
     )
     assert result.sampling is None
-    assert any("nothing that the model reads is left to perturb" in warning for warning in result.warnings)
+    assert any("nothing the model reads is left to perturb" in warning for warning in result.warnings)

@@ -159,7 +159,7 @@ def test_a_worker_killed_in_mid_run_is_replaced(executor, cluster, folder):
 
 def test_other_versions_are_refused(cluster, monkeypatch, tmp_path):
     monkeypatch.setattr(clusters, "stamp", elsewhere)
-    with pytest.raises(InputError, match=r"of the same versions, but tcp.* has another numpy"):
+    with pytest.raises(InputError, match=r"with the same versions, but tcp.* has another numpy"):
         DaskExecutor(cluster.scheduler_address, base=tmp_path)
 
 

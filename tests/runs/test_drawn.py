@@ -1,4 +1,4 @@
-"""Rows drawn of a table that is too large to be held: which ones, and what results say of the others."""
+"""Rows sampled from a table that is too large for memory: which ones, and what results say of the others."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_every_kind_of_people_keeps_its_share_to_a_row(folder):
     table = pq.read_table(folder)
     drawn = draw_rows(hold_table(table), 1000, ["sex", "repaid", "age", "id"], 1, edges={"age": [18, 40, 80]})
     assert drawn.rows == ROWS
-    assert drawn.strata == ("sex", "repaid", "age")  # an id for everybody makes no strata
+    assert drawn.strata == ("sex", "repaid", "age")  # an id for everyone makes no strata
     frame, whole = drawn.frame, table.to_pandas()
     assert len(frame) == len(set(frame.index)) == 1000
     for each in (whole, frame):
@@ -92,7 +92,7 @@ def test_an_audit_that_needs_everybody_at_once_says_who_was_drawn(folder, monkey
     found = execute(spec)
     data = found.data
     assert data["rows_read"] == ROWS == data["rows_used"] + sum(data["excluded"].values())
-    assert data["excluded"]["not drawn by lot"] == ROWS - 1000
+    assert data["excluded"]["not sampled"] == ROWS - 1000
     assert 0 < data["rows_used"] < 1000
     assert execute(spec).audits[0].result.to_json() == found.audits[0].result.to_json()
 

@@ -211,7 +211,7 @@ def test_a_damaged_folder_is_told_apart(base, tmp_path, damage):
         run(make_spec(), base).save(folder)
         path = folder / "results.json" if damage == "results.json" else folder / "people" / "0-rates.json"
         path.write_text(path.read_text()[:-20])
-    with pytest.raises(RunFailed, match="does not hold a whole result of this version"):
+    with pytest.raises(RunFailed, match="does not hold a complete result of this version"):
         RunResult.load(folder)
 
 

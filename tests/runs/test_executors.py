@@ -136,7 +136,7 @@ def test_a_worker_that_dies_gives_a_clear_failure_and_the_next_run_works(pool, b
     assert gone(pid)
     if how == "segfault":
         assert "Fatal Python error: Segmentation fault" in run.error.details
-    with pytest.raises(RunFailed, match="broke off"):
+    with pytest.raises(RunFailed, match="stopped"):
         run.result()
     assert done(pool.submit(make_spec(seed=200 + len(words)), base)).status == "done"
 
@@ -145,7 +145,7 @@ def test_too_little_memory_and_exceptions_fail_the_run_and_keep_the_worker(pool,
     before = pool.pids()
     memory = done(pool.submit(make_spec({"break": {"how": "memory"}}), base))
     assert (memory.status, memory.error.kind) == ("failed", "failed")
-    assert "needs more memory than there is" in memory.error.sentence
+    assert "needs more memory than is available" in memory.error.sentence
     error = done(pool.submit(make_spec({"break": {"how": "error"}}), base))
     assert error.error.sentence == "The run failed (LookupError: no such thing)."
     assert "Traceback" in error.error.details
@@ -209,7 +209,7 @@ def test_two_owners_running_the_same_at_once_both_get_it(base, tmp_path):
         assert [done(run).status for run in runs] == ["done", "done"]
         assert runs[0].result().to_json() == runs[1].result().to_json()
         kept = [path.name for path in (tmp_path / "both" / "runs").glob("of-*/*")]
-        assert kept == [runs[0].key] * 2  # one result for each: what somebody has is nobody else's
+        assert kept == [runs[0].key] * 2  # one result for each: what someone has is nobody else's
 
 
 def test_a_finished_run_returns_at_once_for_equal_files_elsewhere(pool, base, tmp_path):
@@ -239,7 +239,7 @@ def test_a_damaged_result_is_computed_again(pool, base, name):
     document = first.result().to_json()
     path = pool._store.folder(first.key) / name
     path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(RunFailed, match="does not hold a whole result"):
+    with pytest.raises(RunFailed, match="does not hold a complete result"):
         first.result()
     again = pool.submit(spec, base)
     assert again is not first

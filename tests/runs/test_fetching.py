@@ -268,7 +268,7 @@ def test_addresses_are_read_as_far_as_they_are_allowed(site, tmp_path, monkeypat
     for outside in ("memory://opened/people.csv", "https://example.org.evil/x.csv", "file:///etc/passwd"):
         with pytest.raises(InputError, match="must begin"):
             ask(tmp_path, path=outside)
-    with pytest.raises(InputError, match="names nothing that is there"):
+    with pytest.raises(InputError, match="names nothing that exists"):
         ask(tmp_path, path="memory://open/absent.csv")
 
 

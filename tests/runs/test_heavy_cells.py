@@ -34,7 +34,7 @@ def run(base: Path, model: dict[str, Any], *audits: Any) -> Any:
 
 @pytest.mark.parametrize("kind", ["logistic", "mlp", "project", "sensr", "reductions"])
 def test_no_model_that_scales_is_trained_on_it(base: Path, kind: str) -> None:
-    with pytest.raises(InputError, match=r"'x' does \(row 7: -1e\+25; everybody else lies between"):
+    with pytest.raises(InputError, match=r"'x' does \(row 7: -1e\+25; everyone else lies between"):
         run(base, {"train": kind}, "groups")
 
 

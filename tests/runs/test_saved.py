@@ -262,7 +262,11 @@ def test_a_newer_schema_is_refused_and_an_older_one_brought_up(store):
         connection.execute(
             sa.text("INSERT INTO schema_version VALUES (:next)"), {"next": len(MIGRATIONS) + 1}
         )
-    with pytest.raises(InputError, match=rf"was made by a newer Evenhand \(schema {len(MIGRATIONS) + 1}"):
+    with pytest.raises(
+        InputError,
+        match=rf"was made by a newer version of Evenhand \(schema "
+        rf"{len(MIGRATIONS) + 1}",
+    ):
         Database(engine.url.render_as_string(hide_password=False))
     with engine.begin() as connection:
         made_of_others_first = sa.inspect(connection).get_sorted_table_and_fkc_names()[::-1]
@@ -281,8 +285,8 @@ def test_a_newer_schema_is_refused_and_an_older_one_brought_up(store):
     [
         ("nonsense", "EVENHAND_DATABASE_URL must be a database address"),
         ("mysql://host/name", "EVENHAND_DATABASE_URL must name SQLite or PostgreSQL, got 'mysql'"),
-        ("sqlite:////absent/folder/x.sqlite", "must name a database that can be used"),
-        ("postgresql://127.0.0.1:1/none", "must name a database that can be used"),
+        ("sqlite:////absent/folder/x.sqlite", "must name a usable database"),
+        ("postgresql://127.0.0.1:1/none", "must name a usable database"),
     ],
 )
 def test_a_wrong_address_is_one_sentence(url, message, monkeypatch):

@@ -59,7 +59,7 @@ def _many_cells() -> bytes:
 
 
 def _long_attribute() -> bytes:
-    """Return a workbook with an attribute of 400 MB, looked through anew with each part of it."""
+    """Return a workbook with an attribute of 400 MB, looked through again with each part of it."""
     head = b'<worksheet z="' + b"q" * 400_000_000 + b'" '
     return _workbook(lambda name, part: part.replace(b"<worksheet ", head, 1) if "sheet1" in name else part)
 
@@ -228,7 +228,7 @@ TABLES: dict[str, tuple[Callable[[], bytes], str]] = {
     "attribute.xlsx": (_long_attribute, "a value of more than 10 MB"),
     "cell.parquet": (lambda: _parquet(pa.table({"a": ["x" * 100 * _MB, "b"]})), "a value of more than 10 MB"),
     "ends.csv.gz": (lambda: _gz(b"\n" * _MB, 480), "more than 50,000,000 lines"),
-    "laughs.xlsx": (_entities, "defines entities"),
+    "laughs.xlsx": (_entities, "defines XML entities"),
     "far.xlsx": (_far_cells, "columns; at most"),
     "no-zip.xlsx": (lambda: b"PK\x03\x04" + b"\0" * 200, "is not a readable XLSX workbook"),
     "texts.parquet": (lambda: _parquet(_repeated_text(5_000_000, 2000)), "MB of values; at most"),
@@ -259,7 +259,7 @@ TABLES: dict[str, tuple[Callable[[], bytes], str]] = {
     "unpacked.arrow": (_unpacked_length, "limit"),
     "name.arrow": (lambda: _arrow(pa.table({"x" * 20_000: [1, 2]})), "20,000 letters long"),
     "sheet.ods": (_open_document, "is an OpenDocument sheet; save it as XLSX or CSV"),
-    "twice.jsonl": (lambda: b'{"a":1,"a":2}\n' * 40, "a key stands twice"),
+    "twice.jsonl": (lambda: b'{"a":1,"a":2}\n' * 40, "a key appears twice"),
     "half.jsonl": (lambda: b'{"a":"\\ud800","b":1}\n' * 40, "holds half of a character"),
     "many-keys.jsonl": (
         lambda: b"".join(b'{"k%d":1}\n' % number for number in range(30_000)),
@@ -388,7 +388,7 @@ def _tree_around() -> bytes:
 
 
 def _foreign() -> bytes:
-    """Return a graph with an operator that only somebody's library knows."""
+    """Return a graph with an operator that only someone's library knows."""
     made = onnx.load_from_string(_graph([helper.make_node("Shell", ["x"], ["y"], domain="com.evil")], []))
     made.opset_import.append(helper.make_opsetid("com.evil", 1))
     return made.SerializeToString()
@@ -443,12 +443,12 @@ MODELS: dict[str, tuple[Callable[[], bytes], str]] = {
     "hidden-filled.onnx": (lambda: _filled(30_000, hidden=True), "fails on the data|memory"),
     "many.onnx": (_many_nodes, "must have at most 50,000 nodes"),
     "outside.onnx": (_outside, "external|outside|other files"),
-    "names.onnx": (lambda: _loop(3).replace(b"\x01n", b"\x01\xff"), "not UTF-8|is not a whole ONNX model"),
+    "names.onnx": (lambda: _loop(3).replace(b"\x01n", b"\x01\xff"), "not UTF-8|is not a complete ONNX model"),
     "functions.onnx": (lambda: _functions(40), "nodes, but has 65,536 once its functions"),
     "calls-itself.onnx": (lambda: _functions(0), "must not have functions that call themselves"),
     "categories.json": (_categories, "names a list of categories that there is not"),
-    "no-number.txt": (_no_number, "has a leaf_value that is no number"),
-    "longer.cbm": (lambda: b"CBM1" + b"\xff\xff\xff\x7f" + b"x" * 100, "it is not whole"),
+    "no-number.txt": (_no_number, "has a leaf_value that is not a number"),
+    "longer.cbm": (lambda: b"CBM1" + b"\xff\xff\xff\x7f" + b"x" * 100, "it is incomplete"),
     "pickle.onnx": (lambda: pickle.dumps(_Harm()), "holds a pickle and is refused"),
 }
 

@@ -185,7 +185,7 @@ def test_tabs_that_flood_and_bodies_that_do_not_arrive_hold_nobody_up(monkeypatc
 
     asyncio.run(tab(70))
     assert len(heard) == 70
-    assert heard[58] == 0, "what somebody does at once is heard at once"
+    assert heard[58] == 0, "what someone does at once is heard at once"
     assert heard[-1] > 0, "then twenty times a second"
     assert 0 < max(waits) <= 1 / 20 + 1e-6
     monkeypatch.setenv("EVENHAND_TABS", "1")
@@ -296,7 +296,7 @@ def test_what_is_only_looked_at_changes_in_no_way(base):
         lambda: jobs.restart_run(seen, "a"),
         lambda: Shares().make(seen, 1),
     ):
-        with pytest.raises(InputError, match="can only be looked at here"):
+        with pytest.raises(InputError, match="is read-only here"):
             act()
     assert seen.draft() == {"spec": {}}
 

@@ -188,7 +188,7 @@ def test_a_change_of_schema_that_fails_changes_nothing(tmp_path, monkeypatch):
     Database(url).engine.dispose()
     wrong = (*MIGRATIONS, ("CREATE TABLE half (a INTEGER)", "CREATE TABLE nonsense ("))
     monkeypatch.setattr(module, "MIGRATIONS", wrong)
-    with pytest.raises(InputError, match="must name a database that can be used"):
+    with pytest.raises(InputError, match="must name a usable database"):
         Database(url)
     monkeypatch.setattr(module, "MIGRATIONS", MIGRATIONS)
     with Database(url).reading() as connection:

@@ -93,7 +93,7 @@ def test_of_two_owners_each_has_his_turn_and_nobody_queues_without_end(pool, fol
     greedy = [submit("greedy", 50 + k) for k in range(12)]  # faster than they are carried out
     refused = [run for run in greedy if run.status == "failed"]
     assert refused, "one goes on and two wait: a further one is one too many"
-    assert "of your runs wait already" in refused[-1].error.sentence
+    assert "of your runs are already waiting" in refused[-1].error.sentence
     modest = submit("modest", 90)
     for run in (modest, *greedy):
         done(run)

@@ -83,7 +83,7 @@ def test_the_server_listens_to_others_only_if_that_is_said(monkeypatch):
     for own in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
         check_address(own)
     for address in (None, "0.0.0.0", "::", "192.168.1.5", "evenhand.example"):
-        with pytest.raises(InputError, match="anybody who reaches the server is let in"):
+        with pytest.raises(InputError, match="anyone who reaches the server is let in"):
             check_address(address)
     monkeypatch.setenv("EVENHAND_OPEN", "1")
     check_address("0.0.0.0")

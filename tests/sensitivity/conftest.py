@@ -64,7 +64,7 @@ def audited(logistic: Subject) -> SensitivityResult:
 
 @pytest.fixture(scope="session")
 def audited_pair(logistic: Subject) -> SensitivityResult:
-    """A logistic regression held against another."""
+    """A logistic regression compared with another."""
     return sensitivity(logistic, SensitivityOptions(bootstrap=100, status_model="logistic"))
 
 

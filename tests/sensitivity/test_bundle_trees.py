@@ -105,11 +105,11 @@ def test_why_a_model_has_no_monitor_is_one_sentence(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(carried, "MAX_BYTES", 1000)
     said.append(sensitivity(subject_of("forest"), SensitivityOptions(**QUICK)))
     said.append(dataclasses.replace(said[-1], carried=None))
-    words = ("cannot be written down as plain arrays", "predicts a number", "take more than", "run it again")
+    words = ("cannot be written as plain arrays", "predicts a number", "take more than", "run it again")
     for found, expected in zip(said, words, strict=True):
         assert expected in found.unwatchable
         assert found.unwatchable.endswith(".")
-        with pytest.raises(InputError, match="must be of a model that a monitor can carry along") as refused:
+        with pytest.raises(InputError, match="must be of a model that a monitor can include") as refused:
             MonitorBundle.of(found)
         assert found.unwatchable.rstrip(".") in str(refused.value)
 
@@ -125,4 +125,4 @@ def test_trees_that_score_otherwise_are_not_carried(monkeypatch: pytest.MonkeyPa
         lambda model: dataclasses.replace(true(model), value=true(model).value * 1.001),
     )
     found = sensitivity(subject_of("forest"), SensitivityOptions(**QUICK))
-    assert "scores otherwise than itself" in found.unwatchable
+    assert "gives other scores than the original" in found.unwatchable

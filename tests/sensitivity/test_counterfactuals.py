@@ -116,7 +116,7 @@ def test_the_law_school_knows_every_other_life(law_school: Subject, found: Sensi
         ({"protected": "race", "counterfactuals": OTHER, "match_set": "off"}, "which match_set: off leaves"),
         ({"protected": "race", "counterfactuals": {"lsaat": "gpa_other_race"}}, "must be a feature.*'lsat'"),
         ({"protected": "race", "counterfactuals": {"lsat": "lsat_other"}}, "a column of the data"),
-        ({"protected": "race", "counterfactuals": {"lsat": "gpa"}}, "must be a column that is no feature"),
+        ({"protected": "race", "counterfactuals": {"lsat": "gpa"}}, "must be a column that is not a feature"),
         ({"protected": "race", "counterfactuals": ["lsat"]}, "counterfactuals"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The histogram of sensitivities: everybody once, the threshold an edge, whatever its size."""
+"""The histogram of sensitivities: everyone once, the threshold an edge, whatever its size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups' means against everybody else's: false alarms, power, intervals, groups of few."""
+"""Groups' means against everyone else's: false alarms, power, intervals, groups of few."""
 
 from __future__ import annotations
 

@@ -181,10 +181,10 @@ def test_nobody_has_no_power():
 
 
 def test_ratio_means_of_people_all_alike_are_certain():
-    """Rounding that all draws share is no spread: 0.39 for everybody is 0.39, not any number at all."""
+    """Rounding that all draws share is no spread: 0.39 for everyone is 0.39, not any number at all."""
     rng = np.random.default_rng(0)
     grades = rng.normal(3.2, 0.4, 358).round(4)
-    # standardised, subtracted, and scaled back: 0.39 for everybody, give or take the last digit
+    # standardized, subtracted, and scaled back: 0.39 for everyone, give or take the last digit
     alike = ((grades - 3.1) / 0.43 - (grades + 0.39 - 3.1) / 0.43) * 0.43
     other = rng.normal(size=358)
     means = ratio_means(np.column_stack([alike, other]), np.ones((358, 2)), np.random.default_rng(1))

@@ -18,7 +18,7 @@ def test_of_two_groups_far_apart_it_is_the_ratio_of_two():
 
 
 def test_the_highest_seen_need_not_be_the_highest():
-    """3 of 5 people is the highest share seen, and says little: nobody is surely below anybody."""
+    """3 of 5 people is the highest share seen, and says little: nobody is surely below anyone."""
     ratios, _ = ratios_to_highest(np.array([40, 45, 3]), np.array([100, 100, 5]))
     assert [round(ratio.value, 3) for ratio in ratios] == [0.667, 0.75, 1.0]
     assert all(ratio.high == 1.0 for ratio in ratios)

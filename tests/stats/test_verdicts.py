@@ -97,7 +97,7 @@ def test_nobody_is_asked_for_more_people_than_there_are():
     interval = Estimate(0.01, -0.4, 0.4, 20, "drawn")
     many = judge(interval, immaterial=(-0.1, 0.1), people_needed=2_675_481_674_054_380_544)
     assert many.people_needed is None
-    assert many.reason == "it would take more people than can be had"
+    assert many.reason == "it would take more people than there could be"
     assert judge(interval, immaterial=(-0.1, 0.1), people_needed=5000).people_needed == 5000
 
 

@@ -27,7 +27,7 @@ def test_words_reach_sentences_in_their_block_alone() -> None:
         assert people_in("female & Velian") == "Velian women"
         assert so_many(1, "female") == "1 woman"
         assert so_many(1, "Velian") == "1 Velian applicant"
-        assert people_in("tall") == "tall people", "a value without words of its own keeps its name"
+        assert people_in("tall") == "tall applicants", "a value without words of its own keeps its name"
     assert people_in("female & Velian") == before
 
 

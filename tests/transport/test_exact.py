@@ -216,7 +216,7 @@ def test_without_a_proof_and_without_room_for_the_matrix_no_plan_is_returned(mon
     monkeypatch.setattr(restricted, "_DENSE_MEMORY", 0.0)
     monkeypatch.setattr(restricted, "solve_pairs", lambda *_: None)
     x, y = np.random.default_rng(17).normal(size=(2, 80, 3))
-    with pytest.raises(RunFailed, match="no coupling could be proved"):
+    with pytest.raises(RunFailed, match="no coupling could be proven"):
         exact_coupling(x, y)
 
 

@@ -1,8 +1,8 @@
 """Make ``home-VERSION.tar.gz``: an ``EVENHAND_HOME`` as this version leaves it, with runs of every audit.
 
 ``python -m tests.unchanged.make_home``, once a version: the file is what later versions must still open, and
-is never made anew by another. In it are runs that are done, one that failed and one that was cancelled, and a
-monitor that has measured people; all people in it are invented.
+is never made again by another. In it are runs that are done, one that failed and one that was cancelled, and
+a monitor that has measured people; all people in it are invented.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ FAILS: dict[str, Any] = {
 def main() -> None:
     packed = HERE / f"home-{VERSION}.tar.gz"
     if packed.exists():
-        raise SystemExit(f"{packed.name} is there already, and must stay what version {VERSION} wrote.")
+        raise SystemExit(f"{packed.name} exists already, and must stay what version {VERSION} wrote.")
     with tempfile.TemporaryDirectory() as folder:
         samples, home = Path(folder, "samples"), Path(folder, "home")
         samples.mkdir()

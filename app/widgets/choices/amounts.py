@@ -16,7 +16,7 @@ def amount_limit(kind: type) -> dict[str, Any]:
     """Draw the smallest difference of numbers that matters; return the option where it is not the usual."""
     stated = option_of(kind, "material_amount")
     given = st.text_input(
-        "A difference matters from",
+        "Smallest difference that matters",
         str(stated.default),
         help=f"{stated.help} Write 5% or 0.50.",
         **state.choice("material-amount"),

@@ -62,7 +62,7 @@ def choose_counterfactuals(
     found: dict[str, str] = {}
     for column in chosen:
         feature = st.selectbox(
-            f"{column} is another life's",
+            f"{column} holds a counterfactual of",
             features,
             index=features.index(given.get(column) or _likely(column, features)),
             **state.choice(f"{key}-{column}"),

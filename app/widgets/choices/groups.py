@@ -59,7 +59,7 @@ def choose_groups(summary: Summary, suggested: Mapping[str, Any]) -> tuple[dict[
         type="tertiary",
         key="swap",
         disabled=not by,
-        help="Whose counterparts are looked for: the source's, in the target.",
+        help="Each person in the source group gets a counterpart from the target group.",
     )
     return source, target
 

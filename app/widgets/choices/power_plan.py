@@ -43,9 +43,9 @@ def planning_panel(space: Workspace, spec: Mapping[str, Any], audit: str) -> Non
             state.keep(f"plan {audit}", kept)
         if kept is None:
             st.text(
-                "Worlds are drawn from your people: groups are dealt out by lot, so that they differ by luck "
-                "alone, and then so many decisions are turned in one of them. Each world goes through this "
-                "audit with the options chosen; what is counted is its verdict."
+                "Each simulated world samples your people and assigns groups at random, so that any "
+                "difference is luck. Then a set share of decisions is changed in one group. The audit "
+                "runs on every world with the options chosen, and its verdicts are counted."
             )
             return
         run, asked, about = kept
@@ -83,7 +83,7 @@ def _plan_controls(space: Workspace) -> dict[str, Any] | None:
             5,
             500,
             20,
-            help="So many with the difference, and as many without one. Each is a whole audit.",
+            help="As many worlds with the difference as without. Each runs a whole audit.",
             **state.choice("plan-worlds"),
         )
         if not st.form_submit_button("Simulate", disabled=space.read_only):
@@ -112,7 +112,7 @@ def _show(found: list[PowerRow], worlds: int) -> None:
     st.dataframe(table, hide_index=True, alt="Share of simulated worlds with each verdict, by difference")
     st.caption(
         f"{count(first.people)} people in the group that differs, {count(first.others)} in each other group; "
-        f"{count(worlds)} worlds a row, with Wilson 95 % intervals. Evidence where 0 points were planted is "
+        f"{count(worlds)} worlds per row, with Wilson 95% intervals. Evidence where 0 points were planted is "
         "a false alarm."
     )
 

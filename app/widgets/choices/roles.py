@@ -51,8 +51,8 @@ def roles_section(draft: Mapping[str, Any], data: DataHandle) -> None:
                 "role": st.column_config.SelectboxColumn(
                     "role",
                     options=list(ROLES),
-                    help="Actionable: a person can change it. Mutable: it changes, but not by will. "
-                    "Immutable: it stays.",
+                    help="Actionable: a person can change it. Mutable: it changes, but not by choice. "
+                    "Immutable: it does not change.",
                 )
             },
             on_change=_apply_edit,
@@ -68,7 +68,7 @@ def roles_section(draft: Mapping[str, Any], data: DataHandle) -> None:
                     {name: role for name, role in GERMAN_ROLES.items() if name in data.frame},
                     changeable(data),
                 ),
-                help="For the German credit data: what the paper holds to be actionable, mutable, immutable.",
+                help="For the German credit data: what the paper treats as actionable, mutable, immutable.",
             )
 
 

@@ -25,8 +25,8 @@ def offer_stand_in(space: Workspace, draft: Mapping[str, Any], data: DataHandle)
     if made is None:
         return
     st.text(
-        "Or let a small network learn to repeat the stored decisions, and audit it in their place. What is "
-        "found is then true of the stand-in, which errs where it has not learned them."
+        "Or train a small network to reproduce the stored decisions, and audit that instead. Findings "
+        "then apply to the stand-in, which gets some decisions wrong."
     )
     st.button(
         "Audit a stand-in for these decisions",
@@ -42,8 +42,8 @@ def stand_in_note(space: Workspace, draft: Mapping[str, Any]) -> None:
     if _BEFORE not in draft:
         return
     notices.note(
-        "This audits a stand-in: a network that learned to repeat the stored decisions from what is known of "
-        "people. Its accuracy, on the page Groups, says how well it does."
+        "This audits a stand-in: a network trained to reproduce the stored decisions. Its accuracy, on "
+        "the page Groups, says how well it does."
     )
     st.button(
         "Back to the stored decisions",

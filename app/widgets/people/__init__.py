@@ -1,1 +1,1 @@
-"""People on a page: listed, selected, looked at one by one, and asked about anew."""
+"""People on a page: listed, selected, looked at one by one, and asked about again."""

@@ -131,7 +131,7 @@ def steps(rows: Sequence[Hashable], row: Hashable, person: str) -> None:
 def card_of(row: Hashable, key: str = "person-card") -> DeltaGenerator:
     """Return the container of what is said of the person in `row`; it scrolls into view once."""
     card = st.container(border=True, key=key)
-    # another row is another element, which the browser runs anew; the same one stays where it is
+    # another row is another element, which the browser runs again; the same one stays where it is
     card.html(
         f'<span data-row="{html.escape(str(row))}"></span><script>{INTO_VIEW}</script>',
         unsafe_allow_javascript=True,
@@ -175,7 +175,7 @@ def _sides(space: Workspace, found: RunResult, row: Hashable, match: Beside | No
 
 
 def _group(groups: pd.DataFrame) -> str:
-    """Return the noun phrase of somebody's protected groups: ``Velian woman under 30``."""
+    """Return the noun phrase of someone's protected groups: ``Velian woman under 30``."""
     values = [str(value) for value in groups.iloc[0]]
     return vocabulary().group(" & ".join(values), one=True) or ", ".join(values)
 
@@ -237,7 +237,7 @@ def _alternatives(answer: Mapping[str, Any], sides: _Sides) -> None:
             ]
             st.text(f"What would be enough? {' and '.join(told)}: {words.yes or 'favorable'}")
         elif sides.differ and not before["favorable"]:
-            st.text("What would be enough? The match's values in what can be changed are not.")
+            st.text("What would be enough? Not even the match's values in what can be changed.")
 
 
 def _swapped(swaps: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, bool], str]:

@@ -139,17 +139,17 @@ def beyond_audit(chosen: Selection, shown: RunResult | None) -> str:
     audited, used = shown.data["rows_audited"], shown.data["rows_used"]
     if audited >= used:
         return ""
-    return f"Selected are people of all {count(used)} rows; this audit looked at {count(audited)} of them."
+    return f"The selection covers all {count(used)} rows; this audit looked at {count(audited)} of them."
 
 
 def among_note(space: Workspace, draft: Mapping[str, Any]) -> None:
-    """Say so where only some people are audited, with the way back to everybody."""
+    """Say so where only some people are audited, with the way back to everyone."""
     rules = draft["spec"]["data"].get("among")
     if not rules:
         return
     names = [str(value) for rule in rules for value in rule.get("in", ())]
     with st.container(key="among", horizontal=True, vertical_alignment="center"):
-        notices.note(f"Audited are only: {' and '.join(names) or 'some of the people'}.")
+        notices.note(f"Only these people are audited: {' and '.join(names) or 'a part of them'}.")
         st.button(
             "Audit everybody",
             key="among-all",
@@ -209,8 +209,8 @@ def _selected_people(space: Workspace, chosen: Selection, data: DataHandle) -> t
 
 def _make_group(space: Workspace, chosen: Selection, data: DataHandle, words: str) -> None:
     st.text(
-        "The group becomes a column of the data. Any audit can then compare it with everyone else, or look "
-        "at nobody but it."
+        "The group becomes a column of the data. Any audit can then compare it with everyone else, or "
+        "look only at it."
     )
     name = words.replace(", ", " & ")[:_MAX]
     st.text_input("Its name", name, max_chars=_MAX, key="group-name")
@@ -231,7 +231,7 @@ def _save_group(space: Workspace, chosen: Selection, data: DataHandle, proposed:
             raise InputError("the group", "needs data", advice="choose them first")
         section = draft["spec"]["data"]
         if name in data.frame and name not in made_groups(section):
-            raise InputError("the group", "must not be called as a column of the data", name, "rename it")
+            raise InputError("the group", "must not be the name of a column", name, "rename it")
         recode = data.group_of(chosen.of_data, chosen.rows_of_runs(space))
     except (InputError, RunFailed) as error:
         state.keep("group failed", str(error))

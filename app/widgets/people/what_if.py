@@ -50,7 +50,7 @@ def what_if_section(
         who is decided favorably, before and after.
     """
     if not can_ask(found):
-        st.text("There is no model to ask about other values: the data bring decisions alone.")
+        st.text("There is no model to ask about other values: the data hold only decisions.")
         return
     if not st.toggle("Try other values", **state.choice("what-if")):
         return
@@ -174,7 +174,7 @@ def _sentence(
     """Return what the decision is, or would be, in one sentence."""
     before, after = said["before"], said["after"]
     if not changes:
-        return f"As known, this {vocabulary().person} {_is(before)}{_score_text(said, before)}."
+        return f"As recorded, this {vocabulary().person} {_is(before)}{_score_text(said, before)}."
     listed = [
         f"{name} {_text(value, units.get(name))} instead of {_text(columns[name]['value'])}"
         for name, value in changes.items()
@@ -212,7 +212,7 @@ def _side_by_side(
         (_name_with_unit(name, units.get(name)), _text(columns[name]["value"]), _text(value))
         for name, value in changes.items()
     ]
-    table = pd.DataFrame(rows, columns=["", "as known", "what if"]).set_index("")
+    table = pd.DataFrame(rows, columns=["", "as recorded", "what if"]).set_index("")
     right = {name: st.column_config.TextColumn(alignment="right") for name in table.columns}
     st.dataframe(table, height="content", column_config=right, alt=_sentence(said, columns, changes, units))
 
@@ -223,11 +223,11 @@ def _matching(nearest: Mapping[str, Any] | None, of: str) -> str:
         return ""
     before, after = nearest["before"], nearest["after"]
     told = (
-        f"By all features, the closest {of} is still row {before}"
+        f"Across all features, the closest {of} is still row {before}"
         if before == after
-        else f"By all features, the closest {of} would be row {after}, not row {before}"
+        else f"Across all features, the closest {of} would be row {after}, not row {before}"
     )
-    return f"{told}. The audit matches everybody at once; its matching stays as it was."
+    return f"{told}. The audit matches everyone at once; its matching stays as it was."
 
 
 def _way_left(accepted: Mapping[str, Any], changed: bool, units: Mapping[str, str]) -> None:
@@ -238,8 +238,8 @@ def _way_left(accepted: Mapping[str, Any], changed: bool, units: Mapping[str, st
             f"{_name_with_unit(name, units.get(name))}: {theirs} instead of {mine}"
             for name, mine, theirs in told["differs"]
         )
-        differs = f"has {listed}" if listed else "has the same in all that can be changed"
-        who = "With these values" if side == "after" else "As known"
+        differs = f"has {listed}" if listed else "has the same values in everything that can be changed"
+        who = "With these values" if side == "after" else "As recorded"
         yes = vocabulary().yes or "favored"
         st.text(f"{who}, the closest {vocabulary().person} who is {yes}, row {told['row']}, {differs}.")
 

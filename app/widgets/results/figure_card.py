@@ -64,7 +64,7 @@ def figure_card(
     """
     told = _people_of(figure)[:_MAX_LISTED] if selects else []
     people = selection_texts(state.workspace(), told) if told else {}
-    # one entry of the page: a table that comes or goes moves no figure below, which would be drawn anew
+    # one entry of the page: a table that comes or goes moves no figure below, which would be drawn again
     with st.container(key=f"exhibit-{name}"):
         with st.container(horizontal=True, horizontal_alignment="distribute", key=f"head-{name}"):
             with st.container(gap="xsmall"):
@@ -91,12 +91,12 @@ def _tools(name: str, figure: go.Figure, table: Callable[[], pd.DataFrame], peop
     """Draw what can be done with a figure; return whether its table is to be shown."""
     shown = st.toggle("Table", key=f"table-{name}", persist_state="page")
     files = {
-        "csv": ("CSV", "text/csv", lambda: csv_bytes(table()), "The numbers drawn"),
+        "csv": ("CSV", "text/csv", lambda: csv_bytes(table()), "The numbers shown"),
         "html": (
             "HTML",
             "text/html",
             lambda: _page(figure),
-            "The figure as a page of its own; for a PNG use the camera at the figure",
+            "The figure as a web page. For a PNG, use the camera icon on the figure",
         ),
     }
     for kind, (label, mime, make, told) in files.items():

@@ -92,7 +92,7 @@ def result_page(
 
 
 def _looks_at_one() -> bool:
-    """Whether somebody is looked at, whose card then takes the place of the first figure."""
+    """Whether someone is looked at, whose card then takes the place of the first figure."""
     return state.chosen("person") is not None and state.chosen("tab") == TABS["people"]
 
 

@@ -47,8 +47,10 @@ _DAY_MONTH = (
     r"^(?P<first>[0-9]{1,2})[/.-](?P<second>[0-9]{1,2})[/.-][0-9]{4}( [0-9]{1,2}:[0-9]{2}(:[0-9]{2})?)?$"
 )
 _LIKE_NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)*$"
-_DOUBTFUL = "has numbers whose comma or point may be decimal or mark thousands, so it is read as text"
-_NO_DATES = "looks like dates that can be read in two ways or not at all, so it is text; write 2024-12-31"
+_DOUBTFUL = (
+    "has numbers whose comma or point could be a decimal mark or a thousands separator, so it is read as text"
+)
+_NO_DATES = "looks like dates that are ambiguous or unreadable, so it is text; write 2024-12-31"
 _SIGN = r"([$€£¥₹]|%|[A-Z]{3})"  # $31.20, 45 %, EUR 12
 _PRICED = (
     r"^\(?[+-]?" + _SIGN + r"?\s?[+-]?[0-9]+([.,][0-9]+)*\s?" + _SIGN + r"?\)?$"
@@ -302,7 +304,7 @@ def _convert(column: _Distinct, markers: Sequence[str] | None, decimal: str) -> 
     return _as_text(
         column,
         markers,
-        f"holds {column.counts[odd].sum():,} cells that are no numbers (such as {example!r}), so it is read "
+        f"holds {column.counts[odd].sum():,} cells that are not numbers (such as {example!r}), so it is read "
         "as text; list them in read.missing if they mean that a value is missing",
     )
 
@@ -321,7 +323,7 @@ def _with_thousands(
     example = column.values[int(np.flatnonzero(shown[marks[0]])[0])].as_py()
     found = _convert(plain, markers, ".")
     named = "comma" if marks[0] == "," else "point"
-    note = f"Column {column.name!r} has marks of thousands and a decimal {named} (such as {example})."
+    note = f"Column {column.name!r} has thousands separators and a decimal {named} (such as {example})."
     return dataclasses.replace(found, notes=(*found.notes, note))
 
 

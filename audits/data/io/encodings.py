@@ -18,7 +18,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# Western first: what reads as well in it is in it, for its neighbours differ from it in a few letters only
+# Western first: what reads as well in it is in it, for its neighbors differ from it in a few letters only
 _PAGES = ("cp1252", "cp1250", "cp1251", "cp1253", "cp932", "gb18030", "big5", "cp949")
 _WORD = re.compile(rb"[\x80-\xff]{2}|[A-Za-z\x80-\xff]{3}")  # what \xa320 and 20\xb0 are not
 _CELL = re.compile(rb"[,;|\t\n\r]")

@@ -280,7 +280,7 @@ def _detect(data: bytes, name: str) -> str:
     suffixes = [suffix.lower() for suffix in Path(name).suffixes if suffix.lower() != ".gz"]
     meant = _SUFFIXES.get(suffixes[-1] if suffixes else "", "csv")
     if meant == "jsonl" and data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-        raise InputError(name, "is a JSON array", advice="write one object a line (JSON lines)")
+        raise InputError(name, "is a JSON array", advice="write one object per line (JSON lines)")
     return "jsonl" if meant == "csv" and data.startswith(b'{"') else meant
 
 

@@ -99,7 +99,7 @@ def read_sheet(
     title, *others = titles
     notes = [f"Read from sheet {title!r}."]
     if others:
-        notes.append(f"Sheets that were not read: {', '.join(map(repr, others[:5]))}.")
+        notes.append(f"Sheets not read: {', '.join(map(repr, others[:5]))}.")
     return TextFile(table.rename_columns(list(names)), "", layout, blank, (*notes, *naming), tuple(titles))
 
 
@@ -129,7 +129,7 @@ def _refuse_part(part: IO[bytes], title: str, name: str, limits: Limits) -> None
         text = (before + chunk).replace(b"\x00", b"")  # UTF-16 as well
         seen = len(before) - before.count(0)
         if _DEFINITIONS.search(text):
-            raise InputError(name, "defines entities, which no workbook needs", title, "save it again")
+            raise InputError(name, "defines XML entities, which no workbook needs", title, "save it again")
         for found in _ROW_NUMBER.finditer(text):
             if len(found[1]) > 7 or int(found[1]) > _MAX_ROWS:
                 shown = found[1][:30].decode("ascii")
@@ -140,7 +140,7 @@ def _refuse_part(part: IO[bytes], title: str, name: str, limits: Limits) -> None
             if seen < found.end() < len(text):
                 row = int(found[1])
                 if row < last:  # who reads them in order leaves it out
-                    rule = f"names row {row:,} after row {last:,}; rows must follow each other"
+                    rule = f"names row {row:,} after row {last:,}; rows must be in order"
                     raise InputError(name, rule, advice="save it again")
                 last = row
         before = chunk[-_OVERLAP:]

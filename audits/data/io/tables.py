@@ -113,7 +113,7 @@ class Limits:
             end = _last_end(data, start, start + max(most, 0))
             if end < 0:
                 rule = f"has a line of more than {self.line_bytes / 1e6:,.0f} MB"
-                raise InputError(name, rule, advice="look whether it is a table with line ends")
+                raise InputError(name, rule, advice="check that it is a table with line ends")
             start, most = end + 1, self.line_bytes
         end = _last_end(data, start, len(data))
         return len(data) - end - 1 if end >= 0 else len(data) - start + (0 if start else begun)
@@ -216,7 +216,7 @@ class FileReport:
         if len(self.skipped) > _MAX_SHOWN:
             said.append(f"{self.name}: neither are {len(self.skipped) - _MAX_SHOWN:,} further lines.")
         if self.blank_lines:
-            said.append(f"{self.name}: empty lines passed over: {self.blank_lines:,}.")
+            said.append(f"{self.name}: empty lines skipped: {self.blank_lines:,}.")
         return said + [f"{self.name}: {note}" for note in self.notes]
 
 

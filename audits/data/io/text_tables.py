@@ -90,7 +90,7 @@ def read_delimited(
     broken = _line_breaks(columns) if quoted else 0
     if broken:
         _refuse_open_quotes(body, name, layout)
-        notes += (f"{broken:,} line breaks stand inside quoted values.",)
+        notes += (f"{broken:,} line breaks inside quoted values.",)
     blank = layout.blank + blanks + max(lines - blanks - len(columns) - broken, 0)
     return TextFile(columns.rename_columns(list(names)), encoding, layout, blank, notes + naming)
 
@@ -237,7 +237,7 @@ def _refuse_open_quotes(body: bytes, name: str, layout: Layout) -> None:
     except csv.Error as error:
         raise InputError(
             f"{name}, line {layout.lines + reader.line_num:,}",
-            f"ends a quoted value that is not closed properly ({error})",
+            f"has a quoted value that is not closed properly ({error})",
             advice='double the quotes inside values ("") and close each',
         ) from None
 
@@ -293,7 +293,7 @@ def read_json_lines(
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key appears twice")
     return made
 
 
@@ -315,10 +315,10 @@ def _bad_line(lines: list[bytes], name: str) -> InputError:
         except ValueError as error:
             reason = "a number has too many digits" if "4300 digits" in str(error) else error
             return InputError(
-                f"{name}, line {number:,}", f"is not JSON: {reason}", advice="write one object a line"
+                f"{name}, line {number:,}", f"is not JSON: {reason}", advice="write one object per line"
             )
         if not isinstance(value, dict):
             return InputError(
-                f"{name}, line {number:,}", "must be a JSON object", value, "write one object a line"
+                f"{name}, line {number:,}", "must be a JSON object", value, "write one object per line"
             )
-    return InputError(name, "is not JSON lines", advice="write one object a line")
+    return InputError(name, "is not JSON lines", advice="write one object per line")

@@ -71,7 +71,7 @@ def read_arrow(data: bytes, name: str, limits: Limits) -> pa.Table:
     """
     if data[:4] == b"FEA1":
         raise InputError(
-            name, "is in Feather's first version, which is no longer read", advice="save it again"
+            name, "is in Feather's first version, which is no longer supported", advice="save it again"
         )
     opened = pa.ipc.open_file if data[:6] == b"ARROW1" else pa.ipc.open_stream
     batches, rows, size = [], 0, 0

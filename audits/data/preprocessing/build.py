@@ -218,7 +218,7 @@ def _select_rows(
         if times is not None:
             raise InputError(
                 "data.repeated",
-                "cannot be told where a table is counted batch by batch",
+                "cannot be found in a table that is counted batch by batch",
                 "drop",
                 "leave the repeated rows out of the file",
             )
@@ -231,7 +231,7 @@ def _select_rows(
 
 
 def _among(frame: pd.DataFrame, spec: DataSpec, notes: list[str]) -> pd.Index | None:
-    """Return the rows of those who are audited; None where everybody is."""
+    """Return the rows of those who are audited; None where everyone is."""
     if not spec.among:
         return None
     inside, reasons, more = kept_rows(frame, spec.among, where="data.among")
@@ -291,7 +291,7 @@ def _features(
                 name
             )
         elif column_role(name) is not None:
-            left_out.setdefault("stored results, by their names", []).append(name)
+            left_out.setdefault("stored results, judging by their names", []).append(name)
         elif column.isna().all():
             left_out.setdefault("without values", []).append(name)
         elif kinds[name] == "categorical" and column.nunique() > MAX_LEVELS:
@@ -341,14 +341,14 @@ def _group_notes(
         absent = rows_of(frame[name].isna().to_numpy(), frame, times)
         if absent:
             rows = "1 row has" if absent == 1 else f"{absent:,} rows have"
-            notes.append(f"{rows} no value for {name!r}: a group of {'its' if absent == 1 else 'their'} own.")
+            notes.append(f"{rows} no value for {name!r}: a separate group.")
         found = groups[name].nunique()
         if (
             name not in spec.bins
             and pd.api.types.is_numeric_dtype(frame[name].dtype)
             and found > _MANY_GROUPS
         ):
-            notes.append(f"{name!r} makes {found} groups, one a number; data.bins would cut it into fewer.")
+            notes.append(f"{name!r} makes {found} groups, one per number; data.bins would cut it into fewer.")
     return notes
 
 
@@ -358,7 +358,7 @@ def _gap_notes(frame: pd.DataFrame, features: Sequence[str]) -> list[str]:
     notes = []
     if shown:
         more = f" and {len(shown) - 8} more columns" if len(shown) > 8 else ""
-        notes.append(f"Missing values kept as a category of their own: {', '.join(shown[:8])}{more}.")
+        notes.append(f"Missing values kept as a separate category: {', '.join(shown[:8])}{more}.")
     return notes
 
 

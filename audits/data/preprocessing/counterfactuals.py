@@ -46,7 +46,7 @@ def check_counterfactuals(
         one_of(at, column, data.frame.columns, what="a column of the data")
         if column in data.features:
             raise InputError(
-                at, "must be a column that is no feature", column, "leave it out of data.features"
+                at, "must be a column that is not a feature", column, "leave it out of data.features"
             )
         values = data.frame[column]
         if values.isna().any():

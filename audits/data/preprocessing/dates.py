@@ -31,7 +31,7 @@ def date_part(frame: pd.DataFrame, source: str, recode: Recode, where: str) -> p
         If the column holds no dates, or `until` is lacking, of no use, or neither a column nor a date.
     """
     if recode.mapping or recode.where or recode.rows:
-        raise InputError(where, "must have either a map, who belongs to the group, or take")
+        raise InputError(where, "must have either a map, a rule for who belongs to the group, or take")
     dates = as_kind(frame[source], "datetime", f"{where}.from").dt
     if recode.take not in _LASTS:
         if recode.until is not None:

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 EVERYONE_ELSE = "everyone else"
-"""The value of those who are not in the group that a recode makes."""
+"""The value of people outside the group that a recode makes."""
 
 _RANGE = re.compile(r"(\d+)-(\d+)", re.ASCII)
 _SIDES: dict[str, tuple[Callable[[Any, Any], pd.Series], str]] = {
@@ -129,7 +129,7 @@ def rows_named(rows: Sequence[int | str], index: pd.Index, where: str) -> pd.Ind
 
 
 def numbers_in_ranges(rows: Sequence[int]) -> list[int | str]:
-    """Return row numbers as `rows_named` reads them, neighbours as one range.
+    """Return row numbers as `rows_named` reads them, neighbors as one range.
 
     Examples
     --------

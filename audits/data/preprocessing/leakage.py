@@ -51,7 +51,7 @@ def leak_notes(frame: pd.DataFrame, features: Sequence[str], y: np.ndarray | Non
         return []
     shown = ", ".join(repr(name) for name in telling[:5]) + (" and others" if len(telling) > 5 else "")
     tell = "tells" if len(telling) == 1 else "each tell"
-    advice = "leave out what is only known after the decision"
+    advice = "leave out anything known only after the decision"
     return [f"{shown} {tell} the label almost without error: {advice}."]
 
 

@@ -50,7 +50,7 @@ def fill_gaps(
         known = frame.loc[~gaps, name]
         if not len(known):
             raise InputError(
-                f"data.features: {name!r}", "has no values to fill its gaps from", advice="leave it out"
+                f"data.features: {name!r}", "has no values from which to fill its gaps", advice="leave it out"
             )
         if kinds[name] in {"continuous", "integer", "datetime"}:
             value = known.sort_values().iloc[(len(known) - 1) // 2]

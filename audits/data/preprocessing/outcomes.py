@@ -142,7 +142,7 @@ def _favorable_levels(column: pd.Series, given: tuple[object, ...], spec: DataSp
             f"cut a number: label: {{column: {column.name}, at_least: NUMBER}}; or take it as it is: add "
             "outcome: numeric"
             if pd.api.types.is_numeric_dtype(column.dtype)
-            else "choose a column of fewer answers, or recode it",
+            else "choose a column with fewer values, or recode it",
         )
     if spec.favorable is None and not isinstance(spec.label, LabelCut):
         raise InputError(

@@ -48,7 +48,7 @@ def named_values(
         twice = [each for each in said.values() if list(said.values()).count(each) > 1]
         if twice:
             raise InputError(
-                where, "must give each value a name of its own", twice[0], "recode to merge values"
+                where, "must give each value a different name", twice[0], "recode to merge values"
             )
         if name == label:
             continue

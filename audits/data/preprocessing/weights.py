@@ -27,7 +27,7 @@ _MAX_PEOPLE = 1e12  # weights: beyond it, sums of people lose whole persons
 def weighted_rows(
     frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int], times: pd.Series | None
 ) -> pd.DataFrame:
-    """Return the rows that stand for somebody; weights must be finite and not negative."""
+    """Return the rows that stand for someone; weights must be finite and not negative."""
     weighing = spec.weighing
     if weighing is None:
         return frame
@@ -98,7 +98,7 @@ def design_of(
         assert person is not None  # noqa: S101 - a name was given
         notes.append(
             f"{len(frame):,} rows are of {len(np.unique(person)):,} persons ({spec.person!r}): rows of one "
-            "person are no evidence of their own."
+            "person are not independent evidence."
         )
         if (
             cluster is not None
@@ -120,7 +120,7 @@ def _codes(frame: pd.DataFrame, name: str | None, where: str = "data.weights") -
     if column.isna().any():
         rows = int(column.isna().sum())
         raise InputError(
-            where, f"must be known for everybody, but {rows:,} rows have no {name!r}", name, "drop those rows"
+            where, f"must be known for everyone, but {rows:,} rows have no {name!r}", name, "drop those rows"
         )
     return np.asarray(pd.factorize(column)[0], dtype=np.int64)
 
@@ -143,7 +143,7 @@ def _doubts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
         repeated = _duplicate_rows(frame, _MANY_EQUAL * len(frame))
         if repeated > _MANY_EQUAL * len(frame):
             found.append(
-                f"{repeated:,} of {len(frame):,} rows repeat another row in every column: if they are of the "
+                f"{repeated:,} of {len(frame):,} rows repeat another row in every column. If they are the "
                 "same people, name the column that repeats for one person, or remove them."
             )
     return found

@@ -21,7 +21,7 @@ from audits.data.io.tables import Table
 from audits.data.kinds import infer_kind
 from audits.data.outliers import heavy_cells
 from audits.data.preprocessing.column_names import column_role
-from audits.data.quality.findings import Finding, Mend, be, cell_count, join_names, leave_out, quote_names
+from audits.data.quality.findings import Finding, Mend, be, cell_count, leave_out, quote_names
 from audits.data.quality.proxies import (
     find_proxies,
     label_is_prediction,
@@ -32,6 +32,7 @@ from audits.data.quality.proxies import (
 from audits.data.quality.row_units import row_units
 from audits.data.spec import DataSpec
 from audits.data.values import text_of
+from audits.text import join_names
 
 __all__ = ["examine", "second_header"]
 
@@ -141,7 +142,7 @@ def _sheets(table: Table, spec: DataSpec) -> list[Finding]:
     if len(titles) < 2 or spec.read.sheet is not None or len(table.report.files) > 1:
         return []
     read, *others = titles
-    said = f"The workbook has {len(titles)} sheets; {read!r} is read, {join_names(others)} {be(others)} not."
+    said = f"The workbook has {len(titles)} sheets. {read!r} is read, {join_names(others)} {be(others)} not."
     mends = [Mend(f"Read {title}", {"read": _read(spec, sheet=title)}) for title in others[:4]]
     return [Finding("sheets", said, (*mends, Mend(f"{read} is right", {"read": _read(spec, sheet=read)})))]
 
@@ -245,7 +246,7 @@ def _impossible(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
             shown.append(f"{name} holds {values} in {cell_count(len(bad))}, {between}")
     if not recode:
         return []
-    said = f"{join_names(shown, quoted=False)}. Do they stand for what is not known?"
+    said = f"{join_names(shown, quoted=False)}. Do they mean that a value is missing?"
     button = "Take them as missing" if len(recode) > 1 else f"Take {values} as missing"
     mends = [Mend(button, recode=recode)]
     if len(recode) > 1:
@@ -319,7 +320,8 @@ def _weights(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     if np.isclose(counts, np.round(counts)).mean() >= _WHOLE:
         return []
     said = (
-        f"The weights {weighing.column!r} are no whole numbers: they look like sampling weights, not people."
+        f"The weights {weighing.column!r} are not whole numbers. They look like sampling weights, not "
+        "counts of people."
     )
     mends = tuple(
         Mend(button, {"weights": {"column": weighing.column, "kind": kind}})
@@ -367,12 +369,10 @@ def _numbering(frame: pd.DataFrame, spec: DataSpec, features: Sequence[str]) -> 
     found = []
     if numbering:
         does = "numbers the rows and says" if len(numbering) == 1 else "number the rows and say"
-        said = f"{quote_names(numbering)} {does} nothing of a person."
+        said = f"{quote_names(numbering)} {does} nothing about a person."
         found.append(Finding("row numbers", said, (Mend(leave_out(numbering), leave_out=tuple(numbering)),)))
     if naming:
-        said = (
-            f"{quote_names(naming)} {be(naming)} different for nearly everybody, like a name or an address."
-        )
+        said = f"{quote_names(naming)} {be(naming)} different for nearly everyone, like a name or an address."
         found.append(Finding("identifiers", said, (Mend(leave_out(naming), leave_out=tuple(naming)),)))
     return found
 
@@ -409,7 +409,8 @@ def _free_text(data: AuditData) -> list[Finding]:
     if not names:
         return []
     said = (
-        f"{quote_names(names)} {'holds' if len(names) == 1 else 'hold'} free text: comparisons leave it out. "
+        f"{quote_names(names)} {'holds' if len(names) == 1 else 'hold'} free text, so comparisons leave it "
+        "out. "
         f"Rule sets can compare people by identity terms in it (rule_sets: {{text: {names[0]}}})."
     )
     return [Finding("free text", said)]

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Finding", "Mend", "as_finding", "be", "cell_count", "join_names", "leave_out", "quote_names"]
+from audits.text import join_names
+
+__all__ = ["Finding", "Mend", "as_finding", "be", "cell_count", "leave_out", "quote_names"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def leave_out(names: Sequence[str]) -> str:
 
 def quote_names(names: Sequence[str]) -> str:
     """Return columns in quotes, in words."""
-    return repr(names[0]) if len(names) == 1 else join_names([repr(name) for name in names], quoted=False)
+    return join_names(names, quoted=True)
 
 
 def cell_count(n: int) -> str:
@@ -70,10 +72,3 @@ def cell_count(n: int) -> str:
 def be(several: Any) -> str:
     """Return the verb for one or several."""
     return "is" if len(several) == 1 else "are"
-
-
-def join_names(names: Sequence[str], *, most: int = 5, quoted: bool = False) -> str:
-    """Return names in words, the first few of many."""
-    shown = [repr(name) if quoted else str(name) for name in names]
-    shown = shown if len(shown) <= most else [*shown[: most - 1], f"{len(shown) - most + 1} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -11,10 +11,11 @@ import pandas as pd
 
 from audits.data.audit_data import AuditData
 from audits.data.preprocessing.filters import EVERYONE_ELSE
-from audits.data.quality.findings import Finding, Mend, join_names, leave_out, quote_names
+from audits.data.quality.findings import Finding, Mend, leave_out, quote_names
 from audits.data.role_guesses import names_outcome
 from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import MISSING, as_text, text_of
+from audits.text import join_names
 
 __all__ = ["find_proxies", "label_is_prediction", "missing_decisions", "same_attribute", "telling"]
 
@@ -66,9 +67,9 @@ def same_attribute(data: AuditData) -> list[Finding]:
         twice = tuple(name for name in others if name in data.protected)
         if not kept and not twice:
             continue
-        said = f"{quote_names([first, *others])} say the same: only their values' names differ."
+        said = f"{quote_names([first, *others])} hold the same information under different names."
         if first in data.protected and kept:
-            said += f" A model that reads {join_names(kept)} reads {first}."
+            said += f" A model that reads {join_names(kept)} also reads {first}."
         findings.append(
             Finding(
                 "same attribute",
@@ -99,7 +100,10 @@ def label_is_prediction(data: AuditData, spec: DataSpec, predictions: str | None
         return []
     if predictions != label and not (as_text(data.frame[predictions]) == as_text(data.frame[label])).all():
         return []
-    said = f"The predictions in {predictions!r} equal the label {label!r} for everybody: one is a copy."
+    said = (
+        f"The predictions in {predictions!r} equal the label {label!r} for everyone, so one is a copy "
+        "of the other."
+    )
     return [
         Finding(
             "label equals predictions",
@@ -135,7 +139,7 @@ def telling(data: AuditData, unlikely: str) -> list[Finding]:
         return []
     said = (
         f"{join_names(shown)} almost {'tells' if len(names) == 1 else 'each tell'} the outcome by itself "
-        "(1 is certain, 0.5 a guess). Leave out what is only known afterwards."
+        "(1 is certain, 0.5 a guess). Leave out anything known only afterwards."
     )
     cuts = {name: told for name in names if (told := _cut_of(frame[name], y)) is not None}
     said += "".join(f" A good outcome is {name} {told}." for name, told in cuts.items())
@@ -162,13 +166,13 @@ def _cut_of(column: pd.Series, y: np.ndarray) -> str | None:
 
 def _too_good(unlikely: str, names: Sequence[str], shown: Sequence[str]) -> Finding:
     """Say that a model did better than is likely, and which columns may be why."""
-    said = f"The model is {unlikely}: few are so good, and fairness by it says little."
+    said = f"The model is {unlikely}. Few models are that good, and fairness results based on it say little."
     if not names:
-        said += " No column alone tells the outcome; several may together."
+        said += " No single column predicts the outcome; several together may."
         return Finding("unlikely performance", said)
     said += (
-        f" Alone, {join_names(shown)} {'tells' if len(names) == 1 else 'tell'} the outcome best "
-        "(1 is certain, 0.5 a guess). Leave out what is only known afterwards."
+        f" Alone, {join_names(shown)} {'tells' if len(names) == 1 else 'tell'} the outcome best (1 is "
+        "certain, 0.5 a guess). Leave out anything known only afterwards."
     )
     mends = [Mend(leave_out([name]), leave_out=(name,)) for name in names[:3]]
     if len(names) > 1:
@@ -205,8 +209,8 @@ def find_proxies(data: AuditData) -> list[Finding]:
         auc, value = best[names[0]]
         more = f"; so {'does' if len(names) == 2 else 'do'} {join_names(names[1:])}" if len(names) > 1 else ""
         said = (
-            f"{names[0]!r} stands in for {attribute!r}: it alone tells {value} from the others in "
-            f"{100 * auc:.0f} of 100 pairs{more}. Left in, a model can use it instead."
+            f"{names[0]!r} is a proxy for {attribute!r}: on its own it tells {value} from the others in "
+            f"{100 * auc:.0f} of 100 pairs{more}. If it stays in, a model can use it instead."
         )
         found.append(
             Finding(f"proxies of {attribute}", said, (Mend(leave_out(names), leave_out=tuple(names)),))

@@ -104,16 +104,17 @@ def row_units(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     found = []
     counted = count_column(frame) if spec.weighing is None else None
     if counted is not None:
-        said = f"{len(frame):,} rows stand for {count(float(frame[counted].sum()))} people, by “{counted}”."
+        said = f"{len(frame):,} rows represent {count(float(frame[counted].sum()))} people, by “{counted}”."
         put = {"weights": {"column": counted, "kind": "counts"}}
         found.append(Finding("count table", said, (Mend(f"Count people by {counted}", put),)))
     shared = shared_id(frame) if spec.person is None and spec.weighing is None and counted is None else None
     if shared is not None:
         n = frame[shared].nunique()
         said = (
-            f"{len(frame):,} rows share {n:,} values of “{shared}”. If rows of one {shared} belong together, "
-            "they are no evidence each of its own: intervals become up to "
-            f"{times_as_wide(frame[shared].value_counts()):.2g} times as wide, the more the rows agree."
+            f"{len(frame):,} rows share {n:,} values of “{shared}”. If rows of one {shared} belong "
+            "together, they are not independent evidence: intervals become up to "
+            f"{times_as_wide(frame[shared].value_counts()):.2g} times as wide, depending on how much the "
+            "rows agree."
         )
         mend = Mend(f"Keep rows of one {shared} together", {"person": shared})
         found.append(Finding("rows that belong together", said, (mend,)))

@@ -22,7 +22,7 @@ __all__ = ["COLUMNS", "flips", "generate", "wasserstein"]
 COLUMNS = {
     "year": "admission year, 1 to 5",
     "school": "A (expensive, private) or B (public)",
-    "gpa": "grade point average, 0 to 4, drawn alike in both schools",
+    "gpa": "grade point average, 0 to 4, with the same distribution in both schools",
     "chance": "the chance of admission that the school's rule gives this pupil",
     "admitted": "the decision: 1 = admitted, 0 = refused",
 }

@@ -1,4 +1,4 @@
-"""The bundled example sets: what each is, in plain words, and where its files lie."""
+"""The bundled example sets: what each is, in plain words, and where its files are."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
-"""Are people alike in the features decided alike? What tells other treatment from other features.
+"""Are people with the same features decided alike? What tells other treatment from other features.
 
 Flips above chance have two sources: the groups are decided by different rules, or one rule meets features
 that hang together differently. Given the features, only the first leaves a trace. Decisions and membership
-are each predicted from the features (kernel ridge regression, everybody by the others); if one rule decides,
-what is left over of the two is unrelated among people alike (the generalised covariance measure of Shah &
-Peters, "The hardness of conditional independence testing", Annals of Statistics 2020), and exchanging
-decisions between people alike of the two groups turns the sign of their product. So its signs are turned at
-random, and products are summed over pairs of people alike: differences that cancel over everybody are seen.
+are each predicted from the features (kernel ridge regression, everyone by the others); if one rule decides,
+what is left over of the two is unrelated among people with the same features (the generalised covariance
+measure of Shah & Peters, "The hardness of conditional independence testing", Annals of Statistics 2020), and
+exchanging decisions between people with the same features of the two groups turns the sign of their product.
+So its signs are turned at random, and products are summed over pairs of people with the same features:
+differences that cancel over everyone are seen.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ _WIDTHS = (2.0, 0.5, 0.1)  # of the kernels, times the median squared distance
 _PENALTIES = np.geomspace(1e-3, 1e2, 11)
 _LINEAR = 0.3  # weight of straight lines beside the kernel
 _ALIKE = 0.5  # width of the kernel over predicted decisions, in their variance
-_ONE_RULE = "the model reads the features matched on and nothing else: people alike in them are decided alike"
+_ONE_RULE = (
+    "the model reads only the matched features, so people with the same features get the same decision"
+)
 
 
 def one_rule(compared: Comparison) -> bool:
@@ -56,7 +59,7 @@ def conditional_test(
     level: float,
     rng: np.random.Generator,
 ) -> Conditional:
-    """Test whether decisions depend on membership among people alike in the features and of one stratum.
+    """Test whether decisions depend on membership among people with the same features and of one stratum.
 
     Parameters
     ----------
@@ -124,7 +127,7 @@ def _perturbed_decisions(people: _ComparablePeople, k: int, rng: np.random.Gener
 
 @dataclass(frozen=True, eq=False)
 class _Basis:
-    """A kernel's eigenvectors (n, n), and per penalty how far each is shrunk, and everybody's own say."""
+    """A kernel's eigenvectors (n, n), and per penalty how far each is shrunk, and everyone's own say."""
 
     vectors: np.ndarray
     shrunk: np.ndarray  # (penalties, n)
@@ -191,7 +194,7 @@ class _ComparablePeople:
         rng: np.random.Generator,
         turns: int = _TURNS,
     ) -> tuple[Estimate, float]:
-        """Share of people decided otherwise than people alike, and the p-value of none."""
+        """Share of people decided otherwise than people with the same features, and the p-value of none."""
         n = len(decisions)
         left = _left_over(self.bases, decisions.astype(float))
         predicted = decisions - left
@@ -224,7 +227,7 @@ class _ComparablePeople:
 
 
 def _left_over(bases: list[_Basis], y: np.ndarray) -> np.ndarray:
-    """What (n,) kernel ridge regression leaves over of `y`, everybody predicted by the others.
+    """What (n,) kernel ridge regression leaves over of `y`, everyone predicted by the others.
 
     Of the kernels and penalties the one that leaves least.
     """

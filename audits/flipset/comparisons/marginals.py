@@ -294,7 +294,7 @@ def joint_marginal(
     flips: np.ndarray,
     sizes: np.ndarray,
 ) -> pd.DataFrame:
-    """Return who is in a flipset by two features at once: one row a cell that holds anybody.
+    """Return who is in a flipset by two features at once: one row a cell that holds anyone.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ class PeopleGenerator:
         if not self.subject.model.invents:
             raise InputError(
                 where,
-                f"{what}, but the decisions are a column of the data: nobody invented has one",
+                f"{what}, but the decisions are a column of the data, and invented people have none",
                 advice="choose exact, entropic or unbalanced transport, or audit the model itself",
             )
         unread = [name for name in self.subject.model.columns if name not in self.subject.space.columns]
@@ -165,9 +165,7 @@ def _group_of(values: pd.Series, known: pd.Series, groups: pd.Series) -> np.ndar
 Fitted = EntropicMap | GanMap | LinearMap | NeuralMap | UnbalancedMap
 
 THERE, BACK = "source to target", "target to source"
-_NOBODY = (
-    "The unbalanced map leaves everyone without a counterpart: raise its price, or the share that is matched."
-)
+_NOBODY = "The unbalanced map leaves everyone without a counterpart: raise its price, or the share to match."
 
 
 def map_match(
@@ -305,7 +303,7 @@ def _coupling_counterparts(
     if len(rows) < len(x) or len(columns) < len(y):
         raise InputError(
             "flipset.map.max_people",
-            f"must be at least {max(len(x), len(y)):,}, because the {model} decides on real people only",
+            f"must be at least {max(len(x), len(y)):,}, because the {model} decides only about real people",
             fitted.options.max_people,
             "raise it, set flipset.max_people, or choose exact",
         )

@@ -40,7 +40,7 @@ class GeneratedPeople:
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """One stratum's source and target people, and their atoms: people alike in every feature.
+    """One stratum's source and target people, and their atoms: people equal in every feature.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Sides:
 
     @classmethod
     def build(cls, compared: Comparison, value: str, source: np.ndarray, target: np.ndarray) -> Sides:
-        """Merge people alike on either side."""
+        """Merge people with the same features on either side."""
         values, sizes = compared.encoded.values, compared.sizes
         (x, source_atom), (y, target_atom) = atoms(values[source]), atoms(values[target])
         source_size = np.bincount(source_atom, sizes[source], len(x))
@@ -277,7 +277,7 @@ def _favorable_share(
     decisions: np.ndarray,
     sizes: np.ndarray,
 ) -> np.ndarray:
-    """Share (L,) of each counterpart decided favourably; real ones may be several people alike."""
+    """Share (L,) of each counterpart decided favorably; real ones may be several equal people."""
     if counterparts.invented is not None:
         return counterparts.invented.decisions.astype(float)
     return mean(decisions, sizes)

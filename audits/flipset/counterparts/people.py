@@ -171,7 +171,7 @@ def choose(
     not_compared = _not_compared(data, options, sizes, ~source & ~target)
     if not_compared:
         warnings.append(
-            f"Compared are {names[0]} and {names[1]} only. Not compared: {', '.join(not_compared[:5])}"
+            f"Only {names[0]} and {names[1]} are compared. Not compared: {', '.join(not_compared[:5])}"
             f"{f' and {len(not_compared) - 5} more' if len(not_compared) > 5 else ''}."
         )
     strata, sizes = _affordable(strata, options, decisions, sizes, points, rng, left_out, warnings)
@@ -215,7 +215,7 @@ def _strata(
     if sum(len(ours) for _, ours, _ in found) < 2:
         raise InputError(
             "flipset.condition_on",
-            "must leave people of both groups who agree in it",
+            "must leave people of both groups with the same value",
             column,
             "choose another column, or none",
         )
@@ -227,7 +227,7 @@ def _condition(data: AuditData, column: str) -> np.ndarray:
         if data.y is None:
             raise InputError(
                 "flipset.condition_on",
-                "needs the true label, but the data name none",
+                "needs the true label, but the data have none",
                 advice="set data.label",
             )
         return np.where(data.y, "favorable label", "unfavorable label")
@@ -286,9 +286,9 @@ def _affordable(
     if not drawn:
         raise InputError(
             "flipset.max_people",
-            f"must leave somebody in both groups of a stratum, of which there are {len(strata)}",
+            f"must leave at least one person of both groups in each stratum; there are {len(strata)}",
             options.max_people,
-            "raise it, or condition on nothing",
+            "raise it, or remove the condition",
         )
     after = _people(drawn, counts)
     left_out["not drawn into the subsample"] = sum(before) - sum(after)
@@ -297,14 +297,14 @@ def _affordable(
         memory = max(estimated_bytes(n, m, width) for n, m in different)
         why = (
             f"matching everyone exactly would take about {_minutes(seconds)} and {memory / 2**30:.1f} GB; "
-            f"to have it done all the same, set max_people to {max(before):,}"
+            f"to do it anyway, set max_people to {max(before):,}"
         )
     else:
         why = f"max_people is {options.max_people:,}"
     warnings.append(
         f"Of {before[0]:,} source and {before[1]:,} target people, a random {after[0]:,} and {after[1]:,} "
-        f"were matched (same share of favorable decisions), because {why}. Intervals are of those matched: "
-        f"about {_wider(before, after):.2g} times as wide as with everyone."
+        f"were matched (same share of favorable decisions), because {why}. Intervals are for those "
+        f"matched, about {_wider(before, after):.2g} times as wide as with everyone."
     )
     return drawn, counts
 
@@ -353,7 +353,7 @@ def draw_people(
 
 @dataclass(frozen=True, eq=False)
 class EncodedFeatures:
-    """Features of all audited people in standardised units.
+    """Features of all audited people in standardized units.
 
     Attributes
     ----------

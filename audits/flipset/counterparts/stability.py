@@ -80,7 +80,7 @@ def _of(compared: Comparison, kind: str) -> FlipsetOptions:
 
 
 def _once(compared: Comparison, part: Matching, rng: np.random.Generator) -> Matching:
-    """One stratum's people, or a half of each side, matched anew."""
+    """One stratum's people, or a half of each side, matched again."""
     sides = [part.source, part.target]
     if compared.options.repeat_people:
         sides = [np.sort(rng.choice(side, max(1, round(len(side) / 2)), replace=False)) for side in sides]

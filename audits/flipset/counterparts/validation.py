@@ -122,7 +122,7 @@ def _rate_checks(
         limit = rate_allowance(rate.group, n, m, len(rates))
         found.append(
             _check(
-                f"Counterparts are decided as {people_in(rate.name)} are",
+                f"Counterparts get the decision as often as {people_in(rate.name)}",
                 gap,
                 limit,
                 gap > material / 2,
@@ -174,12 +174,12 @@ def _checks(found: Validation, n: float, m: float) -> tuple[Check, ...]:
         (
             "People are not moved farther than needed", found.distance,
             _COST_LIMIT * found.exact_distance + 1e-9, True,
-            f"it moves people by {moved} on average (mean cost) where exact matching moves them by "
+            f"it moves people by {moved} on average (mean cost) while exact matching moves them by "
             f"{number(found.exact_distance)}",
         ),
         (
-            "Features hang together as in the target group", abs(error), _MSE_LIMIT, False,
-            f"{odd} hangs together with the other features differently than in the target group: squared "
+            "Features are related as in the target group", abs(error), _MSE_LIMIT, False,
+            f"{odd} is related to the other features differently than in the target group: squared "
             f"error of a linear model {number(error)} off, in squared standard deviations",
         ),
     ]  # fmt: skip
@@ -188,16 +188,16 @@ def _checks(found: Validation, n: float, m: float) -> tuple[Check, ...]:
         there, back = max(ways, key=lambda pair: abs(pair[0] - pair[1]))
         said = (
             f"the two directions disagree: a flipset of {percent(there, n)} one way is one of "
-            f"{percent(back, m)} the other way, where an exact map has the same"
+            f"{percent(back, m)} the other way, but an exact map gives the same both ways"
         )
-        checks.append(("Both directions tell the same", abs(there - back), _WAYS_LIMIT, True, said))
+        checks.append(("Both directions agree", abs(there - back), _WAYS_LIMIT, True, said))
     if (returned := found.composition_error) is not None:
         limit = _RETURN_LIMIT * max(found.distance, found.exact_distance) + 1e-9
         said = (
-            f"mapped there and back, people end {number(returned)} from where they began (mean cost; one "
+            f"mapped there and back, people end {number(returned)} from where they started (mean cost; one "
             f"way moves them by {moved})"
         )
-        checks.append(("There and back ends where it began", returned, limit, False, said))
+        checks.append(("Mapping there and back returns to the start", returned, limit, False, said))
     return tuple(_check(*each) for each in checks)
 
 
@@ -273,7 +273,7 @@ def _split(
     decisions: np.ndarray,
     sizes: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pairs of atoms as pairs of people alike in features and decision, and the mass between them.
+    """Pairs of atoms as pairs of people with the same features and decision, and the mass between them.
 
     Where scores are columns of the data, or thresholds differ by group, people of one atom are decided
     differently, and which of them gets which counterpart changes no cost. An end is odd where favored.

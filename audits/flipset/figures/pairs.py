@@ -47,7 +47,7 @@ def _plain(text: str) -> float:
 
 
 def joint_marginal(table: pd.DataFrame, one: Marginal, other: Marginal, part: Way) -> go.Figure:
-    """Draw the people of each cell as a dot: its area by how many they are, its colour by the share flipped.
+    """Draw the people of each cell as a dot: its area by how many they are, its color by the share flipped.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.data import NumericOutcome
+from audits.data import NumericOutcome, named_with
 from audits.data.values import number_column
 from audits.errors import InputError
 from audits.groups.amounts.inference import (
@@ -31,7 +31,7 @@ from audits.groups.options import GroupsOptions
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.stats import Estimate
+from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate
 from audits.stats.amounts import (
     Quantities,
     amount_limit,
@@ -42,6 +42,8 @@ from audits.stats.amounts import (
     relative_gap,
 )
 from audits.stats.means import MIN
+from audits.stats.selective import Side, UnknownOutcomes, unknown_outcomes
+from audits.stats.text import people_in
 
 __all__ = ["groups_by_amount"]
 
@@ -64,7 +66,7 @@ def groups_by_amount(
     """
     if options.by_probability:
         raise InputError(
-            "groups.by_probability", "is for decisions, and the outcome is numeric", advice="leave it out"
+            "groups.by_probability", "is for decisions, but the outcome is numeric", advice="leave it out"
         )
     data, numeric = subject.data, subject.data.numeric
     assert numeric is not None  # noqa: S101 - the caller has looked
@@ -76,14 +78,20 @@ def groups_by_amount(
         sort_people(people[[f"group: {name}" for name in names]], names, people, None, edges, data.design)
         for names in attributes_of(data.protected, options)
     ]
-    measures = [name for name in MEASURES if name != "residual" or "actual" in people]
+    unknown = _unknown(subject, people, split, options.level)
+    residuals = "actual" in people and not unknown.uneven
+    measures = [name for name in MEASURES if name != "residual" or residuals]
     looks = sum(max(len(item.names) - 1, 0) for item in split) * len(measures)
     if looks == 0:
         raise InputError("groups.by", "needs at least two groups with people in them")
     table: list[AmountRow] = []
     tests: dict[int, Callable[[], float | None]] = {}
     for item in split:
-        table += _compared(item, people, options, looks, tests)
+        table += _compared(item, people, options, looks, tests, residuals=residuals)
+    # what a model predicts everybody has, but it may err unseen
+    withheld = "" if subject.of_model else unknown.withheld
+    cannot_clear = unknown.withheld if subject.of_model else unknown.cannot_clear
+    table = [_held_back(row, withheld, cannot_clear) for row in table]
     row, measure = next(ordered(table))
     gap = row.differences[measure]
     judged = amount_judged(gap, numeric.unit or numeric.name)
@@ -95,7 +103,11 @@ def groups_by_amount(
         outcome=numeric.name,
         judged=judged,
         finding="",
-        warnings=(*data.leaving, *_warnings(people, numeric, table)),
+        warnings=(
+            *data.leaving,
+            *_warnings(people, numeric, table),
+            *unknown.note(),
+        ),
         rows={"audited": data.rows, "used": len(people), "left_out": {}},
         table=(),
         spreads=(),
@@ -107,8 +119,42 @@ def groups_by_amount(
     return dataclasses.replace(result, finding=amount_finding(result, looks))
 
 
+def _unknown(
+    subject: Subject, people: pd.DataFrame, split: Sequence[PeopleByGroup], level: float
+) -> UnknownOutcomes:
+    """Return whose outcome is not known: of a model's people residuals lack it, others were left out."""
+    data, sizes, sides = subject.data, people["people"].to_numpy(dtype=float), []
+    groups, more = data.groups, data.unlabelled
+    if "actual" in people:
+        known, score = people["actual"].notna().to_numpy(), people["score"].to_numpy(dtype=float)
+        sides = [Side(score > np.median(score), "people with the higher predictions")]
+    elif subject.of_model or more is None:
+        return UnknownOutcomes()
+    else:
+        sizes = np.concatenate([sizes, np.ones(len(more.frame)) if more.weights is None else more.weights])
+        groups, known = pd.concat([groups, more.groups]), np.arange(len(sizes)) < data.n
+    for item in split:
+        for name, values in zip(item.names, item.values, strict=True):
+            inside = (groups[list(item.attributes)] == list(values)).all(axis=1).to_numpy()
+            sides.append(Side(inside, people_in(named_with(item.attribute, name)), len(item.names)))
+    return unknown_outcomes(known, sizes, sides, level=level)
+
+
+def _held_back(row: AmountRow, withheld: str, cannot_clear: str) -> AmountRow:
+    """Return a group without the verdicts that outcomes which are missing do not allow."""
+    gaps = {
+        name: dataclasses.replace(gap, verdict=INSUFFICIENT, material=None, people_needed=None, reason=why)
+        if (why := withheld or (cannot_clear if gap.verdict == NO_MATERIAL else ""))
+        else gap
+        for name, gap in row.differences.items()
+    }
+    worst = min(gaps.items(), key=lambda pair: rank_of(*pair), default=None)
+    verdict, material = (None, None) if worst is None else (worst[1].verdict, worst[1].material)
+    return dataclasses.replace(row, differences=gaps, verdict=verdict, material=material)
+
+
 def _people(subject: Subject) -> pd.DataFrame:
-    """Return the numbers of everybody, in the outcome's unit, and their groups."""
+    """Return the numbers of everyone, in the outcome's unit, and their groups."""
     data = subject.data
     people = pd.DataFrame(
         {"score": subject.numbers, "people": np.ones(data.n) if data.weights is None else data.weights},
@@ -136,6 +182,8 @@ def _compared(
     options: GroupsOptions,
     looks: int,
     tests: dict[int, Callable[[], float | None]],
+    *,
+    residuals: bool,
 ) -> list[AmountRow]:
     """Return the groups of one attribute; `tests` gains what finds the p-value of each difference."""
     numbers = _numbers(people, "score", item.design)
@@ -145,7 +193,8 @@ def _compared(
     limit = amount_limit(options.material_amount, mean, "groups.material_amount")
     level, rows = options.level / looks, []
     for place, who in enumerate(members):
-        gaps = {} if place == reference else _gaps(item, people, (who, members[reference]), level)
+        both = who, members[reference]
+        gaps = {} if place == reference else _gaps(item, people, both, level, residuals=residuals)
         judged = {
             name: judge_amount(name, gap, limit, level, numbers.units(who)) for name, (gap, _) in gaps.items()
         }
@@ -192,14 +241,19 @@ def _known(people: pd.DataFrame, item: PeopleByGroup) -> tuple[Quantities, np.nd
 
 
 def _gaps(
-    item: PeopleByGroup, people: pd.DataFrame, both: tuple[np.ndarray, np.ndarray], level: float
+    item: PeopleByGroup,
+    people: pd.DataFrame,
+    both: tuple[np.ndarray, np.ndarray],
+    level: float,
+    *,
+    residuals: bool,
 ) -> dict[str, Gap]:
     """Return a group's differences from the reference, each with what finds its p-value."""
     numbers = _numbers(people, "score", item.design)
     gap, p = mean_gap(numbers, *both, level=level)
     found: dict[str, Gap] = {"mean": (gap, lambda: p)}
     found |= {name: quantile_gap(numbers, *both, share, level=level) for name, share in _QUANTILES.items()}
-    if "actual" in people:
+    if residuals:
         actual, known = _known(people, item)
         left = dataclasses.replace(actual, values=np.where(known, actual.values - numbers.values, 0.0))
         rest, q = mean_gap(left, *(who & known for who in both), level=level)
@@ -208,7 +262,7 @@ def _gaps(
 
 
 def _edges(numbers: Quantities) -> np.ndarray:
-    """Return round ends of bins between the outer hundredths of everybody; beyond them lie the last bins."""
+    """Return round ends of bins between the outer hundredths of everyone; beyond them lie the last bins."""
     everybody = np.ones(len(numbers.values), dtype=bool)
     low, high = (
         float(quantile_of(dataclasses.replace(numbers, design=None), everybody, part).value or 0.0)
@@ -232,14 +286,12 @@ def _warnings(people: pd.DataFrame, numeric: NumericOutcome, table: Sequence[Amo
     if len(values) > MIN and apart.sum() > 0 and apart.max() > 0.5 * apart.sum():
         place = int(apart.argmax())
         found.append(
-            f"One value of {numeric.name!r} (row {people.index[place]}: {values[place]:,.6g}) carries most "
-            "of the spread: means say little, medians are not moved. If it is a code or an error, list it in "
-            "data.read.missing."
+            f"One value of {numeric.name!r} (row {people.index[place]}: {values[place]:,.6g}) makes up "
+            "most of the spread. Means say little here; medians are not affected. If it is a code or an "
+            "error, list it in data.read.missing."
         )
-    if "actual" in people and (unknown := float(sizes[people["actual"].isna()].sum())) > 0:
-        found.append(f"What turned out is not known of {unknown:,.0f} people: residuals are of the others.")
     few = [row.group for row in table if row.n < MIN]
     if few:
         some = ", ".join(f"“{name}”" for name in few[:4]) + " …" * (len(few) > 4)
-        found.append(f"Fewer than {MIN} people: {some}. No interval is stated there.")
+        found.append(f"Fewer than {MIN} people: {some}. They get no interval.")
     return found

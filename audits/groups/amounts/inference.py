@@ -32,7 +32,7 @@ MEASURES = {
 """What is judged, each with what `Judgment.decided_by` calls it."""
 
 _TIMES = {MEASURES[name]: 2.0 for name in ("q10", "q90")}
-"""How many times the limit an all-clear allows, where that is not once."""
+"""How many times the limit an all-clear allows, where not 1."""
 _ROOM = 1.1
 
 
@@ -44,7 +44,9 @@ def judge_amount(name: str, gap: Estimate, limit: float, level: float, people: f
     )
     reason = "" if gap.low is not None else f"fewer than {MIN} people" if people < MIN else "too few people"
     cannot_clear = (
-        "" if limit > 0 else "the reference group's mean is not above 0, so no per cent of it is a limit"
+        ""
+        if limit > 0
+        else "the reference group's mean is not above 0, so no percentage of it can be a limit"
     )
     judged = judge_conditions(
         [condition], level=level, reason=reason or cannot_clear, cannot_clear=cannot_clear

@@ -1,4 +1,4 @@
-"""The sentences of numbers by group: the first one for everybody, and the finding with its intervals."""
+"""The sentences of numbers by group: the first one for everyone, and the finding with its intervals."""
 
 from __future__ import annotations
 

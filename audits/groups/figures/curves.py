@@ -108,7 +108,7 @@ def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Fi
 
 
 def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: str) -> go.Figure:
-    """Draw accuracy against the gap over thresholds for everybody, and where the decisions shown stand.
+    """Draw accuracy against the gap over thresholds for everyone, and where the decisions shown stand.
 
     Without labels the share decided favorably takes the place of accuracy.
 

@@ -56,7 +56,7 @@ def rates(
 ) -> go.Figure:
     """Draw rates with intervals: one row a group, one panel a metric; the reference is marked.
 
-    A rate has the colour of its verdict, as in `differences`: gray where people are too few. In
+    A rate has the color of its verdict, as in `differences`: gray where people are too few. In
     the panel of selection rates a line stands at four fifths of the highest rate.
 
     Parameters
@@ -209,7 +209,7 @@ def pooled_rates(result: GroupsResult, attribute: str, *, most: int = MAX_GROUPS
     """Draw raw rates and partially pooled ones: one row a group, one panel a rate, both with intervals."""
     table = result.pooled_frame(attribute)
     if table.empty:
-        return empty("Two groups have nothing to be drawn towards.")
+        return empty("With two groups, there is no pooling.")
     groups = list(dict.fromkeys(table["group"]))[:most][::-1]
     inside = people_of(result, attribute)
     kept = table[table["group"].isin(groups)]

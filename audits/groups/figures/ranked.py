@@ -10,11 +10,10 @@ import plotly.graph_objects as go
 from audits.data import group_name, named_with
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named
 from audits.groups.figures.layout import people_of
-from audits.groups.figures.verdict import rate_words
 from audits.groups.inference import MIN_COVERED, most_telling
 from audits.groups.metrics import METRICS
 from audits.groups.result import GroupRow, GroupsResult
-from audits.groups.text import among_words
+from audits.groups.text import among_words, rate_words
 from audits.stats import EVIDENCE
 from audits.stats.text import in_words, named_group, percent, several
 from audits.stats.vocabulary import vocabulary
@@ -58,7 +57,7 @@ class RankedGroups:
     def text(self, row: GroupRow) -> str:
         """Return a group's rate and count: ``45% (56 of 124)``."""
         found = row.metric(self.rate)
-        return "" if found is None else rate_words(found)
+        return "" if found is None or found.value is None else rate_words(row, self.rate)
 
     @property
     def title(self) -> str:
@@ -85,7 +84,7 @@ def ranked_groups(result: GroupsResult, asked: Sequence[Mapping[str, str]] = ())
     Parameters
     ----------
     asked : sequence of mapping
-        Groups that somebody asked about, each its attributes' values.
+        Groups that someone asked about, each its attributes' values.
     """
     if not result.table:
         return None

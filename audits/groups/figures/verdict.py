@@ -15,12 +15,12 @@ from audits.groups.amounts.text import amount_title
 from audits.groups.inference import MIN_COVERED, RATIO, by_importance, most_telling
 from audits.groups.metrics import METRICS
 from audits.groups.result import Amounts, GroupsResult
-from audits.groups.text import among_words, is_probable, people_of
+from audits.groups.text import among_words, is_probable, people_of, rate_words
 from audits.stats import Estimate
-from audits.stats.text import amount, estimate_text, named_group, out_of, people_in, percent, several
+from audits.stats.text import amount, estimate_text, named_group, people_in, percent, several
 from audits.text import begun
 
-__all__ = ["caption", "deciding", "rate_words", "title"]
+__all__ = ["caption", "deciding", "title"]
 
 MAX_ROWS = 8
 """Groups that the figure shows, those that weigh most."""
@@ -131,7 +131,7 @@ def _known(result: GroupsResult, by_ratio: bool) -> list[_Row]:
         if (row.attribute, name) == (attribute, rate):
             gap = row.differences[rate]
             own = row.metric(rate)
-            told = "" if own is None or own.value is None else rate_words(own)
+            told = "" if own is None or own.value is None else rate_words(row, rate)
             shown = gap.ratio if by_ratio and gap.ratio else gap.estimate
             name = describe(named_group(named_with(row.attribute, row.group)), longest=60)
             found.append(_Row(name, shown, told, row.n < MIN_COVERED))
@@ -162,12 +162,6 @@ def _probable(result: GroupsResult) -> list[_Row]:
     ]
     found.sort(key=lambda each: each.gap != result.judged.interval)
     return found
-
-
-def rate_words(rate: Estimate) -> str:
-    """Word a rate with its counts: ``45% (56 of 124)``."""
-    value = float(rate.value or 0.0)
-    return f"{percent(value, rate.n).replace(' %', '%')} ({out_of(value * rate.n, rate.n)})"
 
 
 def title(result: GroupsResult) -> str:

@@ -120,7 +120,7 @@ class Flow:
     curve : dict of int to array (n,)
         Losses after that many steps.
     fell : int
-        People whose penalised loss ended below its start: the steps were too coarse for them.
+        People whose penalized loss ended below its start: the steps were too coarse for them.
     """
 
     positions: np.ndarray

@@ -168,7 +168,8 @@ def _by_gradient(
     apart = np.abs(before - target.raw(data.frame)).max() / max(1.0, np.abs(before).max())
     if apart > _AGREEMENT:
         raise RunFailed(
-            f"The network of the {model.name} gives other scores than the model itself (by {apart:.2g})."
+            f"The network of the {model.name} does not give the same scores as the model itself (off by "
+            f"{apart:.2g})."
         )
     if options.device == "cuda" and not torch.cuda.is_available():
         raise InputError("device", "must be 'cpu': there is no usable accelerator", options.device)
@@ -337,7 +338,7 @@ def _parts(metrics: FairMetrics, progress: Progress) -> list[tuple[np.ndarray, F
 
 
 def _in_order(parts: Sequence[np.ndarray], place: np.ndarray) -> np.ndarray:
-    """Rows of the parts' people, back in the order of everybody."""
+    """Rows of the parts' people, back in the order of everyone."""
     order = np.argsort(place, kind="stable")
     together = np.concatenate(parts)
     found = np.empty_like(together)
@@ -346,7 +347,7 @@ def _in_order(parts: Sequence[np.ndarray], place: np.ndarray) -> np.ndarray:
 
 
 def _join_flows(flows: Sequence[Flow], place: np.ndarray) -> Flow:
-    """The flow of everybody, from those of the parts."""
+    """The flow of everyone, from those of the parts."""
     if len(flows) == 1:
         return flows[0]
     whole = {

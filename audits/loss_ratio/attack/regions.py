@@ -12,7 +12,7 @@ and a step of size ε at the loss's slope w changes D to (1 - ε μ) D, C₀ to 
 at first, take a person through a region, and what the units of the network are given are sums of four
 vectors with these weights. A person whose units could change sign among some steps, by the least and
 largest of the three, is looked at step by step, and in the first place beyond the region gradient and
-vectors are worked out anew. The steps are those of `flow`, to rounding.
+vectors are worked out again. The steps are those of `flow`, to rounding.
 
 People are moved in a pool: whoever has taken all steps makes place for the next.
 """

@@ -5,7 +5,7 @@ the slope is a central difference over a quarter of a standard deviation, at lea
 rounded as the column's are (and within the observed ranges where that is asked for). The flow passes through
 shares of categories, which no row can hold: there the log-odds (of k classes the logarithms of their chances,
 of a number the number) are taken to lie on straight lines from the person's own category to each other one of
-the column, all of which are asked about anew every few steps. Models of trees have nothing between
+the column, all of which are asked about again every few steps. Models of trees have nothing between
 categories, and are asked about the nearest row only. The penalty is taken implicitly, so that long steps stay
 stable and 20 of them cover the time of the whole flow. Then every category of every column is tried at the
 best point, and of trees whose split points are known a number on either side of each, as nothing changes
@@ -52,7 +52,7 @@ Splits = Mapping[str, np.ndarray]
 
 _MAX_CROSSED = 40
 _WIDTH = 0.25
-_EVERY = 4  # steps after which other categories are asked about anew
+_EVERY = 4  # steps after which other categories are asked about again
 _MAX_ODDS = 12.0  # of a category: a forest's chance of 0 has no logarithm
 _NUDGE = 1e-3
 _FAR = 50.0  # standard deviations beyond which no number is written down

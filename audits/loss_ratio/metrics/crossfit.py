@@ -1,4 +1,4 @@
-"""The learned fair metric: directions from several cross-fits, and how far they may lie from the true ones.
+"""The learned fair metric: directions from several cross-fits, and how far they may be from the true ones.
 
 Directions learned on the very people who are then moved along them are fitted to their noise, so each fold of
 the people is moved along those that the other folds teach. Learned on others they may still be nothing but
@@ -73,7 +73,7 @@ def learn_metric(
             free[:, space.blocks[name]] = 0.0  # an attribute is not explained by itself or another one
             own.append(np.eye(len(space.names))[space.blocks[name]])
     if not np.ptp(free, axis=0).any():
-        advice = "add features beside the protected attributes, or leave loss_ratio out"
+        advice = "add features besides the protected attributes, or leave loss_ratio out"
         raise InputError("features", "must differ between people, but each has one value only", advice=advice)
     groups = list(values.values())
     halvings = [folds_of(groups, weights, 2, rng) for _ in range(_HALVINGS)]
@@ -348,13 +348,13 @@ def _metrics(
     doubts, why = [], ""
     if nothing:
         why = (
-            f"the features do not predict {named} beyond chance (p {chances}), so there is nothing to move "
-            "along"
+            f"the features do not predict {named} better than chance (p {chances}), so there is nothing to "
+            "move along"
         )
     elif missed:
         doubts.append(
-            f"The features do not predict {named} beyond chance in people held out (p {chances}): no "
-            "direction is tied to it."
+            f"In people held out, the features do not predict {named} better than chance (p {chances}), so "
+            "no direction is tied to it."
         )
     none = np.zeros((FOLDS, 0, own.shape[1]))
     rows = np.concatenate([none, *(found[name] for name in kept)], axis=1)
@@ -364,8 +364,8 @@ def _metrics(
         rows = np.concatenate([none, *(found[name][:, :1] for name in kept)], axis=1)
         doubted = [each for name in kept for each in doubt[name][:1]]
         doubts.append(
-            f"The directions that tell all groups of {' and '.join(kept)} apart span every feature; of each "
-            "attribute only the one along which its groups lie furthest apart counts as sensitive."
+            f"The directions that tell all groups of {' and '.join(kept)} apart span every feature. For "
+            "each attribute, only the one along which its groups are furthest apart counts as sensitive."
         )
     metrics = FairMetrics((), place, source, told, tuple(doubts), why)
     return _with_rows(metrics, LearnedDirections(own, rows, tuple(doubted)))
@@ -393,7 +393,8 @@ def _check_halves(name: str, values: np.ndarray, halves: np.ndarray) -> None:
     if min(len(np.unique(values[half > 0])) for half in halves.T) < 2:
         raise InputError(
             "sensitive",
-            "must have two groups of at least two rows each, so that half of the people can tell them, but "
+            "must have two groups of at least two rows each, so that half of the people can tell them "
+            "apart, but "
             f"{name!r} has not",
             advice="choose another attribute, or bring more rows",
         )

@@ -99,7 +99,7 @@ class LearnedDirections:
 
 @dataclass(frozen=True, eq=False)
 class FairMetrics:
-    """The fair metric of everybody: one, or one a fold of the people, learned on the others.
+    """The fair metric of everyone: one, or one a fold of the people, learned on the others.
 
     Attributes
     ----------

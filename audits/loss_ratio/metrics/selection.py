@@ -43,7 +43,7 @@ __all__ = [
 def choose_metric(
     data: AuditData, space: FeatureSpace, x: np.ndarray, options: LossRatioOptions, rng: np.random.Generator
 ) -> FairMetrics:
-    """Return the fair metric of everybody.
+    """Return the fair metric of everyone.
 
     Parameters
     ----------
@@ -77,15 +77,17 @@ def _check(options: LossRatioOptions) -> None:
     if expert != (options.metric == "expert"):
         raise InputError(
             "metric",
-            "must be 'expert' exactly where free_features, directions or a matrix are given",
+            "must be 'expert' if and only if free_features, directions or a matrix are given",
             options.metric,
         )
     if options.matrix is not None and (options.free_features or options.directions):
-        raise InputError("matrix", "must stand alone: it already says what every direction costs")
+        raise InputError(
+            "matrix", "cannot be combined with others: it already says what every direction costs"
+        )
     if (options.comparable is not None) != (options.metric in {"factor", "explore"}):
         raise InputError(
             "comparable",
-            "must name a column exactly where metric is 'factor' or 'explore'",
+            "must name a column if and only if metric is 'factor' or 'explore'",
             options.comparable,
         )
 
@@ -185,7 +187,9 @@ def factor_directions(x: np.ndarray, comparable: np.ndarray, factors: int) -> np
     found = int((spread > 1e-8 * max(spread[0], 1e-300)).sum())
     if found < factors:
         raise InputError(
-            "factors", f"must be at most {found}: comparable people differ in no more directions", factors
+            "factors",
+            f"must be at most {found}: comparable people differ in no more directions than that",
+            factors,
         )
     return right[:factors]
 

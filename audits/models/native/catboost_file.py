@@ -28,7 +28,7 @@ def _check_length(content: bytes) -> None:
     """Raise `ValueError` for a file that is shorter than it states: the library dies making room."""
     head = content[:_HEAD]
     if len(head) < _HEAD or int.from_bytes(head[4:], "little") > len(content) - _HEAD:
-        raise ValueError("it is not whole")
+        raise ValueError("it is incomplete")
 
 
 def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: ARG001

@@ -56,7 +56,7 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: AR
         raise InputError(name, f"cannot be loaded by lightgbm: {str(error).splitlines()[0][:200]}") from None
     said = re.search(r"^objective=(\S+)", text, re.MULTILINE)
     objective = said[1] if said else ""
-    gives: Gives = "logits"  # a loss of one's own: the file does not say what is between it and a chance
+    gives: Gives = "logits"  # a loss of your own: the file does not say what is between it and a chance
     if objective in _CHANCES:
         gives = "probabilities"
     elif objective.startswith(_NUMBERS):

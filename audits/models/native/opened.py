@@ -262,7 +262,7 @@ class FeatureFeed:
                 shown = choices(as_text(raw[strange]).unique().tolist(), most=4)
                 yield (
                     f"{int(strange.sum()):,} people have a value of {column!r} that the model was not "
-                    f"trained on ({shown}): it was given none."
+                    f"trained on ({shown}). It was treated as missing."
                 )
 
 

@@ -45,7 +45,7 @@ ALLOWED = (
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
     "sklearn.tree._tree.Tree",
 )
-"""Types beyond those that skops trusts itself: plain containers of numbers inside scikit-learn's estimators.
+"""Types beyond those that skops trusts: plain containers of numbers inside scikit-learn's estimators.
 
 The list is fixed: no file, spec or setting adds to it.
 """
@@ -108,7 +108,8 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:
     except Exception as error:  # noqa: BLE001
         raise InputError(
             name,
-            f"cannot be rebuilt here ({type(error).__name__}): it may be of another version of scikit-learn",
+            f"cannot be rebuilt here ({type(error).__name__}): it may be from another version of "
+            "scikit-learn",
             advice="save it with the version installed here, or export it to ONNX",
         ) from None
     try:

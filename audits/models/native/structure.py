@@ -28,7 +28,7 @@ _WIDTHS = {
 }
 _QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BLOCK = re.compile(r"^Tree=", re.MULTILINE)
-_MISSING = "is not whole"
+_MISSING = "is incomplete"
 _NUMBERS = (
     *("leaf_value", "leaf_weight", "leaf_count", "split_gain", "internal_value", "internal_weight"),
     *("internal_count", "shrinkage", "leaf_const", "leaf_coeff"),
@@ -91,7 +91,7 @@ def _check_binary(content: bytes) -> None:
         elif mark in _WIDTHS:
             at += _WIDTHS[mark]
         else:
-            raise ValueError("it is not whole")
+            raise ValueError("it is incomplete")
         if len(left) > _DEEPEST:
             raise ValueError(f"it has more than {_DEEPEST} levels")
 
@@ -141,7 +141,7 @@ def check_xgboost(content: bytes) -> None:
         max(int(told["num_class"]), int(told.get("num_target", 1)), 1),
     )
     if not all(0 <= group < groups for group in model["tree_info"]):
-        raise ValueError("a tree is of a class that there is not")
+        raise ValueError("a tree belongs to a class that does not exist")
     for place, tree in enumerate(model["trees"]):
         left, right = (np.asarray(tree[f"{side}_children"], dtype=np.int64) for side in ("left", "right"))
         within = left != -1
@@ -163,7 +163,7 @@ def check_lightgbm(text: str) -> None:
     starts = [found.start() for found in _BLOCK.finditer(text)]
     end = text.index("\nend of trees") + 1
     if any(start > end for start in starts):
-        raise ValueError("it has trees behind their end")
+        raise ValueError("it has trees after their end")
     parts = (
         [text[start:stop] for start, stop in zip(starts, [*starts[1:], end], strict=True)] if starts else []
     )
@@ -196,12 +196,12 @@ def _check_lightgbm_tree(place: int, tree: Mapping[str, str], features: int) -> 
     _check_parents(place, children[children >= 0], leaves - 1)
     _check_range(place, within["split_feature"], features, "feature")
     if not np.isfinite(thresholds).all():
-        raise ValueError(f"tree {place} splits at what is no number")
+        raise ValueError(f"tree {place} splits at something that is not a number")
     for name in _NUMBERS:
         try:
             np.array(tree.get(name, "").split(), dtype=float)
         except ValueError:  # the library ends the process at one
-            raise ValueError(f"tree {place} has a {name} that is no number") from None
+            raise ValueError(f"tree {place} has a {name} that is not a number") from None
     by_list = thresholds[(within["decision_type"] & 1).astype(bool)]
     _check_range(place, by_list, lists, "list of categories")
     if lists:
@@ -281,13 +281,13 @@ def _check_parents(place: int, children: np.ndarray, nodes: int) -> None:
     """No way from the root goes round where nothing leads to the root, and to nothing twice."""
     _check_range(place, children, nodes, "node")
     if len(np.unique(children)) < len(children) or (children == 0).any():
-        raise ValueError(f"tree {place} goes round in itself")
+        raise ValueError(f"tree {place} contains a cycle")
 
 
 def _check_range(place: int, values: Sequence[float] | np.ndarray, most: int, what: str) -> None:
     given = np.asarray(values)
     if given.size and not ((given >= 0) & (given < most)).all():
-        raise ValueError(f"tree {place} names a {what} that there is not")
+        raise ValueError(f"tree {place} names a {what} that does not exist")
 
 
 def lightgbm_entries(text: str) -> dict[str, str]:

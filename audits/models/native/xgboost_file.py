@@ -55,7 +55,7 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: AR
         best = booster.attributes().get("best_iteration")
         rounds = (0, 0 if best is None else int(best) + 1)  # as predict_proba does after early stopping
         if not 0 <= rounds[1] <= booster.num_boosted_rounds():
-            raise ValueError("its best round is one that there is not")
+            raise ValueError("its best round does not exist")
     except (xgboost.core.XGBoostError, ValueError, KeyError, TypeError, IndexError) as error:
         raise InputError(name, f"cannot be loaded by xgboost: {_first(error)}") from None
     gives = _GIVES.get(objective)

@@ -1,4 +1,4 @@
-"""Exact gradients of models that were brought along, held against the model itself before they are trusted.
+"""Exact gradients of models that were brought along, compared with the model itself before they are trusted.
 
 An ONNX graph of standard layers, a linear model or network of scikit-learn, or a torch module becomes a torch
 network behind the encoding that the model does itself. It is used for a subject only if, over the points of
@@ -247,7 +247,9 @@ def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Sequential] | None:
         return lambda: _sequence(last.coefs_, last.intercepts_, last.activation)
     coefficients = getattr(last, "coef_", None)
     if not hasattr(last, "classes_") and coefficients is not None and np.ndim(coefficients) in {1, 2}:
-        rows = np.atleast_2d(coefficients)  # of one number; whether nothing follows is held against the model
+        rows = np.atleast_2d(
+            coefficients
+        )  # of one number; whether nothing follows is compared with the model
         return lambda: _sequence([rows.T], [np.atleast_1d(last.intercept_)], "identity")
     return None
 

@@ -77,7 +77,7 @@ def _beside(path: Path, location: str, name: str) -> int:
     if not plain or beside.is_symlink() or not beside.is_file():
         raise InputError(
             name,
-            "has its weights in a file that is not beside it",
+            "has its weights in a separate file that is not beside it",
             location[:_MAX_NAME],
             "put it (upload it) beside the model, or save both as one with onnx.save(onnx.load(path), path)",
         )
@@ -125,7 +125,7 @@ def parse_onnx(content: bytes, name: str) -> onnx.ModelProto:
         model = onnx.ModelProto()
     if not (model.graph.output and model.opset_import):
         raise InputError(
-            name, "is not a whole ONNX model", advice="it is damaged, cut short or in another format"
+            name, "is not a complete ONNX model", advice="it is damaged, cut short or in another format"
         )
     check_parts(model, name)
     return model

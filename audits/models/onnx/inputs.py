@@ -162,7 +162,7 @@ def _numbers(column: pd.Series, each: Input, model: str) -> np.ndarray:
             f"takes {each.type.removeprefix('tensor(')[:-1]} in input {each.name!r}, but {int(bad.sum()):,} "
             f"of {len(bad):,} values of column {column.name!r} are missing or do not fit "
             f"({row_words(frame, bad)})",
-            advice="set data.missing to 'drop', or export the model with float inputs and the step that "
-            "fills in what is missing",
+            advice="set data.missing to 'drop', or export the model with float inputs and its imputation "
+            "step",
         )
     return values.astype(wanted)

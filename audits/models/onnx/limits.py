@@ -44,7 +44,7 @@ def check_parts(model: onnx.ModelProto, name: str) -> None:
     for part, level in messages(model):
         kind = part.DESCRIPTOR.name
         if level > _MAX_LEVELS:
-            raise InputError(name, f"must have at most {_MAX_LEVELS} graphs inside each other")
+            raise InputError(name, f"must have at most {_MAX_LEVELS} nested graphs")
         if kind == "TensorProto" and is_external(part):
             raise InputError(
                 name,

@@ -91,7 +91,7 @@ def train_baseline(
     data : AuditData
         Training rows with a label; its features, counts (as sample weights) and missing values are used.
     kind : {"logistic", "forest", "boosting"}
-        Ridge-penalised logistic regression (C = 1), 100 trees with leaves of at least 5 people,
+        Ridge-penalized logistic regression (C = 1), 100 trees with leaves of at least 5 people,
         each grown on at most 10,000 drawn from all, or
         150 rounds of histogram gradient boosting with 8 leaves (fewer above 10,000 rows, where a
         tenth of them says when to stop).

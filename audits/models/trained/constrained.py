@@ -52,7 +52,7 @@ def train_equal_opportunity(
     Raises
     ------
     InputError
-        If fewer than two groups have people of a favorable label, or a model is left that gives everybody the
+        If fewer than two groups have people of a favorable label, or a model is left that gives everyone the
         same decision.
     """
     from sklearn.linear_model import LogisticRegression
@@ -79,7 +79,8 @@ def train_equal_opportunity(
     if not kept.shape[1] or (np.ptp(after.astype(int)) == 0 < np.ptp(before.astype(int))):
         raise InputError(
             where,
-            "leaves a model that gives everybody the same decision: what it may read goes with a group",
+            "leaves a model that gives everyone the same decision, because everything it may read is "
+            "related to a group",
             advice="add features, or compare larger groups",
         )
     digest = training_digest(data, ["equal opportunity", np.bincount(group).tolist(), sklearn.__version__])

@@ -62,7 +62,7 @@ def sensitive_basis(data: AuditData, space: FeatureSpace) -> np.ndarray:
     if basis.shape[1] >= len(space.names):
         raise InputError(
             "data.protected",
-            "leaves nothing to learn from: the directions that tell the attributes span all features",
+            "leaves nothing to learn from: the directions that predict the attributes span all features",
             advice="name fewer attributes, or use more features",
         )
     return basis
@@ -164,7 +164,7 @@ def _attack(
     moved = torch.zeros(len(x), len(directions))
     for _ in range(SUBSPACE_STEPS):
         along = slope(x + moved @ directions) @ directions.T
-        # normalised, or people the model is sure of would never move
+        # normalized, or people the model is sure of would never move
         moved += SUBSPACE_SIZE * along / along.norm(dim=1, keepdim=True).clamp_min(1e-12)
     at = x + moved @ directions
     for _ in range(FULL_STEPS):

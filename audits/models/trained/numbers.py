@@ -110,7 +110,7 @@ def train_number(
     Parameters
     ----------
     kind : {"logistic", "mlp", "forest", "boosting"}
-        "logistic" stands for its kin, ridge-penalised linear regression; the others are the regressions
+        "logistic" stands for its kin, ridge-penalized linear regression; the others are the regressions
         that go with the classifiers of `train_baseline` and `train_mlp`.
 
     Raises

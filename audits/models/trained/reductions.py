@@ -1,7 +1,7 @@
 """The reductions baseline: logistic regressions mixed so that error rates are alike between groups.
 
 Agarwal, Beygelzimer, Dudik, Langford, Wallach, "A reductions approach to fair classification" (ICML 2018),
-by fairlearn's exponentiated gradient under equalised odds. Fairlearn draws one of the classifiers at
+by fairlearn's exponentiated gradient under equalized odds. Fairlearn draws one of the classifiers at
 random for each decision; here the score is the mixture of their probabilities, so that everyone has one
 score, and it has a gradient.
 """
@@ -98,7 +98,7 @@ def train_reductions(
     measure: str = "equalized_odds",
     progress: Progress = silent,
 ) -> Mixture:
-    """Train on all rows of `data`: equalised odds between the intersections of its protected attributes.
+    """Train on all rows of `data`: equalized odds between the intersections of its protected attributes.
 
     At most 50 rounds. Groups with fewer than 10 people of an outcome are pooled. Where rows have weights,
     as many rows are drawn by weight, seeded.
@@ -106,7 +106,7 @@ def train_reductions(
     Parameters
     ----------
     allowed : float in (0, 1)
-        How far the error rates of a group may lie from everybody's: fairlearn's ``difference_bound``, which
+        How far the error rates of a group may be from everyone's: fairlearn's ``difference_bound``, which
         its constraint does not take from ``eps`` and sets to 0.01 by itself.
     measure : {"equalized_odds", "selection_rate", "true_positive_rate", "false_positive_rate"}
         The rates that are made alike.

@@ -75,7 +75,7 @@ def text_feature(data: AuditData) -> str:
 
 
 def train_text(data: AuditData, *, seed: int = 0) -> TextModel:
-    """Train on all rows of `data`: tf-idf of words and pairs of words, ridge-penalised logistic regression.
+    """Train on all rows of `data`: tf-idf of words and pairs of words, ridge-penalized logistic regression.
 
     Raises
     ------

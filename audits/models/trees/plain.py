@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["PlainTrees", "TreeColumn", "Trees", "pipeline_columns", "plain_trees"]
 
 MAX_LEVELS = 255
-"""Codes of a category run from 0 to 254; the place after them in a set of levels is for no known one."""
+"""Codes of a category run from 0 to 254; the place after them in a set of levels is for an unknown one."""
 
 _PAIRS = 1_000_000  # of a row and a tree, looked at together: below some 100 MB
 _NOBODY = "\0no such level"

@@ -1,4 +1,4 @@
-"""Bias of everybody, of groups and of subgroups: how unlike those are whose outcomes are mapped to theirs.
+"""Bias of everyone, of groups and of subgroups: how unlike those are whose outcomes are mapped to theirs.
 
 Means of people's bias (`bias`), and their ranges over all optimal couplings (`tie_ranges`).
 """
@@ -34,12 +34,12 @@ __all__ = [
 _MAX_PAIRS = 6_000_000  # tight pairs of one transport problem: some seconds
 
 
-_BUDGET = 8_000_000  # tight pairs of all of them: everybody first, then groups, then subgroups
+_BUDGET = 8_000_000  # tight pairs of all of them: everyone first, then groups, then subgroups
 
 
 @dataclass(frozen=True, eq=False)
 class SourceGroups:
-    """Everybody, the groups and the subgroups of the source side: names, levels and members (g, n)."""
+    """Everyone, the groups and the subgroups of the source side: names, levels and members (g, n)."""
 
     names: tuple[str, ...]
     levels: tuple[str, ...]
@@ -47,7 +47,7 @@ class SourceGroups:
 
 
 def group_list(side: Side) -> SourceGroups:
-    """List everybody, each group, and each subgroup where they differ from the groups."""
+    """List everyone, each group, and each subgroup where they differ from the groups."""
     n = len(side.positions)
     names, levels, members = ["everybody"], ["all"], [np.ones(n, dtype=bool)]
     for level, code, labels in (
@@ -69,7 +69,7 @@ class FeatureSetBias:
 
     `value`, `normalised`, `least`, `most` are per person (n,), NaN where unknown; `parts` (n, c) by target
     subgroup; `nearest` (n,) is the position, on the target side, of the most similar counterpart, or -1.
-    `stands` (n,) is how many of the people each one measured stands for: 1, where everybody was measured.
+    `stands` (n,) is how many of the people each one measured stands for: 1, where everyone was measured.
     """
 
     ours: DistinctPeople
@@ -97,7 +97,7 @@ def measure(
 ) -> FeatureSetBias:
     """Measure individual bias with features `x` (n, d) and `y` (m, d) of the two sides' people.
 
-    `drawn` holds the positions of those source people who are measured, everybody's counterparts among them;
+    `drawn` holds the positions of those source people who are measured, everyone's counterparts among them;
     each then stands for others of the subgroup, too.
     """
     target, stands = comparison.target, np.ones(len(x))
@@ -163,7 +163,7 @@ def tie_ranges(
 ) -> list[tuple[float, float, bool] | None]:
     """Smallest and largest mean bias of each group over all optimal couplings, and whether that is exact.
 
-    Each group's range is a transport problem of its own: its people against everybody of the other side, the
+    Each group's range is a transport problem of its own: its people against everyone of the other side, the
     rest of each outcome's people counting nothing. None without a face, or for a group of no weight.
     """
     found: list[tuple[float, float, bool] | None] = []

@@ -52,7 +52,7 @@ class DistinctPeople:
     start: np.ndarray
 
     def some(self, people: np.ndarray) -> DistinctPeople:
-        """Keep only the rows of `people`, positions; weights stay what everybody of a row weighs."""
+        """Keep only the rows of `people`, positions; weights stay what everyone of a row weighs."""
         kept = np.unique(self.of[people])
         place = np.full(len(self.weights), -1)
         place[kept] = np.arange(len(kept))
@@ -115,7 +115,7 @@ class Bias:
 
     @property
     def normalised(self) -> np.ndarray:
-        """Eq. 18: bias as a share of the worst case, in [0, 1]; 0 where everybody is alike."""
+        """Eq. 18: bias as a share of the worst case, in [0, 1]; 0 where everyone is alike."""
         worst = np.where(self.farthest > 0, self.farthest, 1.0)
         return np.minimum(self.value / worst, 1.0)
 
@@ -226,7 +226,7 @@ class _Block:
 
 
 def _columns(d: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Take some columns; without copying where they are neighbours."""
+    """Take some columns; without copying where they are neighbors."""
     first, last = int(columns[0]), int(columns[-1])
     return d[:, first : last + 1] if last - first + 1 == len(columns) else d[:, columns]
 

@@ -123,7 +123,7 @@ def _labels(subject: Subject, kind: str) -> tuple[PolicyOutcomes, PolicyOutcomes
     if data.y is None:
         raise InputError(
             "outcome_transport.against",
-            "is the label, but the data name none",
+            "is the label, but the data have none",
             advice="set data.label, or compare two groups with source and target",
         )
     name = f"label {data.label}"
@@ -141,7 +141,7 @@ def _labels(subject: Subject, kind: str) -> tuple[PolicyOutcomes, PolicyOutcomes
     if model.kind == "score":
         raise InputError(
             "outcome_transport.outcome",
-            "must be a decision or a probability to be held against labels, but the scores have another "
+            "must be a decision or a probability to be compared with labels, but the scores have another "
             "scale",
             advice="choose 'decision'",
         )
@@ -202,7 +202,7 @@ def _another_model(
             raise InputError(
                 f"{_WHERE}.train",
                 "needs rows to train on, but the audited model was not trained here",
-                advice="bring the other model as a file, or its scores as a column: {score: column}",
+                advice="provide the other model as a file, or its scores as a column: {score: column}",
             )
         model, warnings = _learn(subject, subject.training, policy, policy.train, options)
         labels = False
@@ -237,7 +237,7 @@ def _cut(subject: Subject, name: str) -> tuple[Any, list[str]]:
     """Return from which score a reference decides favorably: as the audited model where that has shares."""
     if subject.score_kind == "probability":
         return subject.threshold, []
-    return 0.5, [f"The {name} decides favorably from a probability of 0.5 on."]
+    return 0.5, [f"The {name} decides favorably at a probability of 0.5 or more."]
 
 
 def _trained_on(
@@ -256,8 +256,8 @@ def _trained_on(
         fold = np.random.default_rng(subject.seed).permutation(data.n) % _FOLDS
         parts = [(data.take(np.flatnonzero(fold != k)), np.flatnonzero(fold == k)) for k in range(_FOLDS)]
         warnings.append(
-            f"The reference learned {column} from the people audited, in {_FOLDS} parts: it says of each "
-            "part what it learned from the others."
+            f"The reference learned {column} from the people audited, in {_FOLDS} parts. It predicts each "
+            "part from the others."
         )
     scores, favorable = np.empty(data.n), np.empty(data.n, dtype=bool)
     for learned, rows in parts:
@@ -274,7 +274,7 @@ def _trained_on(
     if ours.kind == "score":
         raise InputError(
             "outcome_transport.outcome",
-            "must be a decision or a probability to be held against a model of another label",
+            "must be a decision or a probability to be compared with a model of another label",
             kind,
             "choose 'decision'",
         )
@@ -306,7 +306,7 @@ def _favorable(data: AuditData, name: str) -> np.ndarray:
     if missing:
         raise InputError(
             f"{_WHERE}.label",
-            f"must say a decision for everybody, but {missing:,} of {data.n:,} values are missing",
+            f"must have a decision for everyone, but {missing:,} of {data.n:,} values are missing",
             column,
             "leave those rows out with data.keep",
         )
@@ -357,9 +357,9 @@ def _scored_in_a_column(
     elif subject.score_kind == "number" and higher_is != subject.higher_is:
         raise InputError(
             f"{_WHERE}.higher_is",
-            "must be that of the audited scores, for both stand on one scale",
+            "must be that of the audited scores, because both are on one scale",
             higher_is,
-            "compare decisions: bring them as a column with against: {label: column}",
+            "compare decisions: provide them as a column with against: {label: column}",
         )
     elif higher_is == "unfavorable":
         values = -values
@@ -386,11 +386,11 @@ def _equal_opportunity(
     favorable, lost = equal_opportunity(subject.scores, subject.decisions, data.y, group, weights)
     warnings = [
         "The equal-opportunity version keeps the model's scores and gives each group its own threshold, "
-        "found on the audited people themselves."
+        "chosen on the people audited."
     ]
     if lost:
         warnings.append(
-            f"Without a favorable label among them, {', '.join(names[k] for k in lost)} keep the "
+            f"Because they have nobody with a favorable label, {', '.join(names[k] for k in lost)} keep the "
             f"model's decisions."
         )
     model = model_outcomes(subject, "decision")
@@ -407,7 +407,7 @@ def equal_opportunity(
     -------
     decisions : bool array (n,)
     unchanged : list of int
-        Groups without anybody of a favourable label.
+        Groups without anyone of a favourable label.
 
     References
     ----------

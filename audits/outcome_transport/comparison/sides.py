@@ -152,7 +152,7 @@ def _members(subject: Subject, options: OutcomeTransportOptions, side: str) -> n
     if not mask.any():
         raise InputError(
             f"outcome_transport.{side}",
-            f"must hold somebody, but nobody in the audited data is in {_name(wanted)!r}",
+            f"must have people in it, but nobody in the audited data is in {_name(wanted)!r}",
             advice=advice,
         )
     return mask
@@ -170,7 +170,7 @@ def _sampling_exclusions(
     lost = sum(len(one) - len(other) for one, other in zip(before, after, strict=True))
     if not lost:
         return {}, []
-    words = f"At most {most:,} people of a side are compared: {lost:,} were left out at random."
+    words = f"At most {most:,} people on each side are compared; {lost:,} were left out at random."
     return {"not drawn into the subsample": lost}, [words]
 
 
@@ -209,7 +209,7 @@ def _split(
     if options.split_by == "label":
         if subject.data.y is None:
             raise InputError(
-                "outcome_transport.split_by", "needs a label, but the data name none", advice="set data.label"
+                "outcome_transport.split_by", "needs a label, but the data have none", advice="set data.label"
             )
         return (~subject.data.y).astype(int), ["favorable label", "unfavorable label"]
     if options.split_by == "outcome" and outcomes.kind == "classes":

@@ -166,7 +166,7 @@ def flow_extremes(
     -----
     Exact, and linear in the number of outcomes. The mass of subgroup R that reaches subgroup C is largest
     where the two are matched with each other first, subject to what the coupling of atoms lets through; the
-    rest can then always be completed. The least is R's mass less the most that reaches everybody but C.
+    rest can then always be completed. The least is R's mass less the most that reaches everyone but C.
     """
     if not (matched.exact and matched.on_a_line):
         return None

@@ -1,7 +1,7 @@
 """How sure: intervals by resampling people and coupling them again, and what chance alone would give.
 
 Intervals come from a pool of people of both sides, drawn by subgroup. The pool is resampled with
-replacement, outcomes are coupled anew each time, and the spread is scaled from the pool's size to that of
+replacement, outcomes are coupled again each time, and the spread is scaled from the pool's size to that of
 all people (m out of n; Bickel, Götze, van Zwet 1997). So they carry the sampling of the people, of their
 counterparts, and of the coupling itself, also of a blurred one, whose blur follows the outcomes' spread.
 """
@@ -146,7 +146,7 @@ def _reach(
     pooled: tuple[np.ndarray, np.ndarray],
     others: float,
 ) -> np.ndarray:
-    """By how much the variance of the statistics of `members` (g, n) shrinks from the pool to everybody.
+    """By how much the variance of the statistics of `members` (g, n) shrinks from the pool to everyone.
 
     `pooled` are the weights and people of the pool's `rows`.
     """
@@ -291,7 +291,7 @@ def distance_null(
     """Wasserstein distance observed, and those that chance gives (permutations,).
 
     Two groups: membership is permuted. The same people under two policies: each person's two outcomes change
-    sides or not. Outcomes on a line use everybody; vectors a pool, on which the observed distance is taken
+    sides or not. Outcomes on a line use everyone; vectors a pool, on which the observed distance is taken
     too.
     """
     x, y = comparison.source.outcomes, comparison.target.outcomes
@@ -318,7 +318,7 @@ def distance_null(
             others = np.bincount(rows[~here], each[~here], len(both))
         null[k] = _distance(both, first, others, order, ground)
         if k % 10 == 0:
-            progress(k / permutations, "Measuring what chance alone gives")
+            progress(k / permutations, "Measuring chance")
     return observed, null
 
 

@@ -32,7 +32,7 @@ def changes_needed(result: RecourseResult) -> go.Figure:
     fewest = people["fewest"].fillna(99).astype(int).where(helped, 0)
     kinds = {"one change": fewest == 1, "two": fewest == 2, "more": fewest > 2, "never": fewest == 0}
     if not sought:
-        kinds = {"some of the way or all of it": helped, "never": ~helped}
+        kinds = {"part of the way, or all of it": helped, "never": ~helped}
     focus = judged_row(result)
     rows = sorted(result.by_group, key=lambda row: (row.never.value or 0.0, row.n))
     if len(rows) > MAX_ROWS:
@@ -153,10 +153,10 @@ def ways(result: RecourseResult) -> go.Figure:
     """Draw each way by its cost and by the share of models trained again, or of noisy tries, that accept."""
     table = result.ways
     if table is None or table.empty:
-        return empty("No way was found for anybody looked at.")
+        return empty("No way was found for anyone examined.")
     by = next((name for name in ("survives", "noisy") if name in table), None)
     if by is None:
-        return empty("How well ways hold was not tried.")
+        return empty("The robustness of ways was not tested.")
     cheapest = table["way"] == 1
     figure = go.Figure()
     for chosen, name, colour in ((cheapest, "cheapest way", INK), (~cheapest, "other ways", GREY)):
@@ -177,7 +177,7 @@ def ways(result: RecourseResult) -> go.Figure:
                 + " by %{y:.0f}%<extra></extra>",
             )
         )
-    what = "models trained again" if by == "survives" else "noisy tries"
+    what = "retrained models" if by == "survives" else "noisy tries"
     figure.update_xaxes(title="cost (standard deviations and category changes)", rangemode="tozero")
     figure.update_yaxes(title=f"{yes_word()} by (% of {what})", range=[-4, 104])
     mean = 100 * float(table[by][cheapest].mean())

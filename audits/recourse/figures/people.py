@@ -40,7 +40,7 @@ def _reach_text(result: RecourseResult) -> str:
 
 
 def _curves(result: RecourseResult) -> list[go.Scatter]:
-    """Return a line for everybody and the largest groups, with a band around the one in question."""
+    """Return a line for everyone and the largest groups, with a band around the one in question."""
     lines: list[tuple[str, str, Sequence[Estimate], list[dict[str, Any]]]] = [
         ("everybody", INK, [row.reclassified for row in result.by_alpha], [])
     ]
@@ -178,7 +178,7 @@ def sliding(result: RecourseResult) -> go.Figure:
 
 
 def _point(step: AlphaRow) -> dict[str, Any]:
-    """Return the mark that moves along everybody's curve."""
+    """Return the mark that moves along everyone's curve."""
     share = step.reclassified.value
     look = {"mode": "markers", "marker": {"size": 12, "color": INK}, "showlegend": False, "hoverinfo": "skip"}
     return {"type": "scatter", "x": [100 * step.alpha], "y": [100 * (share or 0.0)], **look}

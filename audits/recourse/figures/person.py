@@ -92,7 +92,7 @@ def _mark(step: dict[str, Any]) -> dict[str, Any]:
 
 
 def _there(result: RecourseResult, today: dict[str, Any], step: dict[str, Any]) -> dict[str, Any]:
-    """Values at a step; what differs from today in colour, and with an arrow for those who see none."""
+    """Values at a step; what differs from today in color, and with an arrow for those who see none."""
     now = _values(result, step)
     same = [today[_key(name)] == step[_key(name)] for name in result.columns]
     return {

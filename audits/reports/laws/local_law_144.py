@@ -82,11 +82,11 @@ def groups_results(run: RunLike) -> list[GroupsResult]:
 
 
 def not_assessed(run: RunLike) -> list[Block]:
-    """Say who was left out before anybody was counted: among them may be people of unknown category."""
+    """Say who was left out before anyone was counted: among them may be people of unknown category."""
     left_out = [f"{count(n)} ({reason})" for reason, n in run.data["excluded"].items() if n]
     if not left_out:
         return []
-    told = f"Rows left out before, and not among those of unknown category: {', '.join(left_out)}."
+    told = f"Rows left out earlier, and not counted as unknown category: {', '.join(left_out)}."
     missing = any("missing" in reason for reason in run.data["excluded"])
     advice = " With data.missing: category, people whose category is missing are counted as unknown."
     return [Text(told + (advice if missing else ""), "warning")]
@@ -101,7 +101,7 @@ def _bias_table(table: BiasTable, every: BiasTable, *, scored: bool) -> list[Blo
     ]
     scoring += [f"scoring impact ratio{end}" for end in ("", " low", " high")] + ["under 2 %"]
     few = people(table.unknown)
-    unknown = f"{few} {'is' if few.startswith('1 ') else 'are'} of unknown category and in no row."
+    unknown = f"{few} {'is' if few.startswith('1 ') else 'are'} of unknown category, and in no row."
     if not len(table.rows):
         return [Heading(name), Text(unknown)]
     small = int(table.rows["under 2 %"].sum())
@@ -114,5 +114,5 @@ def _bias_table(table: BiasTable, every: BiasTable, *, scored: bool) -> list[Blo
             for each, which in shown
             if scored
         ),
-        Text(f"{unknown} {small} of {len(table.rows)} categories hold under 2 % of all people.", "quiet"),
+        Text(f"{unknown} {small} of {len(table.rows)} categories hold under 2% of all people.", "quiet"),
     ]

@@ -140,9 +140,7 @@ def _metrics(run: RunLike) -> list[Block]:
     """State how often the model is right, and of whom; say so where no label tells."""
     right = accuracy_words(run.model)
     if not right:
-        return [
-            Text("The data hold no label that decisions could be compared with: no metric of performance.")
-        ]
+        return [Text("The data hold no label to compare decisions with, so there is no performance metric.")]
     quality = run.model["quality"]
     rows = [("Accuracy", right)]
     for name, key in (("Area under the ROC curve", "auc"), ("Log loss", "log_loss")):

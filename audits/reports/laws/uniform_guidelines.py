@@ -9,7 +9,6 @@ agencies' questions and answers (44 FR 11996, 1979) on one person decided otherw
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -23,6 +22,7 @@ from audits.reports.laws.local_law_144 import groups_results, not_assessed
 from audits.reports.laws.outline import outline
 from audits.stats import holm
 from audits.stats.text import count, people
+from audits.text import join_names
 
 __all__ = ["FOUR_FIFTHS", "four_fifths", "impact"]
 
@@ -161,17 +161,12 @@ def _table(table: BiasTable, every: BiasTable, *, counted: bool, level: float) -
     if not counted:
         blocks.append(
             Text(
-                "Rows are not one independent person each: there is no exact test, and intervals hold for as "
-                "many people as would tell as much.",
+                "Rows are not independent people, so there is no exact test. Intervals use effective "
+                "sizes: as many independent people as would carry the same information.",
                 "quiet",
             )
         )
     return blocks
-
-
-def _and(groups: Iterable[str]) -> str:
-    *first, last = groups
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _sentence(found: pd.DataFrame, level: float) -> str:
@@ -183,21 +178,21 @@ def _sentence(found: pd.DataFrame, level: float) -> str:
             return "No group's selection rate is below four fifths of the highest."
         return (
             "No group's selection rate is below four fifths of the highest, but "
-            f"{_and(smaller['group'])} {'is' if len(smaller) == 1 else 'are'} selected less often beyond "
-            "chance: § 1607.4 D calls smaller differences adverse impact where they are significant in "
-            "statistical and practical terms."
+            f"{join_names(smaller['group'], most=99)} {'is' if len(smaller) == 1 else 'are'} selected "
+            "less often, by more than chance: § 1607.4 D calls smaller differences adverse impact where they "
+            "are significant in statistical and practical terms."
         )
     sure = list(below[below["beyond chance"].eq(True)]["group"])
     unsure = [group for group in below["group"] if group not in sure]
     told = []
     if sure:
         told.append(
-            f"{_and(sure)}: selected at less than four fifths of the highest rate, beyond chance "
-            f"(all groups together, level {level:g})."
+            f"{join_names(sure, most=99)}: selected at less than four fifths of the highest rate, by more "
+            f"than chance (all groups together, level {level:g})."
         )
     if unsure:
         told.append(
-            f"{_and(unsure)}: below four fifths, but within what chance gives; § 1607.4 D may not count "
+            f"{join_names(unsure, most=99)}: below four fifths, but within chance; § 1607.4 D may not count "
             "differences of small numbers that are not significant."
         )
     return " ".join(told)

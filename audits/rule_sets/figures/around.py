@@ -58,8 +58,8 @@ def by_measure(result: MeasureResult, names: Names = str, *, most: int = 10) -> 
     )
     first = shown[-1]
     alt = (
-        f"{result.name} of {several(len(shown), 'group')} beside everyone else's; "
-        f"first {names(first.rule_set)}: {_sides(result, first)}."
+        f"{result.name} of {several(len(shown), 'group')} beside everyone else's; first "
+        f"{names(first.rule_set)}: {_sides(result, first)}."
     )
     return finish(figure, height=height, alt=alt)
 

@@ -217,7 +217,7 @@ def _paths(tree: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def sunburst(tree: pd.DataFrame) -> go.Figure:
-    """Draw combinations of attributes as rings: width is people, colour the difference from everyone else."""
+    """Draw combinations of attributes as rings: width is people, color the difference from everyone else."""
     reach = float(max(tree["difference"].abs().max(), 0.01)) * 100
     rings = list(dict.fromkeys(tree["attribute"]))
     figure = go.Figure(
@@ -241,7 +241,7 @@ def sunburst(tree: pd.DataFrame) -> go.Figure:
     )
     worst = tree.iloc[int(tree["difference"].abs().to_numpy().argmax())]
     alt = (
-        f"People by {', then '.join(rings)}; colour is the difference of favorable shares from everyone "
+        f"People by {', then '.join(rings)}; color is the difference of favorable shares from everyone "
         "else, largest "
         f"for {worst['attribute']} {worst['level']} ({number(100 * worst['difference'])} points)."
     )

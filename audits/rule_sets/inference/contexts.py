@@ -1,6 +1,6 @@
-"""Groups narrowed by ordinary columns are compared with the others of the same context.
+"""Groups narrowed by ordinary columns are compared with the others in the same context.
 
-Men in department F differ from everybody for what the department does to all who apply there; compared with
+Men in department F differ from everyone for what the department does to all who apply there; compared with
 the others of department F they do not. Shuffling all decisions would break the tie of decision and context,
 so such rule sets are tested exactly (Fisher's test within the context), with Holm over all of them.
 """
@@ -48,7 +48,7 @@ def compared_in_context(
 ) -> tuple[FrequentRuleSets, Contexts | None]:
     """Return the rule sets that as many of the same context can be compared with as a group needs, and who.
 
-    None without ordinary columns: everybody is then compared with everyone else.
+    None without ordinary columns: everyone is then compared with everyone else.
     """
     if all(attribute.protected for attribute in attributes):
         return mined, None

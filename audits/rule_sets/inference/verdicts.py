@@ -21,7 +21,7 @@ from audits.subgroups.cells import Cells
 __all__ = ["difference_of", "is_evidence", "judge_audit", "judge_row"]
 
 _MIN = 1e-9  # limit
-_STOPPED = "the search stopped before it had looked at every group"
+_STOPPED = "the search stopped before covering every group"
 
 
 def is_evidence(table: pd.DataFrame, options: Mapping[str, Any]) -> np.ndarray:

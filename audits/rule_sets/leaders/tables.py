@@ -107,7 +107,7 @@ def cells_table(
 
 
 def people_table(subject: Subject, cells: Cells) -> pd.DataFrame:
-    """One row a person: cell, decision, score; where rows stand for several people, how many."""
+    """One row per person: cell, decision, score; where rows stand for several people, how many."""
     counts = {} if subject.data.weights is None else {"people": subject.data.weights}
     return pd.DataFrame(
         {"cell": cells.row_cell, "favorable": subject.decisions, "score": subject.scores, **counts},

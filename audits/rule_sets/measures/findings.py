@@ -112,7 +112,7 @@ def measure_result(
     )
 
 
-_NONE = "no group has people enough, inside and outside, whom it is about"
+_NONE = "no group has enough relevant people inside and outside"
 
 
 def _method(tested: MeasureTest, level: float, shared: int) -> str:
@@ -144,7 +144,7 @@ def _judge(
         level=level,
         only_estimated=""
         if complete or tested.adjusted_p[place] <= level
-        else "the search stopped before it had looked at every group",
+        else "the search stopped before covering every group",
     )
 
 
@@ -172,7 +172,7 @@ def _mean(tested: MeasureTest, n: float, total: float, squares: float | None, le
     """A mean with its own interval: Wilson's of a share, else the normal one."""
     n, total = float(n), float(total)
     if n <= 0:
-        return Estimate(None, None, None, 0.0, "nobody whom it is about")
+        return Estimate(None, None, None, 0.0, "no relevant people")
     if tested.values.words.share:
         return wilson(total, n, level=level)
     if n < 2:
@@ -201,8 +201,8 @@ def _finding(row: MeasureRow, judged: Judgment, words: Any, family: int) -> str:
     reach = f"{number(scale * float(row.difference.value or 0.0))}{unit} ({ends[0]} to {ends[1]})"
     reach = reach.replace("-", "−")
     if judged.verdict == EVIDENCE:
-        small = "" if judged.material is not False else ", less than matters"
+        small = "" if judged.material is not False else ", less than your limit"
         return f"{words.name}: {who}: {reach}, corrected for {family:,} groups{small}."
     if judged.verdict == NO_MATERIAL:
-        return f"{words.name}: no group differs materially; the farthest: {who}: {reach}."
-    return f"{words.name}: none of {family:,} groups differs beyond chance; the farthest: {who}: {reach}."
+        return f"{words.name}: no group differs materially. Farthest: {who}: {reach}."
+    return f"{words.name}: none of {family:,} groups differs by more than chance. Farthest: {who}: {reach}."

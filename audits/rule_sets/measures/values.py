@@ -62,13 +62,13 @@ WORDS: dict[Measure, Words] = {
     "false_negative_rate": Words(
         "False-negative rate", "people with the favorable label", True, "decided unfavorably"
     ),
-    "precision": Words("Precision", "people decided favorably", True, "with the favorable label"),
+    "precision": Words("Precision", "people with the favorable decision", True, "with the favorable label"),
     "calibration_error": Words(
         "Calibration error", "people", False, "share with the favorable label minus mean probability"
     ),
     "log_loss": Words("Log loss", "people", False, "mean log loss"),
     "squared_error": Words("Squared error", "people", False, "mean squared error"),
-    "amount": Words("Amount", "people", False, "mean of the number that is decided or predicted"),
+    "amount": Words("Amount", "people", False, "mean of the number decided or predicted"),
 }
 
 
@@ -198,7 +198,7 @@ def _times(subject: Subject) -> np.ndarray | None:
     if (np.abs(whole - weights) > 1e-9).any():
         raise InputError(
             "rule_sets.measures",
-            "need weights that are whole numbers of people: values are shuffled among people",
+            "need weights that are whole numbers of people, because values are shuffled among people",
             float(weights[np.abs(whole - weights).argmax()]),
         )
     counted: np.ndarray = whole.astype(np.int64)

@@ -14,7 +14,7 @@ import pandas as pd
 from audits.comparison.pairs import Kind
 from audits.comparison.text import change_words, stated_words
 from audits.records import resolve
-from audits.results import frame_of, notebook_display, plain
+from audits.results import NotebookDisplay, frame_of, plain
 from audits.runs.multiple_testing import RunCorrection, counted_together
 from audits.stats import INSUFFICIENT, VERDICTS, Estimate, Judgment, Verdict
 from audits.stats.estimate import estimate_columns
@@ -79,14 +79,14 @@ class AuditChange:
     judged : Judgment
         The verdict on the changes, by the interval of the one that it rests on.
     headline : str
-        The change in one sentence for everybody.
+        The change in one sentence for everyone.
     given : str
         What the intervals take as given; empty where they are of the people alone.
     looked_at : int
         Changes that judged intervals are corrected for.
     level : float
     rows : tuple of ChangeRow
-        Judged ones first, the surest first.
+        Judged ones first, the most certain first.
     """
 
     audit: str
@@ -153,9 +153,8 @@ class DecisionChangeRow:
     otherwise: Estimate
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class Changes:
+class Changes(NotebookDisplay):
     """What changes from the first model to the second.
 
     Attributes
@@ -197,13 +196,13 @@ class Changes:
         """Whom the second model decides otherwise, in one sentence."""
         if not self.decided:
             made = "one audit" if len(self.audits) == 1 else f"{len(self.audits)} audits"
-            return f"{begun(made)} of the second model beside the first, on the same people."
+            return f"{begun(made)} of the second model compared with the first, on the same people."
         whole = self.decided[0]
         changed = whole.gained + whole.lost
         if not changed:
-            return f"Both models decide {of_people(out_of(whole.n, whole.n))} people alike."
+            return f"Both models make the same decision for {of_people(out_of(whole.n, whole.n))} people."
         gain, lose = _some(whole.gained, "gain"), _some(whole.lost, "lose")
-        otherwise = f"The second model decides {of_people(out_of(changed, whole.n))} people otherwise"
+        otherwise = f"The second model changes {of_people(out_of(changed, whole.n))} decisions"
         return f"{otherwise}: {gain} the favorable decision, {lose} it."
 
     @property

@@ -22,7 +22,7 @@ def matched_rows(first: AuditData, second: AuditData, person: str | None = None)
     """Return the position in `first` of each row of `second` (n,), -1 for people who are not there.
 
     Rows are of the same people where they have the same row number, or the same value of `person`, and agree
-    in the features that both have, in label, groups and weight; numbers that disagree about anybody name
+    in the features that both have, in label, groups and weight; numbers that disagree about anyone name
     nobody. Then people are known by what they are, where that tells all of both tables apart.
     """
     keys = _keys(first, second)

@@ -1,4 +1,4 @@
-"""A second model on the people of the first: the same rows, the same features to tell people alike by."""
+"""A second model on the people of the first: the same rows, compared by the same features."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def on_the_same_people(first: Subject, second: Subject) -> tuple[Subject, Subjec
     if not both[0].any():
         raise InputError(
             "compare.model",
-            "must be about people whom the first model is about, too, and there is nobody",
-            advice="look at data.keep and at missing predictions",
+            "must share people with the first model, but there are none",
+            advice="check data.keep and missing predictions",
         )
     features = tuple(dict.fromkeys((*a.features, *b.features)))
     notes = []
     if not (both[0].all() and both[1].all()):
-        notes.append(f"Both models are audited on the {people(float(both[0].sum()))} whom both are about.")
+        notes.append(f"Both models are audited on the {people(float(both[0].sum()))} covered by both.")
     sides = []
     common = _common_counts(a, b)
     for subject, mask in zip((first, second), both, strict=True):

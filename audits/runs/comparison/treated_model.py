@@ -53,7 +53,7 @@ def treated_model(
     if first.data.design is not None:
         raise InputError(
             "compare.treated",
-            "takes each row as one independent person, and these have sampling weights, strata or clusters",
+            "treats each row as one independent person, but these have sampling weights, strata or clusters",
             advice="name the second model instead: compare: {model: …}",
         )
     kept = _Kept()
@@ -61,12 +61,12 @@ def treated_model(
     chosen = kept.subjects[-1]
     added, group = found.steps[found.chosen].added, quote_rule_set(found.rule_set)
     said = (
-        f"The second model is the first one trained again with {count(added)} more samples of {group}, whose "
-        f"decisions differed most in training. So many were chosen on the people audited: that makes the gap "
-        f"of {group} look a little smaller than it is for others."
+        f"The second model is the first one retrained with {count(added)} more samples of {group}, whose "
+        "decisions differed most in training. That number was chosen on the people audited, so the gap of "
+        f"{group} looks a little smaller here than it is for others."
         if found.chosen
-        else f"No number of samples of {group} left a smaller difference without losing a point of accuracy: "
-        "the second model is the first one."
+        else f"No number of samples of {group} reduced the difference without losing a point of accuracy, "
+        "so the second model equals the first."
     )
     return (
         dataclasses.replace(

@@ -152,12 +152,12 @@ def _relabel_all(audits: Sequence[Any], labels: Mapping[Any, int] | None) -> lis
 
 
 _UNKNOWN = (
-    "Whether both runs are about the same people is not known: each change is that of two samples. Run both "
+    "We don't know whether both runs cover the same people, so each change compares two samples. Run both "
     "models on one table for paired changes."
 )
 _APART = (
-    "{0:,} people are in both runs, of {1:,} in the first and {2:,} in the second: each change is that of "
-    "two samples. Run both models on the same people for paired changes."
+    "{0:,} people are in both runs, of {1:,} in the first and {2:,} in the second, so each change "
+    "compares two samples. Run both models on the same people for paired changes."
 )
 
 
@@ -213,10 +213,10 @@ def _leading_change(known: Sequence[tuple[Row, Judgment]]) -> Judgment:
     return worst_of(gaps) if sure else worst
 
 
-_NOT_PAIRED = "the audit does not say how its numbers are made of people"
-_BESIDE = "Both models' results stand side by side; the change has no interval:"
+_NOT_PAIRED = "the audit does not say how its numbers depend on individual people"
+_BESIDE = "Both models' results are side by side; the change has no interval:"
 _SAME = "Both models have the same numbers on these people."
-_UNTOLD = "These data cannot tell what the second model changes."
+_UNTOLD = "We can't tell what the second model changes."
 
 
 def refusal(name: str, why: str, level: float) -> AuditChange:

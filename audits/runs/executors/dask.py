@@ -118,7 +118,7 @@ class DaskExecutor:
             if other:
                 raise InputError(
                     "EVENHAND_DASK_SCHEDULER",
-                    f"must lead to workers of the same versions, but {worker} has another "
+                    f"must lead to workers with the same versions, but {worker} has another "
                     f"{', '.join('code' if name == 'source' else name for name in other)}",
                     advice="install the same there as here, and start the workers again",
                 )
@@ -341,7 +341,7 @@ def _local(spec: dict[str, Any], base_dir: Path, shipped: dict[str, bytes], fold
     for written, content in shipped.items():
         place = folder / written
         if not place.resolve().is_relative_to(folder.resolve()):
-            raise RunFailed(f"{written!r} lies outside the spec's folder; put the file beside the spec.")
+            raise RunFailed(f"{written!r} is outside the spec's folder; put the file beside the spec.")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content)
     path = spec["data"]["path"]

@@ -180,7 +180,7 @@ def _serve_questions(line: socket.socket, answer: Answering) -> int:
 def _in_words(error: Exception) -> dict[str, Any]:
     if isinstance(error, InputError):
         return {"wrong": [error.where, str(error)]}
-    return {"failed": f"Reading broke off ({type(error).__name__}: {str(error)[:200]})."}
+    return {"failed": f"Reading stopped ({type(error).__name__}: {str(error)[:200]})."}
 
 
 def _for_lack_of_memory(error: BaseException | None) -> bool:

@@ -71,7 +71,7 @@ class RunError:
         if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
             return cls(
                 "failed",
-                "The run needs more memory than there is for it; use fewer rows or features.",
+                "The run needs more memory than is available. Use fewer rows or features.",
                 details,
             )
         if isinstance(error, ModuleNotFoundError) and error.name:

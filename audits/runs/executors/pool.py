@@ -39,7 +39,7 @@ _IDLE_SECONDS = 600.0  # after which a worker that was started when needed ends
 class ProcessExecutor:
     """Carries out runs in warm worker processes; safe to share between threads.
 
-    Results lie in a home folder; a run whose key is there already is done at once.
+    Results lie in a home folder; a run whose key exists already is done at once.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ProcessExecutor:
     base : Path, optional
         Home folder; by default ``EVENHAND_HOME``.
     plugin : str, optional
-        ``module:function`` that each worker calls first, to register audits of one's own.
+        ``module:function`` that each worker calls first, to register audits of your own.
     limits : RunLimits, optional
         What runs may take; by default there are no limits.
     warm : bool
@@ -396,8 +396,7 @@ class ProcessExecutor:
             return
         doing = job.run.progress.doing
         sentence = (
-            f"The worker process broke off while busy with {doing!r}: {worker.ending()}; "
-            "the next run gets a new one."
+            f"The worker process stopped during {doing!r}: {worker.ending()}; the next run gets a new one."
         )
         job.run.fail(RunError("failed", sentence, worker.last_words()))
 

@@ -71,7 +71,7 @@ def _lock_file(path: Path) -> int:
 
 
 def _is_locked(path: Path) -> bool:
-    """Tell whether somebody holds the lock; the file stays, as what says that this process is gone."""
+    """Tell whether someone holds the lock; the file stays, as what says that this process is gone."""
     try:
         file = os.open(path, os.O_RDWR)
     except OSError:

@@ -136,7 +136,10 @@ class RunQueue:
         waiting = sum(job.run.owner == owner for job in self._queue)
         if waiting < most:
             return ""
-        return f"{waiting:,} of your runs wait already, as many as may; cancel one, or start this one later."
+        return (
+            f"{waiting:,} of your runs are already waiting, the most allowed. Cancel one, or start this "
+            "one later."
+        )
 
     def add(self, job: RunRequest) -> None:
         """Have a run wait."""

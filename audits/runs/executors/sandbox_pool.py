@@ -36,7 +36,7 @@ class LimitReached(RunFailed):
     """A process used all that it may of something: `what` is memory, processor time or time."""
 
     def __init__(self, what: str, amount: str) -> None:
-        super().__init__(f"It used all the {what} that it may, {amount}.")
+        super().__init__(f"It used all the {what} it is allowed, {amount}.")
         self.what, self.amount = what, amount
 
 
@@ -242,7 +242,7 @@ class SandboxPool:
         self._end()
         if not hasattr(os, "fork"):
             raise RunFailed(
-                "Files of strangers are read only where processes can be limited: on Linux or macOS."
+                "Untrusted files are read only where processes can be limited: on Linux or macOS."
             )
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         folder = self._folder = tempfile.mkdtemp(prefix="pool-", dir=scratch())

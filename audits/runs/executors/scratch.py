@@ -27,7 +27,7 @@ def scratch() -> Path:
     """Return this process's folder for temporary files, made at the first call."""
     with _making:
         own = _made.get(os.getpid())
-        if own is None or not own.is_dir():  # somebody tidies up the system's folder, too
+        if own is None or not own.is_dir():  # someone tidies up the system's folder, too
             _remove_left()
             own = _made[os.getpid()] = _fresh()
             atexit.register(_remove, own, os.getpid())
@@ -48,7 +48,7 @@ def _remove_left() -> None:
     if not system.HAS_LOCKS:
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):  # another user's, or somebody's who goes on
+        with contextlib.suppress(OSError):  # another user's, or someone's who goes on
             file = os.open(folder / _LOCK, os.O_RDWR)
             try:
                 system.lock(file, wait=False)

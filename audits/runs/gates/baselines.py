@@ -1,4 +1,4 @@
-"""Baselines: what a run found, small enough to lie beside a spec, for later runs to be held against.
+"""Baselines: what a run found, small enough to lie beside a spec, for later runs to be compared with.
 
 A baseline keeps every estimate, and one bit a person where an audit's numbers rest on decisions: of the
 same people the change since has a paired interval. Of other people, or for numbers that rest on more than

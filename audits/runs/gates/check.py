@@ -58,7 +58,7 @@ def check(
     wanted = _gate_spec(rules, baseline)
     if wanted is not None:
         if fail_on is not None:
-            raise InputError("fail_on", "says what passes, and so do rules", advice="give one of them")
+            raise InputError("fail_on", "and rules both say what passes", advice="give one of them")
         fail_on = wanted
     if isinstance(spec, RunResult):
         stated = {key: each for key, each in spec.spec.items() if key == "gate"}  # words: by the results

@@ -140,7 +140,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class GateCheck(Statement):
-    """One number held against a rule; `verdict` says how that ended."""
+    """One number compared with a rule; `verdict` says how that ended."""
 
     state: Literal["kept", "broken", "not judged"] = "kept"
 
@@ -237,7 +237,7 @@ def judge(
     notes = [
         f"The waiver of {each.what} ended on {each.until}." for each in gate.waivers if each not in valid
     ]
-    notes += [f"The waiver of {each.what} waives nothing: remove it." for each in valid if each not in used]
+    notes += [f"The waiver of {each.what} is not used: remove it." for each in valid if each not in used]
     return GateJudgment(stated, checks, [item for item in stopped if not waiver(item)], waived, tuple(notes))
 
 
@@ -260,7 +260,8 @@ def _checks(result: Any, gate: Gate, base_dir: Path) -> Iterator[GateCheck]:
     elif getattr(result, "compared", None) is None:
         raise InputError(
             "gate.baseline.path", "is missing",
-            advice="name a file of evenhand baseline, or compare with a second model: compare: {model: …}",
+            advice="name a file written by evenhand baseline, or compare with a second model: compare: "
+            "{model: …}",
         )  # fmt: skip
     else:
         since = "from the first model to the second"
@@ -327,9 +328,9 @@ def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str
             yield _check(item, asked, state, f"{told}: {why}" if why else told)
     if not looked_at:
         raise InputError(
-            "gate.baseline", "holds no difference between groups that these results have too",
+            "gate.baseline", "shares no difference between groups with these results",
             rule.path or "compare",
-            "write it anew, or name numbers by rules with a baseline",
+            "write it again, or name numbers by rules with a baseline",
         )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ __all__ = ["github_annotations", "junit_xml", "markdown"]
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MAX_ANNOTATIONS = 10
-"""GitHub shows no more of a step."""
+"""The most that GitHub shows of a step."""
 
 
 def junit_xml(judged: GateJudgment) -> str:

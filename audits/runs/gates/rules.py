@@ -249,7 +249,7 @@ def check_words(rules: Iterable[Rule], spec: Mapping[str, Any], where: str = "ga
             rule_of = "must be a protected attribute"
             raise InputError(f"{where}[{place}].by", rule_of, by, f"did you mean {near[0]!r}")
         name = rule.metric.split(".")[-1]
-        stated = name in known or name in repr(asked)  # a metric of one's own
+        stated = name in known or name in repr(asked)  # a custom metric
         if not stated and (meant := _meant(rule.metric, known)):
             raise InputError(
                 f"{where}[{place}].metric", "must name a number of the results", rule.metric, meant

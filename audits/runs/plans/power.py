@@ -1,7 +1,7 @@
 """What each audit of a spec could see at given group sizes, by simulation through its own test.
 
 Worlds are drawn from the spec's own people: rows with their features, labels and decisions, drawn with
-replacement from everybody, and group membership dealt out at random, so that groups of the sizes asked for
+replacement from everyone, and group membership dealt out at random, so that groups of the sizes asked for
 differ by luck alone. Then a difference is planted: in one group so many people lose (or, where too few have
 it, gain) the favourable decision. Each world goes through the audit as a spec runs it; what is counted is its
 verdict. No power formula stands between plan and audit.
@@ -109,8 +109,9 @@ def plan(
         if not subject.data.design.persons:
             raise InputError(
                 "data.weights",
-                "cannot be planned with: worlds are drawn row by row, as if each were one independent person",
-                advice="leave it out, and take the sizes for numbers of independent people",
+                "cannot be used in planning, because worlds are sampled row by row, as if each were one "
+                "independent person",
+                advice="leave it out, and read the sizes as numbers of independent people",
             )
         one_each = subject.data.one_row_each(np.random.default_rng(seed))
         subject = dataclasses.replace(subject, data=one_each)

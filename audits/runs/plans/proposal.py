@@ -27,6 +27,7 @@ from audits.data.values import text_of
 from audits.errors import InputError, distribution_name, how_to_install, is_installed
 from audits.runs.registry import AUDITS, usual_audits
 from audits.stats.text import count
+from audits.text import join_names
 
 __all__ = [
     "Proposal",
@@ -133,7 +134,9 @@ def propose(
     bins = {name: _edges(table.frame[name]) for name in data["protected"] if _many(columns[name])}
     if bins:
         data["bins"] = bins
-        guesses["data.bins"] = f"{_enumerate(list(bins))} cut into three ranges of about as many people."
+        guesses["data.bins"] = (
+            f"{join_names(bins, quoted=True)} cut into three ranges with about equally many people."
+        )
     for key, value, told in _units(table, {*taken, *data["protected"]}):
         data[key], guesses[f"data.{key}"] = value, told
     built = _try_build(table, data)
@@ -169,14 +172,14 @@ def _outcome(
 ) -> dict[str, Any]:
     """Return what the data section says of decision and truth; each guess is added to `guesses`."""
     if amount is not None:
-        guesses["data.label"] = f"The outcome is taken to be the number {amount!r}, audited as it is."
-        guesses["data.favorable"] = "High numbers are taken to be good for the person."
+        guesses["data.label"] = f"The outcome is assumed to be the number {amount!r}, audited as it is."
+        guesses["data.favorable"] = "High numbers are assumed to be good for the person."
         words = {"words": {"verb": verb}} if (verb := guess_verb(amount)) else {}
         return {"label": amount, "outcome": "numeric", "favorable": "high", **words}
     data: dict[str, Any] = {}
     if label is not None:
         data["label"] = label
-        guesses["data.label"] = f"What happened in truth is taken to be in {label!r}."
+        guesses["data.label"] = f"The true outcome is assumed to be in {label!r}."
     source = label or next((name for name, kind in stored.items() if kind == "label"), None)
     if answers.decision is not None:
         source = answers.decision
@@ -246,7 +249,7 @@ def _groups(
     described: Mapping[str, Any], columns: Mapping[str, Any], decided: set[str | None], answers: RoleAnswers
 ) -> tuple[list[str], str]:
     if answers.by:
-        return list(answers.by), f"Groups are compared by {_enumerate(list(answers.by))}, as asked."
+        return list(answers.by), f"Groups are compared by {join_names(answers.by, quoted=True)}, as asked."
     protected = [
         name
         for name in described["suggested"]["protected"]
@@ -255,11 +258,14 @@ def _groups(
     if not protected:
         raise InputError(
             "data.protected",
-            "cannot be guessed: no column is named like a group that people belong to, or none of these has "
-            f"2 to {_MAX_GROUPS} values",
+            "cannot be guessed: no column name suggests a group that people belong to with 2 to "
+            f"{_MAX_GROUPS} values",
             advice=f"add --by COLUMN, of {choices(columns)}",
         )  # fmt: skip
-    return protected, f"Groups are compared by {_enumerate(protected)}, as names and values suggest."
+    return (
+        protected,
+        f"Groups are compared by {join_names(protected, quoted=True)}, as names and values suggest.",
+    )
 
 
 def _units(table: Table, others: set[str | None]) -> list[tuple[str, Any, str]]:
@@ -273,8 +279,8 @@ def _units(table: Table, others: set[str | None]) -> list[tuple[str, Any, str]]:
     if shared is not None and shared not in others:
         wide = times_as_wide(table.frame[shared].value_counts())
         told = (
-            f"Rows of one {shared!r} are taken to belong together: they are no evidence each of its own, and "
-            f"intervals are up to {wide:.2g} times as wide."
+            f"Rows of one {shared!r} are assumed to belong together: they are not independent evidence, "
+            f"and intervals are up to {wide:.2g} times as wide."
         )
         return [("person", shared, told)]
     return []
@@ -338,7 +344,7 @@ def _from_where(scores: pd.Series) -> tuple[float, str]:
     if not len(values) or (values.min() >= 0 and values.max() <= 1):
         return 0.5, "from 0.5 on"
     middle = float(np.median(values))
-    return middle, f"from their median on, {middle:g}, for nothing says from where"
+    return middle, f"from their median on, {middle:g}, because no cut-off is known"
 
 
 def _model(stored: dict[str, str], label: str | None, built: AuditData | None) -> tuple[dict[str, Any], str]:
@@ -346,24 +352,24 @@ def _model(stored: dict[str, str], label: str | None, built: AuditData | None) -
     labels = [name for name, kind in stored.items() if kind == "label"]
     if labels and stored_label(labels[0]) != "prediction":
         return {"predictions": {"label": labels[0]}}, (
-            f"{labels[0]!r} is audited as it was decided: neither a model nor a truth is needed."
+            f"{labels[0]!r} is audited as it was decided. Neither a model nor a true outcome is needed."
         )
     if labels:
-        return {"predictions": {"label": labels[0]}}, f"The predictions are those in {labels[0]!r}."
+        return {"predictions": {"label": labels[0]}}, f"The predictions are in {labels[0]!r}."
     if scores:
         return (
             {"predictions": {"score": scores[0]}},
-            f"The predictions are the scores in {scores[0]!r}, higher being better for the person.",
+            f"The predictions are the scores in {scores[0]!r}, with higher better for the person.",
         )
     names = [] if built is None else list(built.features)
     if not names:
         return {"predictions": {"label": label}}, (
-            "No column holds predictions, and none describes people beside label and groups, for a model to "
-            f"read: {label!r} itself is audited as the decision."
+            "No column holds predictions, and none describes people besides label and groups for a model "
+            f"to read, so {label!r} itself is audited as the decision."
         )
     model, why = usual_model(label)
     if "train" in model:
-        why += f" It reads {_enumerate(names[:6])}{' and others' if len(names) > 6 else ''}."
+        why += f" It reads {join_names(names, quoted=True)}."
     return model, why
 
 
@@ -374,7 +380,7 @@ def usual_model(label: Any) -> tuple[dict[str, Any], str]:
     """
     if isinstance(label, str) and not is_installed("sklearn"):
         return {"predictions": {"label": label}}, (
-            f"No column holds predictions, and a model is trained only with {distribution_name('sklearn')} "
+            f"No column holds predictions, and training a model needs {distribution_name('sklearn')} "
             f"({how_to_install('sklearn')}): {label!r} itself is audited as the decision."
         )
     return {
@@ -387,11 +393,6 @@ def missing_packages_text(left_out: Mapping[str, str]) -> str:
     told = []
     for package in dict.fromkeys(left_out.values()):
         names = [name for name, needed in left_out.items() if needed == package]
-        needs = "needs" if len(names) == 1 else "need"
-        told.append(f"{_enumerate(names)} {needs} {distribution_name(package)} ({how_to_install(package)})")
-    return f"Left out is what needs a package that is not installed here: {'; '.join(told)}."
-
-
-def _enumerate(names: list[str]) -> str:
-    shown = [repr(name) for name in names]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+        needs = f"{join_names(names, most=99, quoted=True)} {'needs' if len(names) == 1 else 'need'}"
+        told.append(f"{needs} {distribution_name(package)} ({how_to_install(package)})")
+    return f"Left out, because a package is not installed here: {'; '.join(told)}."

@@ -20,7 +20,7 @@ from audits.runs.spec import AuditRequest
 __all__ = ["TRIED", "refusals", "trial"]
 
 TRIED = 2_000
-"""People of whom a trial is."""
+"""People in a trial."""
 _MIN = 25  # of every group, where there are so many
 _QUICK = {"permutations": (0, 19), "repeats": (0,), "refits": (0,), "draws": (0, 200), "ways_people": (5,)}
 """Values of options that make an audit quick, the quickest first; an audit takes the first that it allows."""

@@ -1,4 +1,4 @@
-"""The folders that a spec of somebody else's may name files in: ``run --untrusted``."""
+"""The folders that a spec of someone else's may name files in: ``run --untrusted``."""
 
 from __future__ import annotations
 

@@ -28,10 +28,10 @@ from audits.runs.source.confinement import confine
 __all__ = ["ALLOWED", "fetch_data"]
 
 ALLOWED = "EVENHAND_FETCH"
-"""Variable with the addresses that may be read: beginnings, separated by commas."""
+"""Variable with the addresses that may be read: prefixes, separated by commas."""
 
 _NOTED = ".evenhand-fetched"
-"""File beside what was fetched, with the SHA-256 of each such file: only these are written again."""
+"""File beside the fetched files, with the SHA-256 of each; only these are overwritten."""
 
 _QUERY_SECONDS = 600.0
 _LIBRARIES = 1_000  # megabytes beside what DuckDB takes
@@ -94,15 +94,15 @@ def fetch_data(document: Any, base_dir: Path, name: str = "spec", folders: Seque
 def _atomic_file(target: Path) -> Iterator[Path]:
     """Give a place to write; what is there afterwards becomes `target`, whole or not at all.
 
-    A file that was not fetched, or was changed since, is somebody's own and stays: `_NOTED` tells.
+    A file that was not fetched, or was changed since, is someone's own and stays: `_NOTED` tells.
     """
     noted = target.parent / _NOTED
     try:
         known = _read_note(noted)
         if target.exists() and known.get(target.name) != _digest(target):
             raise InputError(
-                "data.path", "must not be a file that was there before, or was changed since it was fetched",
-                target.name, "name another file for what is fetched, or move that one away",
+                "data.path", "must not be a file that existed before, or was changed since it was fetched",
+                target.name, "name another file for the download, or move that one away",
             )  # fmt: skip
         with tempfile.TemporaryDirectory(prefix=".fetching-", dir=target.parent) as folder:
             place = Path(folder) / "table"
@@ -153,7 +153,7 @@ def _ask(query: str, variable: str | None, base_dir: Path, target: Path, folders
         child.ask({**question, "confined": bool(folders)}, seconds)
     except LimitReached as error:
         setting = "EVENHAND_MEMORY" if error.what == "memory" else "EVENHAND_QUERY_SECONDS"
-        rule = f"takes more than the {error.what} that it may, {error.amount}"
+        rule = f"takes more than the allowed {error.what}, {error.amount}"
         raise InputError("data.query", rule, advice=f"ask for less, or raise {setting}") from None
     finally:
         pool.close()
@@ -209,7 +209,7 @@ def _over_https(address: str) -> Iterator[bytes]:
     except urllib3.exceptions.HTTPError as error:
         advice = ""
         if isinstance(error, urllib3.exceptions.SSLError):
-            advice = "where an authority of your own signs, name the file of its certificate in SSL_CERT_FILE"
+            advice = "if your own authority signs, name its certificate file in SSL_CERT_FILE"
         raise InputError("data.address", f"cannot be read: {_first_line(error)}", address, advice) from None
 
 
@@ -226,7 +226,7 @@ def _through_fsspec(address: str) -> Iterator[bytes]:
         advice = f"pip install {package}" if package and error.name != "fsspec" else how_to_install("fsspec")
         raise InputError("data.address", f"needs a package for {scheme}://", address, advice) from None
     except FileNotFoundError:
-        raise InputError("data.address", "names nothing that is there", address) from None
+        raise InputError("data.address", "names nothing that exists", address) from None
     except Exception as error:  # noqa: BLE001  (each kind of store has errors of its own: of credentials, say)
         raise InputError("data.address", f"cannot be read: {_first_line(error)}", address) from None
 

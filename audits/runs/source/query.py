@@ -50,7 +50,7 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 def _ask_files(query: str, base_dir: Path, target: Path, *, confined: bool) -> None:
     if confined and _sees(Path("/")):
         raise InputError(
-            "data.query", "cannot be kept to folders on this system, so --untrusted asks none",
+            "data.query", "cannot be confined to folders on this system, so --untrusted does not allow it",
             advice="run it on Linux with Landlock, or name a file in data.path",
         )  # fmt: skip
     import duckdb  # late: a database is asked without it

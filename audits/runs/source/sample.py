@@ -1,4 +1,4 @@
-"""Rows of a spec's table drawn by lot, where the table is larger than what is held."""
+"""Rows of a spec's table sampled at random, where the table is larger than what is held."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def of_all(data: AuditData, table: Table) -> AuditData:
     held = len(table.frame)
     alike = f", in the same shares of {' × '.join(table.strata)} as in the file," if table.strata else ""
     note = (
-        f"{held:,} of {table.rows:,} rows were sampled at random{alike} and numbers are of those: of all "
-        f"rows intervals would be about {math.sqrt(table.rows / held):.2g} times narrower."
+        f"{held:,} of {table.rows:,} rows were sampled at random{alike}, and numbers are based on those. "
+        f"With all rows, intervals would be about {math.sqrt(table.rows / held):.2g} times narrower."
     )
     return dataclasses.replace(
         data,
         rows_read=table.rows,
-        excluded={"not drawn by lot": table.rows - held, **data.excluded},
+        excluded={"not sampled": table.rows - held, **data.excluded},
         notes=(note, *data.notes),
     )
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["DRAWN", "Request", "columns_of_audits", "is_counted", "sample_size"]
 
 DRAWN = 200_000
-"""Rows drawn of a table that is too large to be held."""
+"""Rows sampled from a table that is too large for memory."""
 
 
 class Request(Protocol):
@@ -36,7 +36,7 @@ class Request(Protocol):
 def is_counted(data: DataSpec, model: ModelSpec, audits: Sequence[Request], paths: Sequence[Path]) -> bool:
     """Return whether people are counted batch by batch: of files with predictions, for audits of counts.
 
-    So is all Parquet that is too large to be read whole, and a table of a million rows, be it Parquet or
+    So is all Parquet that is too large to read completely, and a table of a million rows, be it Parquet or
     delimited text, where all that the spec asks for can be counted.
     """
     if (
@@ -105,6 +105,8 @@ def sample_size(data: DataSpec, paths: Sequence[Path]) -> int | None:
     for where, there in given.items():
         if there:
             raise InputError(
-                where, "cannot be used where rows are drawn of a larger table", advice="draw them beforehand"
+                where,
+                "cannot be used where rows are sampled from a larger table",
+                advice="sample them beforehand",
             )
     return wanted

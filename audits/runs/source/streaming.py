@@ -43,8 +43,8 @@ _SCORE_BINS = np.unique(
 )
 _LOOKED_AT = 20_000  # rows
 _NOTE = (
-    "People were counted batch by batch by the columns that the audits need; no row is kept, and other "
-    "columns were not looked at."
+    "People were counted batch by batch by the columns that the audits need. No row is kept, and other "
+    "columns were not read."
 )
 
 
@@ -62,7 +62,7 @@ def count_subject(
     _refuse_groups(spec)
     if spec.digests() != expected:
         raise InputError(
-            "data.path", "names a file that changed since the run was asked for", advice="run it again"
+            "data.path", "names a file that changed since the run was requested", advice="run it again"
         )
     progress(0.0, "Opening the data")
     people, read = _open_table(spec, asked)

@@ -23,7 +23,7 @@ __all__ = ["MANIFEST", "OWN_TABLES", "Pack", "as_stored", "pack_rows", "packing"
 
 MANIFEST = "manifest.json"
 OWN_TABLES = frozenset({"schema_version", "alembic_version"})
-"""Tables that say how far the schema is, and are made anew."""
+"""Tables with the schema's version, which are created again."""
 
 
 def write_rows(connection: sa.Connection, target: Path) -> None:

@@ -69,7 +69,7 @@ class Artefacts:
             (folder / file.name).replace(place)
 
     def read(self, file: Artefact, title: str) -> bytes:
-        """Return a file's content, held against its digest.
+        """Return a file's content, compared with its digest.
 
         Raises
         ------

@@ -46,13 +46,13 @@ def backup(target: Path, base: Path | None = None) -> CopySize:
     Raises
     ------
     InputError
-        If it is there already, or the home folder or the database cannot be used.
+        If it exists already, or the home folder or the database cannot be used.
     RunFailed
         If it cannot be written.
     """
     folder = base or home()
     if target.exists():
-        raise InputError(str(target), "is there already", advice="choose another name")
+        raise InputError(str(target), "exists already", advice="choose another name")
     if not folder.is_dir():
         raise InputError("EVENHAND_HOME", "must be a folder with something to copy", str(folder))
     kept = database(base)
@@ -96,14 +96,14 @@ def restore(source: Path, base: Path | None = None) -> CopySize:
         manifest = _unpack(source, staging)
         version = int(manifest["schema"])
         if version > len(MIGRATIONS):
-            raise InputError(source.name, "was made by a newer Evenhand", advice="update this one")
+            raise InputError(source.name, "was made by a newer version of Evenhand", advice="update this one")
         rows = _fill(Database(database_url(folder), upto=max(version, 1)), staging / "rows", manifest)
         Database(database_url(folder))  # and on to this Evenhand's schema
         for path in sorted((staging / "home").glob("*")) if (staging / "home").is_dir() else ():
             path.rename(folder / path.name)
     except OSError as error:
         (folder / "evenhand.sqlite").unlink(missing_ok=True)
-        raise RunFailed(f"The copy could not be laid out ({error.strerror}).") from error
+        raise RunFailed(f"The copy could not be restored ({error.strerror}).") from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     sizes = manifest["files"]
@@ -146,14 +146,14 @@ def _unpack(source: Path, staging: Path) -> dict[str, Any]:
         manifest = json.loads((staging / MANIFEST).read_text(encoding="utf-8"))
         expected = dict(manifest["files"])
     except FileNotFoundError:
-        raise InputError(source.name, "is not a whole copy, or is not there", str(source)) from None
+        raise InputError(source.name, "is not a complete copy, or does not exist", str(source)) from None
     except (tarfile.TarError, EOFError, ValueError, KeyError, TypeError) as error:
         raise InputError(source.name, f"is not a copy that `evenhand backup` made ({error})") from None
     found = {path.relative_to(staging).as_posix() for path in staging.rglob("*") if path.is_file()} - {
         MANIFEST
     }
     if found != expected.keys():
-        raise InputError(source.name, "holds other files than it says")
+        raise InputError(source.name, "holds other files than it lists")
     for name, digest in expected.items():
         with (staging / name).open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != digest:
@@ -178,7 +178,7 @@ def _fill(kept: Database, folder: Path, manifest: dict[str, Any]) -> int:
                     connection.execute(sa.insert(table), row)
                     number += 1
     if number != manifest["rows"]:
-        raise RunFailed(f"{number:,} of {manifest['rows']:,} rows were laid out.")
+        raise RunFailed(f"{number:,} of {manifest['rows']:,} rows were restored.")
     return number
 
 

@@ -35,7 +35,7 @@ def tell(base: Path, facts: Mapping[str, Any]) -> None:
     try:
         write_json(path, {**facts, "process": name})
     except OSError as error:
-        raise RunFailed(f"How the server stands cannot be written down ({error.strerror}).") from error
+        raise RunFailed(f"The server's state cannot be written ({error.strerror}).") from error
 
 
 def servers(base: Path) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ def ask_to_cancel(base: Path, run: str) -> str:
     going = [each["id"] for server in servers(base) for each in server["runs"]]
     found = [identity for identity in going if _RUN.fullmatch(run) and identity.startswith(run)]
     if len(found) != 1:
-        rule = "names several runs" if found else "must be the id of a run that waits or goes on"
+        rule = "names several runs" if found else "must be the id of a waiting or running audit"
         raise InputError("ID", rule, run)
     folder = base / "control"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

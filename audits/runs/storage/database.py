@@ -73,7 +73,7 @@ class Database:
         except SQLAlchemyError as error:
             _log.error("The database %s: %s", parsed.render_as_string(hide_password=True), _words(error))
             raise InputError(
-                _URL, f"must name a database that can be used, this one cannot ({_reason(error)})"
+                _URL, f"must name a usable database; this one is not ({_reason(error)})"
             ) from None
 
     @contextmanager
@@ -120,7 +120,8 @@ class Database:
             if found > len(MIGRATIONS):
                 raise InputError(
                     "the database",
-                    f"was made by a newer Evenhand (schema {found}; this one knows {len(MIGRATIONS)})",
+                    f"was made by a newer version of Evenhand (schema {found}; this one knows "
+                    f"{len(MIGRATIONS)})",
                     advice="update Evenhand, or choose another EVENHAND_HOME or EVENHAND_DATABASE_URL",
                 )
             if 0 < found < upto:
@@ -156,10 +157,10 @@ def _copy_aside(connection: sa.Connection, found: int) -> None:
     except OSError as error:
         raise InputError(
             "the database",
-            f"is of an older Evenhand, and no copy of it can be kept ({error.strerror})",
+            f"is from an older version of Evenhand, and no copy of it can be kept ({error.strerror})",
             advice="make room; it is left as it was",
         ) from None
-    _log.warning("The database's schema changes; a copy from before lies in %s", path)
+    _log.warning("The database's schema changes; an earlier copy is in %s", path)
 
 
 def database(base: Path | None = None) -> Database:

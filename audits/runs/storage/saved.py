@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 
 __all__ = ["RESTARTED", "STATUSES", "SavedRun", "SavedRuns", "keep_run"]
 
-RESTARTED = "It was started again by itself after the server restarted."
-"""In the note of a run that a server handed back as it ended."""
+RESTARTED = "It was restarted automatically after the server restarted."
+"""In the note of a run that a server handed back when it stopped."""
 
-_HANDED_BACK = "The server restarted; the run starts again by itself."
+_HANDED_BACK = "The server restarted; the run restarts automatically."
 
 _FIELDS = (
     "id", "run_key", "title", "note", "status", "owner", "spec", "base_dir", "created", "ended",
@@ -334,7 +334,7 @@ class SavedRuns:
         return dataclasses.replace(RunResult.load(laid_out.folder), laid_out=laid_out)
 
     def export(self, identity: str, folder: Path, owner: str | None = None) -> None:
-        """Write the files of a saved audit into `folder`, each held against its digest."""
+        """Write the files of a saved audit into `folder`, each compared with its digest."""
         run = self.get(identity, owner)
         if run.status != "done":
             why = f": {run.error}".rstrip(".") if run.error else ""
@@ -348,7 +348,7 @@ class SavedRuns:
                 (folder / row.name).write_bytes(content)
             except OSError as error:
                 raise RunFailed(
-                    f"The files of {run.title!r} could not be laid out ({error.strerror})."
+                    f"The files of {run.title!r} could not be restored ({error.strerror})."
                 ) from error
 
     def rename(self, identity: str, title: str, owner: str | None = None) -> None:
@@ -405,7 +405,7 @@ class SavedRuns:
                 self.end(identity, "failed", run.error.sentence if run.error else "")
         except Exception as error:  # a thread of the executor calls this, and must go on
             logging.getLogger("evenhand").exception(
-                "The end of the saved run %s could not be noted", identity
+                "The end of the saved run %s could not be recorded", identity
             )
             cause = error.__cause__
             return not (is_unreachable(error) or (isinstance(cause, RunFailed) and is_unreachable(cause)))
@@ -425,7 +425,7 @@ class SavedRuns:
     def _sweep(self) -> None:
         """Mark runs whose process is gone as interrupted; one that had its result by then is done.
 
-        One that a server carried out for somebody starts again by itself, once, as after `hand_back`.
+        One that a server carried out for someone starts again by itself, once, as after `hand_back`.
         """
         self.reconcile()
         with self._database.reading() as connection:

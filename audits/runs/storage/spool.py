@@ -31,7 +31,7 @@ class Spool:
         try:
             write_json(self._folder / f"{row['id']}.json", row)
         except OSError as error:
-            raise RunFailed(f"The run cannot be noted ({error.strerror}).") from error
+            raise RunFailed(f"The run cannot be recorded ({error.strerror}).") from error
 
     def all(self) -> list[dict[str, Any]]:
         """Return the rows that wait; one that cannot be read is left where it is."""

@@ -1,7 +1,7 @@
 """Where finished runs lie: ``EVENHAND_HOME/runs/<owner>/<key>``, each whole or not there at all.
 
 Runs without an owner lie in ``runs/<key>``. What one owner has computed is not handed out to another, even
-where file and spec agree: who has not run it has no way to know that somebody did.
+where file and spec agree: who has not run it has no way to know that someone did.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def home() -> Path:
     try:
         return Path(text).expanduser().absolute()
     except RuntimeError:
-        raise InputError("EVENHAND_HOME", "must be set where the user has no home folder") from None
+        raise InputError("EVENHAND_HOME", "must be set if the user has no home folder") from None
 
 
 def write_json(path: Path, value: object) -> None:
@@ -39,9 +39,9 @@ def write_json(path: Path, value: object) -> None:
 
 
 def make_private(base: Path) -> None:
-    """Take a home folder from everybody but its owner: results hold people's data.
+    """Take a home folder from everyone but its owner: results hold people's data.
 
-    A folder that was there before keeps the mode it was made with, unless somebody does this.
+    A folder that was there before keeps the mode it was made with, unless someone does this.
     """
     try:
         mode = base.stat().st_mode
@@ -51,7 +51,7 @@ def make_private(base: Path) -> None:
         return
     except OSError as error:
         log = logging.getLogger("evenhand")
-        log.warning("Others can look into %s, and this process cannot change it (%s)", base, error.strerror)
+        log.warning("Others can read %s, and this process cannot change that (%s)", base, error.strerror)
 
 
 class RunStore:

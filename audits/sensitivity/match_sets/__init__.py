@@ -1,1 +1,1 @@
-"""What sensitivity is held against: people whom a twin, or their other life, decides otherwise."""
+"""What sensitivity is compared with: people whom a twin, or their other life, decides otherwise."""

@@ -63,23 +63,21 @@ def train_twins(
     if subject.training is None:
         return "This check needs a model trained in Evenhand; uploaded models can't be retrained."
     if kind is None:
-        return (
-            f"The twin is a model of the same kind, trained again; of the {subject.model.name} there is none."
-        )
+        return f"The twin is a retrained model of the same kind; there is none for the {subject.model.name}."
     read = tuple(name for name in attributes if name in subject.model.columns)
     if not read:
         return (
             "The model does not read the protected attribute, so a copy of a person with another value is "
             "the "
-            "same row: the twin would be the same model."
+            "same row, and the twin would be the same model."
         )
     copies = 1
     for name in read:
         if subject.data.bins.get(name):
-            return f"{name!r} was cut into bins; copies need an attribute with a few values of its own."
+            return f"{name!r} was cut into bins; copies need an attribute with a few values."
         copies *= subject.training.frame[name].nunique()
     if copies > _MAX_COPIES:
-        return f"The attributes have {copies} combinations where at most {_MAX_COPIES} are copied."
+        return f"The attributes have {copies} combinations; at most {_MAX_COPIES} are copied."
     found = []
     for place, training in enumerate((augment(subject.training, read), subject.training)):
         stretch = part(progress, place / 2, place / 2 + 0.5)
@@ -116,6 +114,7 @@ def augment(data: AuditData, attributes: tuple[str, ...]) -> AuditData:
             groups=pd.concat(groups),
             y=None if data.y is None else data.y[order],
             weights=None if data.weights is None else data.weights[order],
+            design=None,  # copies are learned from, and nothing is inferred of them
             digest=mark,
         )
     return data
@@ -190,7 +189,7 @@ def decided_otherwise(subject: Subject, attribute: str, columns: Mapping[str, st
 
 
 def _known(subject: Subject) -> pd.DataFrame:
-    """Everybody there is, to know all values of categories."""
+    """Everyone there is, to know all values of categories."""
     parts = [subject.data.frame, *([] if subject.training is None else [subject.training.frame])]
     return pd.concat(parts)
 
@@ -214,8 +213,8 @@ def _other_value(subject: Subject, attribute: str) -> tuple[pd.Series, np.ndarra
     if len(values) != 2 or values.isna().any() or data.bins.get(attribute):
         raise InputError(
             f"{_WHERE}.{attribute}",
-            "must name a column of what it would have been: the model reads it (or thresholds depend on "
-            "it), and it is not one of two values, known for everybody",
+            "must name a column of what it would have been, because the model reads it (or thresholds "
+            "depend on it) and it does not have exactly two values known for everyone",
             advice="add the column to the data, or recode the attribute to two groups",
         )
     return values, as_text(values).to_numpy(dtype=str)

@@ -1,6 +1,6 @@
 """Match sets (sections 5 and 6): does sensitivity find the people whom an unbiased twin decides otherwise?
 
-The match set holds everybody whom the audited model and its twin decide alike, or whom the audited model
+The match set holds everyone whom the audited model and its twin decide alike, or whom the audited model
 decides as their true counterfactual where the data hold that; sensitivity is meant to be high outside. Two
 rivals that know nothing of groups are always held beside it, |grad F| and closeness to the decision
 threshold, because a person near the threshold is decided otherwise by almost any second model.
@@ -56,7 +56,7 @@ class Band:
 
 @dataclass(frozen=True)
 class MatchSet:
-    """Sensitivity held against the decisions of an unbiased twin, or on true counterfactuals.
+    """Sensitivity compared with the decisions of an unbiased twin, or on true counterfactuals.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class MatchSet:
     def question(self) -> str:
         """What the curves answer."""
         if self.source == "twin":
-            return "Does it find people whom an unbiased twin model decides differently?"
+            return "Does it find people who get another decision from an unbiased twin model?"
         return "Does it find people whose true counterfactual gets another decision?"
 
 
@@ -205,7 +205,7 @@ def _missing_phrase(source: Source, missed: float, n: float, share: Estimate) ->
     """Say how many people are no members."""
     many = f"{count(missed)} of {count(n)} people ({percent_interval(share)})"
     if source == "twin":
-        return f"The twin model decides differently for {many}."
+        return f"The twin model makes another decision for {many}."
     return f"The true counterfactual of {many} gets another decision."
 
 
@@ -229,8 +229,8 @@ def _sentence(
     """Say plainly whether sensitivity adds anything here."""
     rest = f"AUC {number(equally_far.value)}, {number(equally_far.low)}–{number(equally_far.high)}"
     judged = (
-        f"Sensitivity adds to it: among people equally far from the threshold it still tells the "
-        f"two apart ({rest})."
+        "Sensitivity adds to it: among people equally far from the threshold, it still tells the two "
+        f"apart ({rest})."
         if adds
         else "Sensitivity adds nothing to distance from the threshold here: among people about equally "
         "far from it, "

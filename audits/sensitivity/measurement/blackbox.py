@@ -3,7 +3,7 @@
 Numbers are moved up and down by a step, as admissible values (whole numbers by whole steps, nobody out of
 the range seen), and the slope is taken per standard deviation. A category or a yes/no is swapped for each
 other one; its part is the mean of |change of A's log-odds| |change of F| over the other values, weighted
-by how common these are among the people audited. A has a gradient always, so only F is asked anew: about
+by how common these are among the people audited. A has a gradient always, so only F is asked again: about
 all moved copies of as many people at once as `_ROWS` rows hold, because a call costs more than many rows.
 """
 

@@ -1,8 +1,8 @@
 """Several cross-fits of the protected-status model A: no verdict hangs on one split or one training.
 
-Where the audited model was brought along, each cross-fit halves the people anew and measures either half by
+Where the audited model was brought along, each cross-fit halves the people again and measures either half by
 the A that the other half taught. Where it was trained here, each trains A on a bootstrap sample of the
-training rows and measures everybody held out.
+training rows and measures everyone held out.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def cross_fit(
     rng: np.random.Generator,
     progress: Progress,
 ) -> CrossFits:
-    """Train As anew, several times, and measure everybody by those that did not learn from them."""
+    """Train As again, several times, and measure everyone by those that did not learn from them."""
     data, subject = people.everybody, people.subject
     hidden = hidden_widths(options.status_model, None if models.audited is None else models.audited.network)
     unseen = () if options.give_protected else attributes
@@ -168,7 +168,7 @@ def _cross_fitted(
 def mean_area(areas: list[Estimate], level: float) -> Estimate | None:
     """Return the mean of areas of several cross-fits of the same people, their spread in the interval.
 
-    The variance is the mean of each one's own and of its squared distance from their mean (Chernozhukov and
+    The variance is the mean of each your own and of its squared distance from their mean (Chernozhukov and
     others, 2018, Econometrics Journal 21:C1-C68, section 3.4, who also offer the median).
 
     Examples

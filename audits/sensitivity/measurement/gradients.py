@@ -149,7 +149,7 @@ def measure(
     blocks : sequence of slice
         Encoded columns of each raw column, in order and without gaps.
     noise : (s, d), optional
-        Shifts over which gradients are averaged, the same for everybody: neither the order of rows nor
+        Shifts over which gradients are averaged, the same for everyone: neither the order of rows nor
         the size of a batch changes a result.
     """
     starts = [block.start for block in blocks]
@@ -193,7 +193,7 @@ def softmax(outputs: np.ndarray) -> np.ndarray:
 def exceeds(sensitivity: np.ndarray, threshold: float) -> np.ndarray:
     """Return who lies above the threshold, (n,) bool: by more than the last digits.
 
-    The threshold is often somebody's own sensitivity, whose last digit follows the size of the batch.
+    The threshold is often someone's own sensitivity, whose last digit follows the size of the batch.
     """
     return sensitivity > threshold * (1.0 + _LAST_DIGITS)
 

@@ -44,7 +44,7 @@ _MAX_LEARNERS = 100_000
 
 @dataclass(frozen=True, eq=False)
 class MeasurementSetup:
-    """Who is measured, at which points, who taught A, and everybody whom some cross-fit can measure."""
+    """Who is measured, at which points, who taught A, and everyone whom some cross-fit can measure."""
 
     subject: Subject
     everybody: AuditData
@@ -76,13 +76,13 @@ def attributes_of(subject: Subject, options: SensitivityOptions) -> tuple[str, .
     if not model.invents:
         raise InputError(
             "model",
-            "must be able to score people who do not exist: sensitivity is how the score moves with the "
-            "features",
+            "must be the model itself, not a column of predictions: sensitivity is how the score moves "
+            "with the features",
             model.name,
-            "bring the model itself, or train one here",
+            "upload a model, or train one here",
         )
     if not subject.space.columns:
-        raise InputError("data.features", "must not be free text alone: it has no gradient", data.features)
+        raise InputError("data.features", "must not be free text only, which has no gradient", data.features)
     check_spread(data)
     asked = data.protected if options.protected is None else options.protected
     names = (asked,) if isinstance(asked, str) else tuple(dict.fromkeys(asked))

@@ -29,7 +29,7 @@ __all__ = [
 
 _MIN = 10
 CHANCE = 0.5
-"""Area of a model that tells nothing."""
+"""Area of a model that predicts nothing."""
 
 _BINS = 10
 _WIDTHS = (64, 64)
@@ -111,7 +111,7 @@ def train_status(
     Parameters
     ----------
     hidden : tuple of int
-        Widths of the hidden layers; none makes it a (ridge-penalised) logistic regression.
+        Widths of the hidden layers; none makes it a (ridge-penalized) logistic regression.
     unseen : tuple of str
         Raw columns that it must not read: its weights there are 0.
     fewest : int

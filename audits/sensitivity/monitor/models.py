@@ -250,7 +250,7 @@ def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
         elif _scores_as(own_trees, subject, len(subject.scores)):
             return packed
         else:
-            why = f"The {model.name} rebuilt from plain arrays scores otherwise than itself."
+            why = f"The {model.name} rebuilt from plain arrays gives other scores than the original."
     if not content:
         return {"refused": why}
     if len(content) > MAX_BYTES:
@@ -258,7 +258,7 @@ def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
     feeding = model.feeding()  # type: ignore[attr-defined]
     own = FileModel(favorable, counts, step, described, content, feeding)
     if not _scores_as(own, subject, _CHECKED):
-        return {"refused": f"The {model.name}, asked about people by their values, scores otherwise."}
+        return {"refused": f"The {model.name}, asked about people by their values, gives other scores."}
     return _pack(own)
 
 
@@ -285,11 +285,11 @@ def _trees_of(model: Model) -> PlainTrees | None:
 def _why_not(subject: Subject) -> str:
     name = subject.model.name
     if hasattr(subject.model, "number"):
-        return f"The {name} predicts a number; a monitor carries along models of a chance only."
+        return f"The {name} predicts a number; a monitor can only include models that give probabilities."
     if hasattr(getattr(subject.model, "source", None), "options"):
-        return f"The {name} answers from elsewhere; a monitor carries the model itself along."
+        return f"The {name} runs elsewhere; a monitor includes the model itself."
     return (
-        f"The {name} cannot be written down as plain arrays; a monitor carries along networks, logistic "
+        f"The {name} cannot be written as plain arrays; a monitor can include networks, logistic "
         "regressions, forests and boosting trained here, and model files."
     )
 

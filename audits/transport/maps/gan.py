@@ -75,14 +75,15 @@ class GanMap(FittedMap):
         """One sentence on how training ended."""
         if self.diverged_at is not None:
             return (
-                f"The GAN diverged at iteration {self.diverged_at:,}: its losses or moves grew beyond all "
-                f"bounds. Lower the learning rate ({self.options.learning_rate:g}) or the transport weight "
+                f"The GAN diverged at iteration {self.diverged_at:,}: its losses or moves grew without "
+                f"bound. Lower the learning rate ({self.options.learning_rate:g}) or the transport weight "
                 f"({self.options.transport_weight:g}), or use another map."
             )
         if self.converged is None:
             return (
-                f"The GAN ran its schedule of {self.options.iterations:,} iterations; its features then lay "
-                f"{self.history[-1].ks:.3f} from the target group's on average (KS distance, 0 is alike)."
+                f"The GAN ran its schedule of {self.options.iterations:,} iterations; its features were "
+                f"then {self.history[-1].ks:.3f} from the target group's on average (KS distance, 0 is "
+                "identical)."
             )
         ended = "stopped improving" if self.converged else "was still improving when its iterations ran out"
         return (

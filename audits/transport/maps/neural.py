@@ -6,7 +6,7 @@ V. Seguy, B. B. Damodaran, R. Flamary, N. Courty, A. Rolet, M. Blondel, "Large-s
 mapping estimation", ICLR 2018: the regularised dual (equations 3 to 6), its stochastic optimisation
 (algorithm 1) and the regression on the barycentric projection (equation 12, algorithm 2).
 
-With potentials u, v (networks), cost c and regularisation ε the dual is the mean over pairs of
+With potentials u, v (networks), cost c and regularization ε the dual is the mean over pairs of
 ``u(x) + v(y) − F(u(x) + v(y) − c(x, y))`` with ``F(s) = ε exp(s / ε)`` (entropic) or ``max(s, 0)² / 4ε``
 (L2), and the plan's density is ``h(x, y) = F'(…)``. The map f minimises the mean of ``h(x, y) |f(x) − y|²``.
 
@@ -111,7 +111,7 @@ class NeuralMap(FittedMap):
                 f"number. Lower the learning rate ({self.options.learning_rate:g}) or raise epsilon."
             )
         steps = self.options.dual_steps + self.options.map_steps
-        advice = "" if self.converged else " That is much: take more dual steps, or raise epsilon."
+        advice = "" if self.converged else " That is a lot: use more dual steps, or raise epsilon."
         return (
             f"The neural map ran its schedule of {steps:,} steps; its plan misses people's weights by "
             f"{self.marginal_error:.0%} on average.{advice}"

@@ -32,7 +32,7 @@ class GanOptions:
     cost : {"l1_squared", "l2_squared", "l1", "l2"}
         What moving a person costs.
     transport_weight : float
-        λ, the weight of that cost in the generator's loss. The paper: 1e-4 (hiring, control, equalised odds),
+        λ, the weight of that cost in the generator's loss. The paper: 1e-4 (hiring, control, equalized odds),
         5e-4 (parity on the strategic subject list), 5e-5 (law school).
     batch : int
         People in a batch; the paper: 64 (hiring), 4 (strategic subject list), 2 (law school).
@@ -76,10 +76,10 @@ class NeuralOptions:
     ----------
     cost : {"l1_squared", "l2_squared", "l1", "l2"}
         What moving a person costs.
-    regularisation : {"l2", "entropic"}
+    regularization : {"l2", "entropic"}
         L2 trains more steadily and pairs people with fewer others.
     epsilon : float, optional
-        Regularisation, as a share of how much it matters who is paired with whom (`CostScales.contrast`); by
+        Regularization, as a share of how much it matters who is paired with whom (`CostScales.contrast`); by
         default 0.002 (L2) or 0.2 (entropic), which blur the pairs about alike.
     dual_steps, map_steps : int
         Optimisation steps for the potentials, then for the map.
@@ -110,7 +110,7 @@ class NeuralOptions:
 
     @property
     def share(self) -> float:
-        """The regularisation in use."""
+        """The regularization in use."""
         if self.epsilon is not None:
             return self.epsilon
         return 0.002 if self.regularisation == "l2" else 0.2
@@ -141,7 +141,7 @@ class CoupledOptions:
     cost : {"l1_squared", "l2_squared", "l1", "l2"}
         What moving a person costs.
     epsilon : float
-        Regularisation, as a share of how much it matters who is paired with whom (`CostScales.contrast`).
+        Regularization, as a share of how much it matters who is paired with whom (`CostScales.contrast`).
         Towards 0 the coupling becomes the exact one and takes longer; large values pair everyone with
         everyone. 0.02 blurs little: at 0.03 and above COMPAS shows flips, two or three people in a hundred,
         that the exact coupling does not have.

@@ -1,6 +1,6 @@
 """Entropic transport between two groups of up to tens of thousands: balanced, relaxed or partial.
 
-With ``c`` the cost, ``a``, ``b`` the weights and ``ε`` the regularisation, every plan here has the form
+With ``c`` the cost, ``a``, ``b`` the weights and ``ε`` the regularization, every plan here has the form
 ``P_ij = a_i b_j exp((f_i + g_j + λ − c_ij) / ε)``. The potentials f and g are raised in turn (Sinkhorn):
 
 * balanced: both marginals are met; λ = 0;
@@ -143,7 +143,7 @@ def solve(
     Parameters
     ----------
     epsilon : float
-        Regularisation in units of cost, above 0.
+        Regularization in units of cost, above 0.
     tolerance : float
         Mass an iteration may still move when it stops.
     most : int

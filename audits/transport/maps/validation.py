@@ -77,7 +77,7 @@ def exact_cost(
 ) -> float:
     """Mean cost of the exact coupling between the groups, or between `most` people of each, drawn by `rng`.
 
-    What a map's mean cost is held against. A coupling of few people costs more than one of many, the more so
+    What a map's mean cost is compared with. A coupling of few people costs more than one of many, the more so
     the more features there are: a map that costs somewhat less is not at fault.
     """
     people = CheckedGroups(x, y, _shares(a, len(x)), _shares(b, len(y)))

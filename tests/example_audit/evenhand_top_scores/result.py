@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from audits.results import head, notebook_display, plain
-from audits.stats import Estimate, Judgment, Verdict
+from audits.results import head, plain
+from audits.stats import BaseResult, Estimate, Judgment
 
 __all__ = ["Group", "TopScoresResult"]
 
@@ -22,9 +22,8 @@ class Group:
     share: Estimate
 
 
-@notebook_display
 @dataclass(frozen=True, eq=False)
-class TopScoresResult:
+class TopScoresResult(BaseResult):
     """Result of the audit; `people` are those among the best, by the user's row number."""
 
     options: dict[str, Any]
@@ -33,11 +32,6 @@ class TopScoresResult:
     warnings: tuple[str, ...]
     table: tuple[Group, ...]
     people: pd.DataFrame
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict, which follows from the interval in `judged`."""
-        return self.judged.verdict
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as it stands in results.json."""

@@ -1,0 +1,32 @@
+"""What the results of all audits have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from audits.results import NotebookDisplay, head, plain
+from audits.stats.verdicts import Judgment, Verdict
+
+
+class BaseResult(NotebookDisplay):
+    """What a frozen dataclass derives from that is the result of an audit and rests on one judgment."""
+
+    judged: Judgment
+    finding: str
+    warnings: tuple[str, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What follows from the interval of `judged`."""
+        return self.judged.verdict
+
+    @property
+    def people_needed(self) -> int | None:
+        """About how many people would settle insufficient evidence; None where they would not."""
+        return self.judged.people_needed
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the audit's part of results.json; the people stay in their tables."""
+        values = {**plain(self), **head(self)}
+        del values["judged"]
+        return values

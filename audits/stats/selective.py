@@ -1,0 +1,129 @@
+"""Outcomes that are not known of everybody: where knowing them goes with a group, no verdict rests on them.
+
+References
+----------
+Lakkaraju, Kleinberg, Leskovec, Ludwig, Mullainathan (2017), The selective labels problem, KDD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from audits.stats.intervals import cautious_p
+from audits.stats.text import count, percent
+
+__all__ = ["Side", "UnknownOutcomes", "known_unevenly", "unknown_outcomes"]
+
+_MAX_UNKNOWN = 0.05  # of people: from this share on, those known clear nobody
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """People of whom the outcome may be known more or less often than of the others.
+
+    Attributes
+    ----------
+    inside : bool array (n,)
+    people : str
+        What they are called.
+    times : float
+        How many sides are looked at for one reason: p-values are multiplied by it.
+    """
+
+    inside: np.ndarray
+    people: str
+    times: float = 1.0
+
+
+def known_unevenly(known: np.ndarray, sizes: np.ndarray, sides: Iterable[Side], *, level: float) -> str:
+    """Say of whom the outcome is known more or less often than of the others; empty where chance explains it.
+
+    Parameters
+    ----------
+    known : bool array (n,)
+    sizes : array (n,)
+        People that a row stands for.
+    level : float
+        Of the two reasons, decision and group, together.
+
+    Examples
+    --------
+    >>> women = np.arange(200) < 100
+    >>> known_unevenly(~women | (np.arange(200) < 60), np.ones(200), [Side(women, "women")], level=0.05)
+    'it is known for 60% of women and 100% of the others'
+    """
+    if known.all():
+        return ""
+    some = [side for side in sides if side.inside.any() and not side.inside.all()]
+    if not some:
+        return ""
+    chances = [_chance(known, side.inside, sizes) * side.times for side in some]
+    shares = [float(np.average(known[side.inside], weights=sizes[side.inside])) for side in some]
+    p, _, place = min(zip(chances, shares, range(len(some)), strict=True))  # of a tie, the less known
+    side = some[place]
+    if 2 * p > level:
+        return ""
+    first, second = (
+        percent(float(sizes[part & known].sum() / sizes[part].sum()), float(sizes[part].sum()))
+        for part in (side.inside, ~side.inside)
+    )
+    return f"it is known for {first} of {side.people} and {second} of the others"
+
+
+def _chance(known: np.ndarray, inside: np.ndarray, sizes: np.ndarray) -> float:
+    """p-value of outcomes known as often inside as outside."""
+    hits = [float(sizes[side & known].sum()) for side in (inside, ~inside)]
+    p = cautious_p(hits[0], float(sizes[inside].sum()), hits[1], float(sizes[~inside].sum()))
+    return 1.0 if p is None else p
+
+
+@dataclass(frozen=True)
+class UnknownOutcomes:
+    """People whose outcome is not known, and what that forbids.
+
+    Attributes
+    ----------
+    people, share : float
+    uneven : str
+        Of whom it is known more or less often; empty where chance explains that.
+    """
+
+    people: float = 0.0
+    share: float = 0.0
+    uneven: str = ""
+
+    @property
+    def withheld(self) -> str:
+        """Why no verdict rests on the outcomes that are known; empty where one may."""
+        return "the outcome is missing for some people more often than for others" if self.uneven else ""
+
+    @property
+    def cannot_clear(self) -> str:
+        """Why the outcomes that are known clear nobody; empty where they may."""
+        few = self.share < _MAX_UNKNOWN
+        return (
+            ""
+            if few
+            else f"the outcome is missing for {percent(self.share, self.people / self.share)} of people"
+        )
+
+    def note(self) -> tuple[str, ...]:
+        """Say how many there are, in a sentence of its own."""
+        if not self.people:
+            return ()
+        share = percent(self.share, self.people / self.share)
+        whom = f": {self.uneven}" if self.uneven else ""
+        return (f"The outcome is missing for {share} of people ({count(self.people)}){whom}.",)
+
+
+def unknown_outcomes(
+    known: np.ndarray, sizes: np.ndarray, sides: Iterable[Side], *, level: float
+) -> UnknownOutcomes:
+    """Return whose outcome is not known; parameters are those of `known_unevenly`."""
+    people = float(sizes[~known].sum())
+    return UnknownOutcomes(
+        people, people / float(sizes.sum()), known_unevenly(known, sizes, sides, level=level)
+    )
