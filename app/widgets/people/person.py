@@ -204,17 +204,17 @@ def _differences(sides: _Sides, effects: Mapping[str, float], spec: Mapping[str,
     rows = []
     for name in sides.differ:
         effect = effects.get(name)
-        better = "" if effect is None or abs(effect) < 1e-9 else f"better for {its if effect > 0 else mine}"
+        better = "" if effect is None or abs(effect) < 1e-9 else its if effect > 0 else mine
         if effect is not None and abs(effect) < 1e-9:
-            better = "no effect"
+            better = "neither"
         rows.append((name, *(_shown(value) for value in sides.values[name].iloc[:2]), better))
-    table = pd.DataFrame(rows, columns=["only what differs", mine, its, "by the model"])
+    table = pd.DataFrame(rows, columns=["only what differs", mine, its, "better for"])
     table = in_units(table.set_index("only what differs"), spec)
-    if table["by the model"].eq("").all():
-        table = table.drop(columns="by the model")
+    if table["better for"].eq("").all():
+        table = table.drop(columns="better for")
     if len(table):
-        names = {"_index": st.column_config.Column(width=150)}
-        about = f"What differs between {mine} and {its}"
+        names = {"_index": st.column_config.Column(width=130)}  # all columns fit a phone
+        about = f"What differs between {mine} and {its}, and for whom the model finds it better"
         st.dataframe(table, height="content", column_config=names, alt=about)
     if sides.same:
         st.caption(f"The same: {', '.join(sides.same)}")

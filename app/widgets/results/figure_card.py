@@ -69,7 +69,7 @@ def figure_card(
         with st.container(horizontal=True, horizontal_alignment="distribute", key=f"head-{name}"):
             with st.container(gap="xsmall"):
                 if heading:
-                    st.subheader(notices.label(heading, longest=120), anchor=False)
+                    st.subheader(notices.label(heading, longest=160), anchor=False)
                 if caption:
                     st.text(caption)
             with st.popover("⋯", key=f"menu-{name}", type="tertiary", help="Table, files and people"):

@@ -64,7 +64,7 @@ def deciding(result: GroupsResult, *, most: int = MAX_ROWS) -> go.Figure:
     figure.update_xaxes(
         title=axis, nticks=7, range=[unit * none - reach, unit * none + reach], zeroline=False, tickangle=0
     )
-    where_narrow(figure, "xaxis", {"nticks": 4})  # beside values in a column of their own
+    where_narrow(figure, "xaxis", {"nticks": 5})  # beside values in a column of their own
     if limits:
         at = unit * max(limits)
         named_above(figure, "your limit", (at, at), (unit * none - reach, unit * none + reach))
