@@ -52,3 +52,23 @@ def _drawn(name: str, pages: str) -> set[str]:
         return set(AUDITS[name].pages.labels)
     module = importlib.import_module(f"app.{name}.choices")
     return getattr(module, "_DRAWN", {"source", "target", "explainers"})
+
+
+@pytest.mark.parametrize(
+    "literal",
+    [
+        "skops.io.dump(model, 'x.skops')",
+        "`evenhand run data.label`",
+        "'groups.by'",
+        "“data.label”",
+        "https://host/data.label",
+        "uploads/model.path.csv",
+        "model.onnx",
+        "data.csv",
+        "groups.html",
+    ],
+)
+def test_code_values_files_and_addresses_stand_as_they_are(literal: str) -> None:
+    said = page_words(f"It says {literal}, and data.label is missing.")
+    assert literal in said
+    assert "data.label is" not in said
