@@ -323,7 +323,7 @@ def _make_link(shares: Shares, space: Workspace, days: int) -> None:
     notices.note("This is the link. Copy it now: it is not stored and will not be shown again.")
     parts = urlsplit(st.context.url or "")
     server = f"{parts.scheme}://{parts.netloc}" if parts.netloc else "SERVER"
-    st.code(f"{server}/?share={secret}", language=None)
+    st.code(f"{server}/glance?share={secret}", language=None)  # the result, not the table's rows
 
 
 def _revoke(shares: Shares, space: Workspace, share: SharedLink) -> None:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from functools import partial
+from typing import get_args
 
+from audits.data.io.tables import ReadOptions
+from audits.data.kinds import Role
+from audits.data.spec import DataSpec
+from audits.models.spec import ModelSpec
 from audits.runs.registry import AUDITS
 
 __all__ = ["page_words"]
@@ -86,11 +92,23 @@ _LABELS = {
     for audit in AUDITS.having("pages")
     for option, label in audit.pages.labels.items()
 }
+_OPTIONS = {f"{audit.name}.{each.name}" for audit in AUDITS.having("pages") for each in fields(audit.options)}
+_OPTIONS |= {f"roles.{role}" for role in get_args(Role)} | set(_LABELS)
+_PRIVATE = 0xE000  # where Unicode has no letters
 _ALONE = {name: audit.name for audit in AUDITS.having("pages") for name in audit.pages.alone}
 _BARE = re.compile(rf"^(?P<option>{'|'.join(_ALONE)})(?= (?:must|makes|is|has|needs|cannot|leaves)\b)")
-_KEY = re.compile(
-    r"(?P<second>\bcompare\.)?(?P<key>\b(?:data|read|model)\.[a-z_]+)(?:\[\d+\])?(?:\.(?P<of>\w+)(?=[ :,]))?"
+_KEYS = {"data": DataSpec, "read": ReadOptions, "model": ModelSpec}
+_OF_KEYS = "|".join(
+    f"{name}\\.(?:{'|'.join(each.name for each in fields(of))})" for name, of in _KEYS.items()
 )
+_KEY = re.compile(
+    rf"(?<![\w./])(?P<second>compare\.)?(?P<key>(?:{_OF_KEYS})\b)"
+    r"(?:\[\d+\])?(?:\.(?P<of>\w+)(?=[ :,]))?"
+)
+_LITERAL = re.compile(
+    r"`[^`]*[^\w`][^`]*`|(?<!\w)'[^']*'(?!\w)|“[^”]*”|\b\w+(?:\.\w+)*\([^)]*\)|\b\w+://\S+|\S*/\S*\.\w+"
+)
+"""Code, names and values of the data, and addresses: these are said as they stand."""
 _THRESHOLD = re.compile(r"\bthreshold\.(\w+)")
 _FIRST = re.compile(
     r"^(?:the|this|line|column|bins|row|features|threshold|seed|protected|data|model)\b(?![.\[])"
@@ -114,14 +132,16 @@ def page_words(sentence: str) -> str:
     "'age' makes 60 groups, one a number; the cuts of a protected attribute would cut it into fewer."
     >>> page_words("compare.model.path is missing.")
     'Of the second model the model file is missing.'
-    >>> page_words("audits[0].recourse.max_change must be above 0, got -1.")
-    'The choice “max change” must be above 0, got -1.'
+    >>> page_words("audits[0].recourse.refits must be above 0, got -1.")
+    'The choice “Models trained again” must be above 0, got -1.'
     >>> page_words("audits[0].groups.by needs two groups."), page_words("audits[0].flipset: model is gone.")
     ('The choice “Compare by” needs two groups.', 'Model is gone.')
     >>> page_words("sensitive must leave at least one direction that matters.")
     'The choice “Attributes” must leave at least one direction that matters.'
     >>> page_words("barycenter has no feature left to match people on.")
     'This audit has no feature left to match people on.'
+    >>> page_words("Save it with skops.io.dump(model, 'x.skops'), not as model.pkl.")
+    "Save it with skops.io.dump(model, 'x.skops'), not as model.pkl."
     >>> page_words("Margin at which sampling stops (error_thr); as many as `seconds` allow.")
     'Margin at which sampling stops; as many as “seconds” allow.'
     >>> page_words("Threshold: order statistics 95 %.")
@@ -137,12 +157,20 @@ def page_words(sentence: str) -> str:
 
     def option(found: re.Match[str]) -> str:
         told = found["option"]
+        if "." in told and told not in _OPTIONS:
+            return found[0]  # a file, say
         name = told if "." in told else f"{_ALONE[told]}.{told}"
         words = _LABELS.get(name) or name.partition(".")[2].replace("_", " ")
         of = f" of “{found['of']}”" if found.groupdict().get("of") else ""
         return _match_case(f"The choice “{words}”", found) + of
 
-    plain = _SPACED.sub("%", _OF_THE_PAPER.sub("", sentence))
+    literal: list[str] = []
+
+    def keep(found: re.Match[str]) -> str:
+        literal.append(found[0])
+        return chr(_PRIVATE + len(literal) - 1)
+
+    plain = _SPACED.sub("%", _LITERAL.sub(keep, _OF_THE_PAPER.sub("", sentence)))
     for phrase, words in _PHRASES.items():
         plain = phrase.sub(partial(_match_case, words), plain)
     plain = _BARE.sub(option, _AN_OPTION.sub(option, plain))
@@ -153,7 +181,13 @@ def page_words(sentence: str) -> str:
     plain = _THRESHOLD.sub(lambda found: f"the threshold by “{found[1]}”", plain)
     plain = _NAMED_AUDIT.sub(lambda found: f"“{AUDITS[found[0]].title}”", plain)
     plain = _FIRST.sub(lambda found: found[0].capitalize(), plain)
-    return _NAMES.sub(lambda found: f"“{(found[1] or found[2]).replace('_', ' ')}”", plain)
+    plain = _NAMES.sub(lambda found: f"“{(found[1] or found[2]).replace('_', ' ')}”", plain)
+    return "".join(_said(each, literal) for each in plain)
+
+
+def _said(letter: str, literal: list[str]) -> str:
+    place = ord(letter) - _PRIVATE
+    return literal[place] if 0 <= place < len(literal) else letter
 
 
 def _match_case(words: str, found: re.Match[str]) -> str:

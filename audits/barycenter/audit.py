@@ -22,6 +22,7 @@ from audits.barycenter.people_tables import marginals, people_tables, transparen
 from audits.barycenter.result import AgainstEverybody, BarycenterResult, GroupFlips, Nearness
 from audits.barycenter.text import chance_words, finding, warnings_for
 from audits.checks import generator
+from audits.data.values import MISSING
 from audits.flipset.null_distribution import NullDistribution
 from audits.models import Subject
 from audits.progress import Progress, part, silent
@@ -87,7 +88,8 @@ def barycenter(
     people, counterparts = people_tables(compared, groups, met, reached)
     everybody = against_everybody(groups, [each[:, 0] for each in own], compared.shares, compared.cost)
     told = _groups(compared, groups, met, (reached, everybody), chance, apart, rng.spawn(1)[0])
-    rests_on = worst_of(each.judged for each in told)
+    named = [each for each in told if MISSING not in each.group] or told
+    rests_on = worst_of(each.judged for each in named)
     worst = next(each for each in told if each.judged is rests_on)
     at_once = 0 if chance is None or chance.everybody else int(chance.people.sum())
     nearness = Nearness(met.spread, least, met.rounds, len(met.mass))

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from audits.data.values import MISSING
 from audits.rule_sets.inference.permutation import Halves, LeaderInterval, PeopleCounts
-from audits.rule_sets.inference.verdicts import is_evidence, judge_audit
+from audits.rule_sets.inference.verdicts import is_evidence, judge_audit, judge_row
 from audits.rule_sets.leaders.leaderboard import leaders, one_row, rank_key, support_sweep
 from audits.rule_sets.leaders.tables import MAX_ROWS, cells_table, rules_table
 from audits.rule_sets.options import RuleSetsOptions
@@ -76,8 +77,15 @@ def pack(
     seen = is_evidence(table, plain)
     judged, number = judge_audit(table, rows, cells, plain, inference, complete=mined.complete)
     about = next((row for row in rows if row.number == number), None)
-    if about is None:  # the leaderboard holds what the verdict follows from
+    if about is None:
         about = one_row(table, number, attributes, cells, plain, inference)
+    if MISSING in about.rule_set and seen.any():  # of whom something is missing says little of anybody
+        key = rank_key(table, options.rank_by)[seen].sort_values(ascending=False, kind="stable")
+        others = (one_row(table, int(k), attributes, cells, plain, inference) for k in key.index[:MAX_ROWS])
+        named = next((row for row in others if row.material and MISSING not in row.rule_set), about)
+        if named is not about:
+            about, judged = named, judge_row(dict(table.loc[named.number]), plain, inference)
+    if all(row.number != about.number for row in rows):  # the leaderboard holds what the verdict follows from
         rows = (*rows[: options.top - 1], about)
     discovery = _discovery(halves, people, attributes, mined, options)
     top = float(table["difference"].abs().max())

@@ -23,6 +23,7 @@ from audits.errors import InputError
 __all__ = ["dump_yaml", "load_document", "plain_data"]
 
 _MAX = 1_000_000
+_MAX_RESULTS = 64 * _MAX
 _DEEPEST = 50
 _TAG = "tag:yaml.org,2002:"
 _FLOAT = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?\.inf|\.nan")
@@ -72,13 +73,13 @@ for _name, _pattern, _first in _RESOLVERS:
 
 
 def load_document(path: Path) -> Any:
-    """Read a YAML file, or a JSON file by its suffix, into plain data.
+    """Read a YAML file, or a JSON file by its suffix, into plain data: of a run's results its spec.
 
     Raises
     ------
     InputError
-        If there is no such file, or it is larger than 1 MB, not UTF-8, empty or not well formed (says
-        the line), or a key occurs twice in one mapping.
+        If there is no such file, or it is larger than 1 MB (of results 64), not UTF-8, empty or not well
+        formed (says the line), or a key occurs twice in one mapping.
     """
     name = str(path)
     try:
@@ -87,8 +88,10 @@ def load_document(path: Path) -> Any:
         raise InputError(name, "does not exist", advice="check the path") from None
     except OSError as error:
         raise InputError(name, f"cannot be read ({error.strerror})") from None
-    if len(content) > _MAX:
-        raise InputError(name, "must be at most 1 MB", advice="is this the spec, or the data?")
+    is_json = path.suffix.lower() == ".json"
+    large = InputError(name, "must be at most 1 MB", advice="is this the spec, or the data?")
+    if len(content) > (_MAX_RESULTS if is_json else _MAX):
+        raise large
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -96,9 +99,14 @@ def load_document(path: Path) -> Any:
     if not text.strip():
         raise InputError(name, "is empty", advice="a spec has the keys data, model and audits")
     try:
-        return _load_json(text, name) if path.suffix.lower() == ".json" else _load_yaml(text, name)
+        found = _load_json(text, name) if is_json else _load_yaml(text, name)
     except RecursionError:
         raise InputError(name, f"must be nested at most {_DEEPEST} levels deep") from None
+    if isinstance(found, dict) and {"evenhand", "spec", "audits"} <= set(found):  # what a run wrote
+        return found["spec"]
+    if len(content) > _MAX:
+        raise large
+    return found
 
 
 def _load_yaml(text: str, name: str) -> Any:

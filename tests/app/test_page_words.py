@@ -58,3 +58,23 @@ def test_page_texts_are_of_audits_and_pages_that_there_are() -> None:
     stems = {path.stem for path in (ROOT / "assets" / "texts").glob("*_*.md")}
     owners = {re.sub(r"_(limits|question|reading|stability|trust)$", "", stem) for stem in stems}
     assert owners <= {path.stem for path in (ROOT / "app" / "views").glob("*.py")}
+
+
+@pytest.mark.parametrize(
+    "literal",
+    [
+        "skops.io.dump(model, 'x.skops')",
+        "`evenhand run data.label`",
+        "'groups.by'",
+        "“data.label”",
+        "https://host/data.label",
+        "uploads/model.path.csv",
+        "model.onnx",
+        "data.csv",
+        "groups.html",
+    ],
+)
+def test_code_values_files_and_addresses_stand_as_they_are(literal: str) -> None:
+    said = page_words(f"It says {literal}, and data.label is missing.")
+    assert literal in said
+    assert "data.label is" not in said

@@ -110,7 +110,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         ada.get_by_text("Share", exact=True).click(timeout=acts.SLOW)
         acts.settle(ada)
         ada.get_by_role("button", name="Create a link").click()
-        shown = ada.locator("code", has_text="/?share=").first
+        shown = ada.locator("code", has_text="/glance?share=").first
         expect(shown).to_be_visible(timeout=acts.SLOW)
         link = (shown.text_content() or "").strip()
 
@@ -124,7 +124,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
 
         bob.goto(link)
         expect(bob.get_by_text("You can view this workspace")).to_be_visible(timeout=acts.SLOW)
-        expect(bob.get_by_role("tab", name="Columns")).to_be_visible(timeout=acts.SLOW)
+        expect(bob.locator(".st-key-finding")).to_be_visible(timeout=acts.SLOW)
         assert hers.split("w=")[1][:32] not in bob.content()
         bob.get_by_role("link", name=re.compile("Groups$")).first.click()
         button = bob.locator(".st-key-run button").first

@@ -23,6 +23,7 @@ from audits.runs.execute import execute
 from audits.runs.gates.gate import judge, read_gate
 from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
+from audits.runs.storage.entry import first
 from audits.stats.paired_shares import paired_difference
 
 N = 300
@@ -225,6 +226,7 @@ def test_it_is_saved_loaded_and_reported(found: RunResult, tmp_path: Path) -> No
         assert seen == {trace.name for trace in marks if trace.showlegend}, "each look is named"
     assert render_pdf(again, template="comparison").startswith(b"%PDF")
     assert any(getattr(block, "anchor", "") == "change-1" for block in full(again).blocks)
+    assert first(found) == (found.compared.changes.verdict, found.compared.changes.finding)
 
 
 def test_a_second_threshold_alone_is_a_second_model(base: Path) -> None:

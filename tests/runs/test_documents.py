@@ -157,3 +157,10 @@ def test_half_a_character_is_no_text(tmp_path):
         (tmp_path / name).write_text(text)
         with pytest.raises(InputError, match=r"data\.path holds half of a character"):
             read_spec(tmp_path / name)
+
+
+def test_what_a_run_wrote_is_read_as_its_spec(tmp_path):
+    spec = {"data": {"path": "people.csv"}, "audits": ["groups"]}
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({"evenhand": "1.0", "spec": spec, "audits": [{"people": "x" * 2_000_000}]}))
+    assert load_document(path) == spec

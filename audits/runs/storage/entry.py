@@ -95,6 +95,11 @@ def storable(text: str) -> str:
 
 
 def first(result: RunResult) -> tuple[str, str]:
-    """Return verdict, corrected for all audits, and sentence of what the run says first."""
+    """Return verdict, corrected for all audits, and sentence of what the run says first.
+
+    Of two models that is what the second changes.
+    """
+    if result.compared is not None:
+        return result.compared.changes.verdict, result.compared.changes.finding
     leads = result.headline().leads
     return leads.judged.verdict, leads.sentence
