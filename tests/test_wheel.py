@@ -298,7 +298,6 @@ for name, chosen, subject in needing:
         (
             {},
             {
-                "mitigation": "torch",
                 "loss_ratio": "torch",
                 "sensitivity": "torch",
                 "flipset": "torch",  # only its neural maps

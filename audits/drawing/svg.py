@@ -24,6 +24,7 @@ __all__ = ["in_notebooks", "media", "to_svg"]
 _FONT = "'Source Sans 3', 'Segoe UI', Helvetica, Arial, sans-serif"
 _GRID = "#ECEEF1"
 _LINE = 1.3  # of a text's size: from one line to the next
+_LEGEND_ROW = 18
 _WIDE = 0.52  # of a text's size: a letter
 _DASHES = {"dot": "2,3", "dash": "7,5", "dashdot": "7,4,2,4", "longdash": "11,5"}
 _ANCHORS = {"left": "start", "center": "middle", "right": "end", "auto": "middle", None: "middle"}
@@ -86,8 +87,7 @@ def to_svg(figure: Any, width: int = 720) -> str | None:
         return None
     height = int(figure.layout.height or 360)
     axes = _axes(figure.layout, traces, width, height)
-    parts = [f'<rect width="{width}" height="{height}" fill="white"/>']
-    area = _area(axes)
+    area, parts = _area(axes), []
     for name, axis in axes.items():
         parts += _scale(axis, _crossing_axis(name, axes))
     shapes = sorted(figure.layout.shapes, key=lambda shape: shape.layer != "below")
@@ -103,7 +103,15 @@ def to_svg(figure: Any, width: int = 720) -> str | None:
             parts += _scatter(trace, across, up, color)
     parts += [_shape(shape, axes, area) for shape in shapes if shape.layer != "below"]
     parts += [_note(note, axes, area) for note in figure.layout.annotations if note.visible is not False]
-    parts += _legend(figure, traces, area)
+    legend, under = _legend(figure, traces, area["x"][0], width)
+    height += under
+    parts = [
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+        *legend,
+        f'<g transform="translate(0,{under})">',
+        *parts,
+        "</g>",
+    ]
     alt = html.escape(str((figure.layout.meta or {}).get("alt", "")), quote=True)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
@@ -424,8 +432,8 @@ def _note(note: Any, axes: Mapping[str, _Axis], area: Mapping[str, tuple[float, 
     return _text(note.text, x, top + 0.95 * size, anchor, color=note.font.color or INK, size=size)
 
 
-def _legend(figure: Any, traces: Sequence[Any], area: Mapping[str, tuple[float, float]]) -> Iterator[str]:
-    """Name the traces in a row above the figure, where a legend is asked for."""
+def _legend(figure: Any, traces: Sequence[Any], left: float, width: int) -> tuple[list[str], int]:
+    """Name the traces in rows above the figure, where a legend is asked for; and how high all but one are."""
     shown = [
         (trace, OKABE_ITO[place % len(OKABE_ITO)])
         for place, trace in enumerate(traces)
@@ -433,13 +441,17 @@ def _legend(figure: Any, traces: Sequence[Any], area: Mapping[str, tuple[float, 
     ]
     one = len(traces) == 1 and not (traces[0].showlegend or figure.layout.showlegend)
     if figure.layout.showlegend is False or one:
-        return
-    x, y = area["x"][0], 14.0
+        return [], 0
+    x, y, parts = left, 14.0, []
     for trace, color in shown:
+        wide = 34 + _size(trace.name, 12)[0]
+        if x > left and x + wide > width:
+            x, y = left, y + _LEGEND_ROW
         ink = _nth(trace.marker.color, 0) or (trace.line.color if trace.type == "scatter" else None) or color
-        yield f'<circle cx="{x + 6:.1f}" cy="{y - 4:.1f}" r="5" fill="{ink}"/>'
-        yield _text(trace.name, x + 16, y, "start", size=12)
-        x += 34 + _size(trace.name, 12)[0]
+        parts.append(f'<circle cx="{x + 6:.1f}" cy="{y - 4:.1f}" r="5" fill="{ink}"/>')
+        parts.append(_text(trace.name, x + 16, y, "start", size=12))
+        x += wide
+    return parts, round(y - 14)
 
 
 def _text(text: str, x: float, y: float, anchor: str, *, color: str = INK, size: float = 13) -> str:

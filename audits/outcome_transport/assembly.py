@@ -265,10 +265,11 @@ def _tables(subject: Subject, parts: ResultParts) -> dict[str, pd.DataFrame]:
         counterpart=nearest,
         matched=matched.matched_share[matched.source.of],
     )
+    others = _side_table(subject, comparison.target, parts.b, matched.target.of, comparison.unit)
     links = sparse.coo_array(matched.shares)
-    return {
-        "people": people,
-        "counterparts": _side_table(subject, comparison.target, parts.b, matched.target.of, comparison.unit),
+    return {  # people as the table has them
+        "people": people.iloc[np.argsort(comparison.source.positions)],
+        "counterparts": others.iloc[np.argsort(comparison.target.positions)],
         "links": pd.DataFrame({"source_atom": links.row, "target_atom": links.col, "share": links.data}),
     }
 

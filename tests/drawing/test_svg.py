@@ -67,3 +67,17 @@ def test_hostile_names_are_text_and_other_figures_are_left_to_plotly() -> None:
     assert any("é" in text for text in _texts(picture))
     assert to_svg(go.Figure(go.Sankey())) is None
     assert to_svg(go.Figure()) is None
+
+
+def test_a_long_legend_takes_rows_inside_the_figure() -> None:
+    names = [f"people of group number {place}" for place in range(9)]
+    figure = go.Figure(
+        [go.Scatter(x=[0, 1], y=[0, k], mode="lines", name=name) for k, name in enumerate(names)]
+    )
+    root = ElementTree.fromstring(to_svg(finish(figure, height=200, alt="many")))
+    dots = [(float(each.get("cx")), float(each.get("cy"))) for each in root.findall(f"{SVG}circle")]
+    rows = sorted({y for _, y in dots})
+    assert len(dots) == len(names)
+    assert len(rows) > 1
+    assert max(x for x, _ in dots) + 150 < float(root.get("width"))
+    assert float(root.get("height")) == 200 + rows[-1] - rows[0]

@@ -155,7 +155,7 @@ def test_counts_are_people_and_weights_of_one_change_nothing():
     assert parts(counted) == pytest.approx(parts(single), abs=1e-9)
     for one, other in zip(counted.attribution.features[:2], single.attribution.features[:2], strict=True):
         widths = [each.part.high - each.part.low for each in (one, other)]
-        assert widths[0] == pytest.approx(widths[1], rel=0.02)
+        assert widths[0] == pytest.approx(widths[1], rel=0.05)
 
 
 def test_rows_of_one_person_are_no_evidence_of_their_own():

@@ -122,3 +122,15 @@ def test_features_of_one_value_each_are_refused(hired) -> None:
 )
 def test_values_are_quoted_without_a_library_s_marks(value: object, text: str) -> None:
     assert quoted(value) == text
+
+
+def test_a_gate_says_what_it_judges_and_takes_one_rule(people, hired) -> None:
+    read = people[["hours", "age"]]
+    model = LogisticRegression().fit(read, hired)
+    with pytest.raises(InputError) as error:
+        evenhand.check(model, [{"metric": "selection_rate", "at_least": 0.1}])
+    assert error.value.where == "spec"
+    results = evenhand.audit(model, read, hired, favorable=1, protected={"sex": SEX}, audits="groups")
+    assert results.check({"metric": "selection_rate", "at_least": 0.01}) is not None
+    with pytest.raises(evenhand.GateFailed):
+        results.check({"metric": "selection_rate", "at_least": 0.99})

@@ -32,8 +32,9 @@ def check(
     spec : RunResult, path or mapping
         What `audit` returned or `load` read; a spec file; or a spec as plain data.
     rules : list of mapping, mapping, or {"evidence", "material"}, optional
-        What passes, as a spec's ``gate`` says it: ``[{"metric": "impact_ratio", "at_least": 0.8}]``; checked
-        before anything runs. Without rules and without a gate in the spec, no evidence passes.
+        What passes, as a spec's ``gate`` says it: ``[{"metric": "impact_ratio", "at_least": 0.8}]``, or one
+        such rule; checked before anything runs. Without rules and without a gate in the spec, no evidence
+        passes.
     baseline : path, optional
         File of ``evenhand baseline``: no difference between groups may have grown since.
     base_dir : path, optional
@@ -66,6 +67,9 @@ def check(
     if isinstance(spec, Mapping):
         folder = Path(base_dir or ".")
         document = fetch_data(spec, folder)
+    elif not isinstance(spec, (str, Path)):
+        advice = "audit a model first: evenhand.check(evenhand.audit(model, X, y, …), rules)"
+        raise InputError("spec", "must be results, a spec or the path of one", type(spec).__name__, advice)
     else:
         document, folder = load_document(Path(spec)), Path(spec).absolute().parent
         document = fetch_data(document, folder, Path(spec).stem)
@@ -83,6 +87,8 @@ def _gate_spec(
     limits = {"evidence": {"evidence": 0}, "material": {"material": 0}}
     if isinstance(rules, str):
         rules = limits[one_of("rules", rules, tuple(limits))]
+    if isinstance(rules, Mapping) and "metric" in rules:
+        rules = [rules]
     gate: dict[str, Any] = (
         {} if rules is None else dict(rules) if isinstance(rules, Mapping) else {"rules": list(rules)}
     )

@@ -104,10 +104,11 @@ class Rule:
             what = f"the {self.on} end of its change"
         if end is None:
             return f"{what} is not known"
+        said = number(end) if what == _WORDS["value"] else f"{what}, {number(end)},"
         if self.at_least is not None and end < self.at_least:
-            return f"{what}, {number(end)}, is below {self.at_least:g}"
+            return f"{said} is below {self.at_least:g}"
         if self.at_most is not None and end > self.at_most:
-            return f"{what}, {number(end)}, is above {self.at_most:g}"
+            return f"{said} is above {self.at_most:g}"
         return ""
 
 
