@@ -154,7 +154,7 @@ _NUMBERS = b"[$d#" + _told(3) + b"\0" * 12
         (_NAMED + b"[$d#" + _told(-1) + b"}", "longer than the file"),
         (_NAMED + b"S" + _told(500) + b"x}", "longer than the file"),
         (_NAMED + b"[$[#" + _told(1) + b"}", "no length"),
-        (_NAMED + b"[#" + _told(2) + b"TQ}", "not whole"),
+        (_NAMED + b"[#" + _told(2) + b"TQ}", "incomplete"),
         (_NAMED + b"T", "longer than the file"),
     ],
 )
