@@ -106,7 +106,7 @@ def held_out_strata(
         strata = y.astype(np.int64)
     wanted = np.array([round(share * n) for n in np.bincount(strata, sizes)])
     least = 1 / min(share, 1 - share)
-    for name in sorted(map(str, groups)):
+    for name in sorted(groups, key=str):
         value = pd.factorize(groups[name], sort=True)[0] + 1
         finer = strata * (value.max() + 1) + value
         few = np.bincount(finer, sizes)[finer] < least

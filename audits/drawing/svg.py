@@ -87,7 +87,8 @@ def to_svg(figure: Any, width: int = 720) -> str | None:
         return None
     height = int(figure.layout.height or 360)
     axes = _axes(figure.layout, traces, width, height)
-    area, parts = _area(axes), []
+    area = _area(axes)
+    parts: list[str] = []
     for name, axis in axes.items():
         parts += _scale(axis, _crossing_axis(name, axes))
     shapes = sorted(figure.layout.shapes, key=lambda shape: shape.layer != "below")
