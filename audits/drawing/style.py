@@ -64,7 +64,7 @@ _AXIS_ROOM, _BETWEEN = 40, 96
 _BESIDE_PITCH, _ABOVE_PITCH = 30, 38  # pixels of a row whose name stands beside it, and above it
 _BESIDE_WIDE = 44  # letters of a name that stands beside its row where a screen is wide
 _PHONE_BLOCK = 152  # pixels of one of two blocks of dots on a phone
-_WIDE_TITLE, _NARROW_TITLE, _PANEL_TITLE = 60, 32, 30  # letters in a line of an axis' title
+_WIDE_TITLE, _NARROW_TITLE, _PANEL_TITLE = 60, 40, 30  # letters in a line of an axis' title
 
 CLEAR = 4
 """Pixels from the line at the left of a figure to a name above a row."""
