@@ -57,7 +57,7 @@ from audits.stats import (
 from audits.stats.amounts import Quantities, amount_limit, mean_of
 from audits.stats.design import design_share
 from audits.stats.intervals import cautious_difference, percent_level
-from audits.stats.selective import Side, UnknownOutcomes, unknown_outcomes
+from audits.stats.selective import OutcomeSide, UnknownOutcomes, unknown_outcomes
 from audits.stats.text import people_in
 
 __all__ = ["explain", "people_of"]
@@ -514,7 +514,7 @@ def _unknown(subject: Subject, options: ExplainOptions) -> UnknownOutcomes:
     if data.weights is not None and data.unlabelled.weights is not None:
         sizes = np.concatenate([data.weights, data.unlabelled.weights])
     compared, known = side >= 0, np.arange(len(side)) < data.n
-    source = Side(side[compared] == 1, people_in(group_name(options.source)))
+    source = OutcomeSide(side[compared] == 1, people_in(group_name(options.source)))
     return unknown_outcomes(known[compared], sizes[compared], [source], level=options.level)
 
 

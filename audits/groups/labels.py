@@ -15,7 +15,7 @@ import pandas as pd
 
 from audits.data import named_with
 from audits.groups.metrics import Labels
-from audits.stats.selective import Side, known_unevenly
+from audits.stats.selective import OutcomeSide, known_unevenly
 from audits.stats.text import people_in
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ def withheld(people: pd.DataFrame, split: Sequence[PeopleByGroup], level: float)
     decided = people["decision"].to_numpy(dtype=bool)
     sizes = people["people"].to_numpy(dtype=float)
     one_sided = decided.any() and not decided.all() and len(set(decided[known])) == 1
-    sides = [Side(decided, "people with the favorable decision", 0.0 if one_sided else 1.0)]
+    sides = [OutcomeSide(decided, "people with the favorable decision", 0.0 if one_sided else 1.0)]
     sides += [
-        Side(item.group == place, people_in(named_with(item.attribute, name)), len(item.names))
+        OutcomeSide(item.group == place, people_in(named_with(item.attribute, name)), len(item.names))
         for item in split
         for place, name in enumerate(item.names)
     ]

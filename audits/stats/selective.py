@@ -15,13 +15,13 @@ import numpy as np
 from audits.stats.intervals import cautious_p
 from audits.stats.text import count, percent
 
-__all__ = ["Side", "UnknownOutcomes", "known_unevenly", "unknown_outcomes"]
+__all__ = ["OutcomeSide", "UnknownOutcomes", "known_unevenly", "unknown_outcomes"]
 
 _MAX_UNKNOWN = 0.05  # of people: from this share on, those known clear nobody
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class OutcomeSide:
     """People of whom the outcome may be known more or less often than of the others.
 
     Attributes
@@ -38,7 +38,9 @@ class Side:
     times: float = 1.0
 
 
-def known_unevenly(known: np.ndarray, sizes: np.ndarray, sides: Iterable[Side], *, level: float) -> str:
+def known_unevenly(
+    known: np.ndarray, sizes: np.ndarray, sides: Iterable[OutcomeSide], *, level: float
+) -> str:
     """Say of whom the outcome is known more or less often than of the others; empty where chance explains it.
 
     Parameters
@@ -52,7 +54,8 @@ def known_unevenly(known: np.ndarray, sizes: np.ndarray, sides: Iterable[Side], 
     Examples
     --------
     >>> women = np.arange(200) < 100
-    >>> known_unevenly(~women | (np.arange(200) < 60), np.ones(200), [Side(women, "women")], level=0.05)
+    >>> known, sides = ~women | (np.arange(200) < 60), [OutcomeSide(women, "women")]
+    >>> known_unevenly(known, np.ones(200), sides, level=0.05)
     'it is known for 60% of women and 100% of the others'
     """
     if known.all():
@@ -66,11 +69,11 @@ def known_unevenly(known: np.ndarray, sizes: np.ndarray, sides: Iterable[Side], 
     side = some[place]
     if 2 * p > level:
         return ""
-    first, second = (
+    told = [
         percent(float(sizes[part & known].sum() / sizes[part].sum()), float(sizes[part].sum()))
         for part in (side.inside, ~side.inside)
-    )
-    return f"it is known for {first} of {side.people} and {second} of the others"
+    ]
+    return f"it is known for {told[0]} of {side.people} and {told[1]} of the others"
 
 
 def _chance(known: np.ndarray, inside: np.ndarray, sizes: np.ndarray) -> float:
@@ -120,7 +123,7 @@ class UnknownOutcomes:
 
 
 def unknown_outcomes(
-    known: np.ndarray, sizes: np.ndarray, sides: Iterable[Side], *, level: float
+    known: np.ndarray, sizes: np.ndarray, sides: Iterable[OutcomeSide], *, level: float
 ) -> UnknownOutcomes:
     """Return whose outcome is not known; parameters are those of `known_unevenly`."""
     people = float(sizes[~known].sum())

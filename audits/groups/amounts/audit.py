@@ -42,7 +42,7 @@ from audits.stats.amounts import (
     relative_gap,
 )
 from audits.stats.means import MIN
-from audits.stats.selective import Side, UnknownOutcomes, unknown_outcomes
+from audits.stats.selective import OutcomeSide, UnknownOutcomes, unknown_outcomes
 from audits.stats.text import people_in
 
 __all__ = ["groups_by_amount"]
@@ -127,7 +127,7 @@ def _unknown(
     groups, more = data.groups, data.unlabelled
     if "actual" in people:
         known, score = people["actual"].notna().to_numpy(), people["score"].to_numpy(dtype=float)
-        sides = [Side(score > np.median(score), "people with the higher predictions")]
+        sides = [OutcomeSide(score > np.median(score), "people with the higher predictions")]
     elif subject.of_model or more is None:
         return UnknownOutcomes()
     else:
@@ -136,7 +136,7 @@ def _unknown(
     for item in split:
         for name, values in zip(item.names, item.values, strict=True):
             inside = (groups[list(item.attributes)] == list(values)).all(axis=1).to_numpy()
-            sides.append(Side(inside, people_in(named_with(item.attribute, name)), len(item.names)))
+            sides.append(OutcomeSide(inside, people_in(named_with(item.attribute, name)), len(item.names)))
     return unknown_outcomes(known, sizes, sides, level=level)
 
 
