@@ -79,12 +79,12 @@ def pack(
     about = next((row for row in rows if row.number == number), None)
     if about is None:
         about = one_row(table, number, attributes, cells, plain, inference)
-    if MISSING in about.rule_set and seen.any():  # of whom something is missing says little of anybody
+    if MISSING in about.rule_set and seen.any():  # of whom something is missing says little about anyone
         key = rank_key(table, options.rank_by)[seen].sort_values(ascending=False, kind="stable")
         others = (one_row(table, int(k), attributes, cells, plain, inference) for k in key.index[:MAX_ROWS])
-        named = next((row for row in others if row.material and MISSING not in row.rule_set), about)
-        if named is not about:
-            about, judged = named, judge_row(dict(table.loc[named.number]), plain, inference)
+        better = next((row for row in others if row.material and MISSING not in row.rule_set), about)
+        if better is not about:
+            about, judged = better, judge_row(dict(table.loc[better.number]), plain, inference)
     if all(row.number != about.number for row in rows):  # the leaderboard holds what the verdict follows from
         rows = (*rows[: options.top - 1], about)
     discovery = _discovery(halves, people, attributes, mined, options)
