@@ -23,8 +23,8 @@ def section(result: AttributeSwapResult) -> Section:
             f"The model reads {row.attribute} itself"
             if row.read
             else f"The model does not read {row.attribute}",
-            f"Line: net share and interval. Filled: {words.share_yes}. Hollow: "
-            f"{words.no or 'not'}. ● ○ neither orange nor gray: changed with {row.attribute}.{unit}",
+            f"Line: net share and interval. Filled: {words.share_yes}. Hollow: {words.no or 'not'}. "
+            f"Orange and gray dots keep their decision; the others change with {row.attribute}.{unit}",
             lambda: figures.blocks(result),
             result.to_frame,
         ),
