@@ -15,6 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from app import jobs, state
+from app.serving.downloads import DOWNLOADS
 from app.tables.exports import csv_bytes, portable
 from app.widgets import notices
 from app.widgets.people.row_choice import ROWS, WRAPPING, clicked_row
@@ -49,6 +50,7 @@ __all__ = [
 
 _ANY = "(any)"
 _NONE = "(none)"
+_ALONE = "Only the report of this audit"
 Columns = dict[str, Any]
 _MAX_CHANGES = 500
 _MAX_STEM = 60
@@ -291,39 +293,57 @@ def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
             _button("Delete", "delete", lambda: deletion.delete(space, run.id))
 
 
-def share_section(space: Workspace) -> None:
-    """Offer links by which others look at this workspace, and list those that hold."""
+def share_section(space: Workspace, run: SavedRun | None = None, result: RunResult | None = None) -> None:
+    """Offer links by which others look at this workspace or at one report, and list those that hold."""
     if space.read_only:
         return
     shares = Shares()
     with st.expander("Share"):
-        st.text("Anyone with the link can view this workspace, but not change it, until it expires.")
+        alone = (
+            result is not None
+            and st.radio("The link shows", ["The whole workspace", _ALONE], horizontal=True, key="share-what")
+            == _ALONE
+        )
+        st.text(
+            "Until the link expires, anyone who has it can read this report, but no table and no page."
+            if alone
+            else "Until the link expires, anyone who has it can view this workspace, rows included, but not "
+            "change it."
+        )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             days = st.number_input("Days", 1, MAX_DAYS, 14, key="share-days", width=120)
             if st.button("Create a link", key="share-make"):
-                _make_link(shares, space, int(days))
+                _make_link(shares, space, int(days), run if alone else None, result)
         for share in shares.of(space):
             with st.container(horizontal=True, vertical_alignment="center"):
                 by = f" by {share.by}" if share.by else ""
+                shown = " to a report" if share.report else ""
                 st.text(
-                    f"Link {share.id[:8]}, made {_when(share.made)}{by}, valid until {_when(share.expires)}"
+                    f"Link {share.id[:8]}{shown}, made {_when(share.made)}{by}, valid until "
+                    f"{_when(share.expires)}"
                 )
                 st.button(
                     "Revoke", key=f"revoke-{share.id[:12]}", on_click=_revoke, args=(shares, space, share)
                 )
 
 
-def _make_link(shares: Shares, space: Workspace, days: int) -> None:
+def _make_link(
+    shares: Shares, space: Workspace, days: int, run: SavedRun | None, result: RunResult | None
+) -> None:
     try:
-        share, secret = shares.make(space, days, space.person)
-    except InputError as error:
+        told: dict[str, Any] = {}
+        if run is not None and result is not None:
+            kept = dataclasses.replace(result, spec=portable(result.spec))
+            told = {"report": DOWNLOADS.path(report_file(space, kept, "html")), "run": run.id}
+        share, secret = shares.make(space, days, space.person, **told)
+    except (InputError, RunFailed) as error:
         notices.problem(str(error))
         return
     state.note("shared", space, share.id[:8])
     notices.note("This is the link. Copy it now: it is not stored and will not be shown again.")
     parts = urlsplit(st.context.url or "")
     server = f"{parts.scheme}://{parts.netloc}" if parts.netloc else "SERVER"
-    st.code(f"{server}/glance?share={secret}", language=None)  # the result, not the table's rows
+    st.code(f"{server}/report/{secret}" if told else f"{server}/glance?share={secret}", language=None)
 
 
 def _revoke(shares: Shares, space: Workspace, share: SharedLink) -> None:

@@ -10,20 +10,21 @@ from urllib.parse import parse_qs
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app import jobs
 from app.serving import documentation, monitor_api, plotly_script
 from app.serving.downloads import Downloads
-from app.serving.headers import SecurityHeaders
+from app.serving.headers import REPORT, SecurityHeaders
 from app.serving.limits import RequestLimits
 from app.serving.logs import RequestLog
 from app.serving.maintenance import MAINTENANCE
 from app.serving.metrics import metrics
 from app.tables.client import READERS
 from app.workspaces.auth import SignIn
+from app.workspaces.shares import Shares
 from app.workspaces.visits import RemembersVisits
 from app.workspaces.workspace import issue_token
 from audits.errors import InputError, RunFailed
@@ -50,6 +51,16 @@ async def ready(_: Request) -> JSONResponse:
     found = await asyncio.get_running_loop().run_in_executor(None, faults)
     status = 503 if found else 200
     return JSONResponse({"status": "not ready" if found else "ready", "faults": found}, status_code=status)
+
+
+async def shared_report(request: Request) -> Response:
+    """Answer with the one report that a link shows."""
+    secret = request.path_params["secret"]
+    found = await asyncio.get_running_loop().run_in_executor(None, Shares().report, secret)
+    kept = {"Cache-Control": "no-store"}
+    if found is None or not found.is_file():
+        return PlainTextResponse("This link has expired or was revoked.", 404, kept)
+    return FileResponse(found, headers=kept, media_type="text/html")
 
 
 def faults() -> dict[str, str]:
@@ -133,6 +144,7 @@ monitor_api.API.add_api_route(
 )
 ROUTES = [
     Route("/metrics", metrics, methods=["GET"]),
+    Route(f"{REPORT}{{secret}}", shared_report, methods=["GET"]),
     Mount("/api", app=monitor_api.API),
     *documentation.ROUTES,
     *plotly_script.ROUTES,

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.serving.plotly_script import SCRIPT
 
-__all__ = ["HEADERS", "INTO_VIEW", "PAGE", "SecurityHeaders"]
+__all__ = ["HEADERS", "INTO_VIEW", "PAGE", "REPORT", "SecurityHeaders"]
 
 INTO_VIEW = (
     "setTimeout(() => document.querySelector('.st-key-person-card')?.scrollIntoView"
@@ -60,7 +60,19 @@ HEADERS = {
 }
 
 
-_RAW = [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in HEADERS.items()]
+REPORT = "/report/"
+"""Where shared reports lie. Their scripts draw figures in an origin of their own: no cookie, no request."""
+_SANDBOX = (
+    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; frame-ancestors 'none'"
+)
+
+
+def _raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode("ascii"), value.encode("ascii")) for name, value in headers.items()]
+
+
+_RAW, _RAW_REPORT = _raw(HEADERS), _raw(HEADERS | {"Content-Security-Policy": _SANDBOX})
 _OURS = frozenset(name for name, _ in _RAW)
 
 
@@ -76,10 +88,13 @@ class SecurityHeaders:
             await self._app(scope, receive, send)
             return
 
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        own = _RAW_REPORT if path.startswith(REPORT) else _RAW
+
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = message.get("headers", ())
-                message["headers"] = [each for each in given if each[0].lower() not in _OURS] + _RAW
+                message["headers"] = [each for each in given if each[0].lower() not in _OURS] + own
             await send(message)
 
         if "/_stcore/metrics" in scope["path"] and os.environ.get("EVENHAND_METRICS") != "1":

@@ -46,5 +46,5 @@ if result is not None:
     report_section(space, chosen, result)
     compare_section(saved, space, chosen, result)
 keep_section(saved, space, chosen)
-share_section(space)
+share_section(space, chosen, result)
 erase_section(space)

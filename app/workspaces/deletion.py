@@ -21,6 +21,7 @@ def delete(space: Workspace, identity: str) -> None:
     saved = SavedRuns()
     found = saved.get(identity, space.token)
     saved.delete(found.id, space.token)
+    Shares().forget(space.token, found.id)
     note("deleted", space, found.id)
     if any(other.key == found.key for other in saved.list(owner=space.token)):
         return  # the same run is kept under another title
@@ -39,6 +40,7 @@ def delete_upload(space: Workspace, path: Path) -> int:
     for run in made:
         jobs.executor().forget(space.token, run.key)
         saved.delete(run.id, space.token)
+        Shares().forget(space.token, run.id)
     draft = space.draft()
     if draft is not None and written in files_of(draft["spec"]):
         space.save_draft(None)

@@ -1,6 +1,7 @@
-"""Links by which others look at a workspace: they show, change nothing, expire, and can be revoked.
+"""Links by which others view a workspace or one report: they change nothing, expire, and can be revoked.
 
-The link's secret is kept nowhere, only its digest: ``EVENHAND_HOME/shares/<digest>.json``.
+The link's secret is kept nowhere, only its digest: ``EVENHAND_HOME/shares/<digest>.json``, and beside it
+``<digest>.html`` where the link shows one report and nothing else of the workspace.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import secrets
+import shutil
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,13 +27,17 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True)
 class SharedLink:
-    """A link: its id, the workspace that it shows, who made it, when, and until when it holds."""
+    """A link: its id, its workspace, who made it, when, and until when it holds.
+
+    Where `report` names a saved audit, the link shows that report and nothing else.
+    """
 
     id: str
     workspace: str
     by: str
     made: float
     expires: float
+    report: str = ""
 
 
 class Shares:
@@ -40,8 +46,10 @@ class Shares:
     def __init__(self, base: Path | None = None) -> None:
         self._folder = (base or home()) / "shares"
 
-    def make(self, space: Workspace, days: int, by: str = "") -> tuple[SharedLink, str]:
-        """Return a new link to `space`, and its secret.
+    def make(
+        self, space: Workspace, days: int, by: str = "", *, report: Path | None = None, run: str = ""
+    ) -> tuple[SharedLink, str]:
+        """Return a new link to `space`, or to the `report` (HTML) of one saved audit, and its secret.
 
         Raises
         ------
@@ -52,9 +60,11 @@ class Shares:
         if not 1 <= days <= MAX_DAYS:
             raise InputError("days", f"must be from 1 to {MAX_DAYS}", days)
         secret, now = secrets.token_urlsafe(24), time.time()
-        share = SharedLink(_digest(secret), space.token, by, now, now + days * _DAY)
+        share = SharedLink(_digest(secret), space.token, by, now, now + days * _DAY, run)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if report is not None:
+                shutil.copyfile(report, self._folder / f"{share.id}.html")
             partial = self._folder / f"{share.id}.partial"
             partial.write_text(json.dumps(asdict(share)), encoding="utf-8")
             partial.replace(self._folder / f"{share.id}.json")
@@ -63,7 +73,16 @@ class Shares:
         return share, secret
 
     def find(self, secret: str) -> SharedLink | None:
-        """Return the link of that secret; None if there is none, or not any more."""
+        """Return the link to a workspace of that secret; None if there is none, or not any more."""
+        found = self._valid(secret)
+        return None if found is None or found.report else found
+
+    def report(self, secret: str) -> Path | None:
+        """Return the file (HTML) of the report that the link of that secret shows; None if there is none."""
+        found = self._valid(secret)
+        return None if found is None or not found.report else self._folder / f"{found.id}.html"
+
+    def _valid(self, secret: str) -> SharedLink | None:
         found = self._read(self._folder / f"{_digest(secret)}.json")
         return found if found is not None and time.time() < found.expires else None
 
@@ -75,21 +94,22 @@ class Shares:
 
     def revoke(self, share: SharedLink) -> None:
         """Have a link lead nowhere from now on."""
-        (self._folder / f"{share.id}.json").unlink(missing_ok=True)
+        for ending in ("json", "html"):
+            (self._folder / f"{share.id}.{ending}").unlink(missing_ok=True)
 
-    def forget(self, token: str) -> None:
-        """Remove all links to a workspace."""
+    def forget(self, token: str, run: str = "") -> None:
+        """Remove all links to a workspace, or to the reports of one of its saved audits."""
         for path in self._folder.glob("*.json"):
             found = self._read(path)
-            if found is not None and found.workspace == token:
-                path.unlink(missing_ok=True)
+            if found is not None and found.workspace == token and run in ("", found.report):
+                self.revoke(found)
 
     def tidy(self) -> None:
         """Remove links that have expired."""
         for path in self._folder.glob("*.json"):
             found = self._read(path)
             if found is not None and time.time() >= found.expires:
-                path.unlink(missing_ok=True)
+                self.revoke(found)
 
     def _read(self, path: Path) -> SharedLink | None:
         with contextlib.suppress(OSError, ValueError, TypeError):

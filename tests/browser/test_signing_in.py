@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Error, Page, expect
 
 from audits.runs.storage.audit_log import AuditLog
 from tests.browser import acts
@@ -135,6 +135,20 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         acts.settle(ada)
         bob.goto(link)
         expect(bob.get_by_text("this link has expired or was revoked")).to_be_visible(timeout=acts.SLOW)
+
+        with acts.answered(ada):
+            ada.get_by_text("Only the report of this audit").click()
+        ada.get_by_role("button", name="Create a link").click()
+        shown = ada.locator("code", has_text="/report/").first
+        expect(shown).to_be_visible(timeout=acts.SLOW)
+        bob.goto((shown.text_content() or "").strip())
+        expect(bob.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=acts.SLOW)
+        assert "w=" not in bob.url
+        with pytest.raises(Error, match="sandboxed"):
+            bob.evaluate("document.cookie")  # its scripts see nothing of the server's pages
+        ada.get_by_role("button", name="Revoke").first.click()
+        acts.settle(ada)
+        assert contexts[1].request.get(bob.url).status == 404
 
         ada.get_by_role("button", name="Sign out").click()
         ada.get_by_role("button", name="End session").click(timeout=acts.SLOW)  # of the provider's own page
