@@ -114,7 +114,7 @@ def test_a_long_run_survives_a_reload_is_cancelled_and_the_next_one_works(
     expect(page.locator(".st-key-running")).to_contain_text("permutation", timeout=acts.SLOW)
     acts.settle(page)
     page.locator(".st-key-cancel button").click()
-    expect(page.locator("text=The run was cancelled")).to_be_visible(timeout=8_000)
+    expect(page.get_by_text("Run cancelled")).to_be_visible(timeout=8_000)
     acts.shuffles(page, 19)
     acts.run(page)
     assert "Velian women under 30" in acts.finding(page)

@@ -260,7 +260,7 @@ TABLES: dict[str, tuple[Callable[[], bytes], str]] = {
     "name.arrow": (lambda: _arrow(pa.table({"x" * 20_000: [1, 2]})), "20,000 letters long"),
     "sheet.ods": (_open_document, "is an OpenDocument sheet; save it as XLSX or CSV"),
     "twice.jsonl": (lambda: b'{"a":1,"a":2}\n' * 40, "a key appears twice"),
-    "half.jsonl": (lambda: b'{"a":"\\ud800","b":1}\n' * 40, "holds half of a character"),
+    "half.jsonl": (lambda: b'{"a":"\\ud800","b":1}\n' * 40, "holds half a character"),
     "many-keys.jsonl": (
         lambda: b"".join(b'{"k%d":1}\n' % number for number in range(30_000)),
         "columns; at most",

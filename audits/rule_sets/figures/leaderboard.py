@@ -246,7 +246,7 @@ def sunburst(tree: pd.DataFrame) -> go.Figure:
         f"for {worst['attribute']} {worst['level']} ({number(100 * worst['difference'])} points)."
     )
     # a letter smaller than these is not read: the segment's name is told where it is pointed at
-    return finish(figure, height=400, alt=alt).update_layout(uniformtext={"minsize": 10, "mode": "hide"})
+    return finish(figure, height=380, alt=alt).update_layout(uniformtext={"minsize": 10, "mode": "hide"})
 
 
 def sweep(result: RuleSetsResult) -> go.Figure:
