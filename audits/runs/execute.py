@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from audits.checks import build, choices
 from audits.data import AuditData, Table, build_data, read_table
@@ -324,6 +325,7 @@ def carry_out(
     alone = AUDITS[request.name].decisions_alone
     if subject.data.unlabelled is not None and alone is not None and alone(request.options, subject.data):
         subject = subject.everyone
+    table = subject.data.frame.index
     if AUDITS[request.name].draws_rows or subject.data.design is not None:
         subject = subject.in_order
     drawn = subject
@@ -345,6 +347,7 @@ def carry_out(
     except InputError as error:
         _locate(error, f"audits[{place}]", request)
         raise
+    result = _as_in_table(result, subject.data.frame.index, table)
     if drawn is not subject:
         note = (
             f"Rows of one person are not independent evidence: one row of each of "
@@ -354,6 +357,21 @@ def carry_out(
         result = dataclasses.replace(result, warnings=(note, *result.warnings))
     cleared = without_clearance(result, subject.cannot_clear)
     return AuditResult(request.name, request.all_options(), cleared, vocabulary())
+
+
+def _as_in_table(result: Any, drawn: pd.Index, table: pd.Index) -> Any:
+    """Return a result whose people stand as in the table where they stand in the order drawn from."""
+    place = pd.Series(np.arange(len(drawn)), drawn), pd.Series(np.arange(len(table)), table)
+    if drawn is table or not table.is_unique:
+        return result
+    changed = {}
+    for each in dataclasses.fields(result):
+        people = getattr(result, each.name)
+        if isinstance(people, pd.DataFrame) and people.index.name == table.name and len(people):
+            before, after = (where.reindex(people.index).to_numpy() for where in place)
+            if (np.diff(before) >= 0).all():
+                changed[each.name] = people.iloc[np.argsort(after, kind="stable")]
+    return dataclasses.replace(result, **changed)
 
 
 def _check_installed(request: AuditRequest, place: int) -> None:
