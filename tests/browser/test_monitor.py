@@ -58,7 +58,7 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     page.keyboard.type("1000")
     acts.tab_to(page, '[data-testid="stFormSubmitButton"] button')
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=kept nowhere", timeout=acts.SLOW)
+    page.wait_for_selector(".stMain code", timeout=acts.SLOW)  # the token
     acts.settle(page)
     token = page.locator("code").first.inner_text().strip()
     assert "No predictions have come in yet" in acts.finding(page)
@@ -151,7 +151,7 @@ def test_a_table_of_predictions_is_watched_without_the_model(
     acts.to_page(page, "Monitor", "text=Create the monitor")
     page.get_by_label("Name", exact=True).fill("lending")
     page.get_by_role("button", name="Create the monitor").click()
-    page.wait_for_selector("text=kept nowhere", timeout=acts.SLOW)
+    page.wait_for_selector(".stMain code", timeout=acts.SLOW)  # the token
     acts.settle(page)
     acts.narrow_and_shoot(page, artefacts, "monitor-alone-made", 1500)
     token = page.locator("code").first.inner_text().strip()

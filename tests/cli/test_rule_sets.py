@@ -108,7 +108,7 @@ def test_weights_that_add_up_to_one_are_no_evidence(cli, folder):
     found = audited(cli, spec(folder, data={"weights": {"column": "weight", "kind": "counts"}}, **FAST))
     assert found["verdict"] == "insufficient evidence"
     assert min(row["adjusted_p"] for row in found["leaderboard"]) == 1.0
-    assert "2,000 rows stand for 1.00 people only" in " ".join(found["warnings"])
+    assert "2,000 rows represent only 1.00 people" in " ".join(found["warnings"])
 
 
 def test_half_weights_are_half_the_people(cli, folder):

@@ -367,7 +367,7 @@ def test_alarms_and_messages_of_earlier_versions_are_plain_alarms(monitors: Moni
         (b'{"rows": [{"skill": NaN, "height": 1, "town": "a"}]}', "send null for a missing one"),
         (b'{"rows": [{}], "more": 1}', "more is unknown"),
         (json.dumps({"rows": [ROW], "ids": ["a", "b"]}).encode(), "ids must be a list of 1"),
-        (json.dumps({"rows": [ROW], "ids": ["\ud800"]}).encode(), "half of a character"),
+        (json.dumps({"rows": [ROW], "ids": ["\ud800"]}).encode(), "half a character"),
         (json.dumps({"rows": [ROW], "ids": ["\x00"]}).encode(), "printable"),
         (json.dumps({"rows": [ROW], "at": "noon"}).encode(), "at must be a time"),
         (json.dumps({"rows": [ROW] * 10_001}).encode(), "at most 10000"),
