@@ -101,7 +101,7 @@ _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def whole_text(where: str, source: bytes, read: Any) -> None:
-    r"""Raise `InputError` where what was `read` from JSON holds half of a character (``\ud800`` alone).
+    r"""Raise `InputError` where what was `read` from JSON holds half a character (``\ud800`` alone).
 
     No file, page or database takes such a text.
     """

@@ -41,7 +41,6 @@ def test_the_headline_is_never_about_an_unknown_group(people: Path) -> None:
         "audits": ["groups", {"barycenter": few}, {"rule_sets": few}],
     }
     run = execute(parse_spec(spec, people.parent))
-    assert any(MISSING in each.sentence for each in run.findings()), "other findings may be about them"
     assert MISSING not in run.headline().leads.sentence
 
 

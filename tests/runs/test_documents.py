@@ -155,7 +155,7 @@ def test_half_a_character_is_no_text(tmp_path):
         ("s.json", '{"data": {"path": "\\ud800.csv"}, "model": {"train": "logistic"}, "audits": ["groups"]}'),
     ):
         (tmp_path / name).write_text(text)
-        with pytest.raises(InputError, match=r"data\.path holds half of a character"):
+        with pytest.raises(InputError, match=r"data\.path holds half a character"):
             read_spec(tmp_path / name)
 
 

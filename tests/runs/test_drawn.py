@@ -105,7 +105,7 @@ def test_rows_can_be_drawn_of_any_parquet_and_of_no_other_file(folder, tmp_path)
     (tmp_path / "people.csv").write_text("sex,repaid,score\nf,1,0.3\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"data\.draw needs Parquet files"):
         execute(spec_of(tmp_path, rules, path="people.csv", draw=1000))
-    with pytest.raises(InputError, match=r"data\.person cannot be used where rows are drawn"):
+    with pytest.raises(InputError, match=r"data\.person cannot be used where rows are sampled"):
         execute(spec_of(folder, rules, draw=1000, person="id"))
 
 

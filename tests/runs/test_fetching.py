@@ -77,7 +77,7 @@ def test_a_command_that_asked_duckdb_has_nothing_to_add_at_its_end(people, tmp_p
 
 def test_nobodys_own_file_is_written_over(people, tmp_path):
     before = (tmp_path / "people.csv").read_bytes()
-    with pytest.raises(InputError, match="was there before"):
+    with pytest.raises(InputError, match=r"data\.path must not"):
         ask(tmp_path, query="FROM 'people.csv'", path="people.csv")
     assert (tmp_path / "people.csv").read_bytes() == before
     ask(tmp_path, query="FROM 'people.csv'")
@@ -146,7 +146,7 @@ def test_postgresql_is_asked_as_written_and_only_read(people, tmp_path, monkeypa
 def test_a_query_ends_at_its_limits_of_time_and_memory(people, tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_QUERY_SECONDS", "2")
     began, sides = time.monotonic(), "range(1000000) a, range(1000000) b"
-    with pytest.raises(InputError, match=r"takes more than the (processor )?time .* EVENHAND_QUERY_SECONDS"):
+    with pytest.raises(InputError, match=r"data\.query .* EVENHAND_QUERY_SECONDS"):
         ask(tmp_path, query=f"SELECT sum(a.range * b.range) AS n FROM {sides}")
     monkeypatch.setenv("WAREHOUSE", "sqlite://")
     forever = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
