@@ -92,7 +92,7 @@ def test_the_people_needed_are_counted_as_the_people_there_are():
 def test_probabilities_of_membership_refuse_a_design():
     frame = repeated(np.random.default_rng(1)).assign(p=0.5)
     options = GroupsOptions(by_probability={"race": {"a": "p"}}, bootstrap=0)
-    with pytest.raises(InputError, match=r"groups.by_probability .*several rows a person"):
+    with pytest.raises(InputError, match=r"groups.by_probability .*several rows"):
         groups(subject(frame, person="who"), options)
 
 
