@@ -17,6 +17,7 @@ __all__ = [
     "dashes",
     "decisive",
     "dot",
+    "legend_name",
     "named_above",
     "reaching",
     "verdict_look",
@@ -145,4 +146,10 @@ def named_above(
 def verdicts_named(figure: go.Figure, verdicts: Iterable[str | None]) -> go.Figure:
     """Name the looks of the verdicts that occur."""
     seen = set(verdicts)
-    return add_legend(figure, [(each, dot(*verdict_look(each))) for each in VERDICTS if each in seen])
+    shown = [(legend_name(each), dot(*verdict_look(each))) for each in VERDICTS if each in seen]
+    return add_legend(figure, shown)
+
+
+def legend_name(verdict: str) -> str:
+    """Return what legends call a verdict: as badges do."""
+    return {EVIDENCE: "difference found", INSUFFICIENT: "can't tell yet"}.get(verdict, verdict)

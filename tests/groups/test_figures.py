@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audits.drawing.marks import legend_name
 from audits.drawing.style import CLEAR
 from audits.groups import groups
-from audits.groups.figures import dots
 from audits.groups.figures.curves import scores
 from audits.groups.figures.dots import differences, rates
 from audits.groups.figures.layout import MAX_GROUPS
@@ -73,7 +73,7 @@ def test_a_rate_has_the_colour_of_its_verdict_in_both_figures_and_the_legend_say
         for row in result.of("race"):
             for k, (_, gap) in enumerate(row.differences.items()):
                 seen = looks["x" if k == 0 else f"x{k + 1}", names.index(row.group)]
-                assert seen == legend[dots._IN_LEGEND.get(gap.verdict, gap.verdict)]
+                assert seen == legend[legend_name(gap.verdict)]
 
 
 def test_the_four_fifths_line_is_of_the_highest_rate_drawn_or_not():

@@ -92,7 +92,7 @@ def test_a_cell_that_carries_a_columns_spread_is_named(make, make_people):
     frame = subject.data.frame.copy()
     frame.loc[frame.index[7], "hair"] = -1e308
     subject = dataclasses.replace(subject, data=dataclasses.replace(subject.data, frame=frame))
-    with pytest.raises(InputError, match=r"'hair' does \(row \d+: -?1e\+308.*all others would be alike"):
+    with pytest.raises(InputError, match=r"'hair' does \(row \d+: -?1e\+308"):
         loss_ratio(subject, LossRatioOptions())
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.drawing.marks import add_legend, dashes, dot, verdict_look, verdicts_named, whiskers
+from audits.drawing.marks import add_legend, dashes, dot, legend_name, verdict_look, verdicts_named, whiskers
 from audits.drawing.style import (
     ACCENT,
     GREY,
@@ -29,7 +29,7 @@ from audits.groups.figures.layout import (
 )
 from audits.groups.metrics import METRICS
 from audits.groups.result import Difference, GroupRow, GroupsResult
-from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate
+from audits.stats import EVIDENCE, VERDICTS, Estimate
 from audits.stats.text import count, people_in, percent, several
 
 __all__ = ["beside", "differences", "pooled_rates", "probable", "rates"]
@@ -37,10 +37,6 @@ __all__ = ["beside", "differences", "pooled_rates", "probable", "rates"]
 FOUR_FIFTHS = 0.8
 _HOVERED = 60  # and where it is pointed at
 _NOT_JUDGED = "without a verdict of its own"
-_IN_LEGEND: dict[str, str] = {
-    EVIDENCE: "difference found",
-    INSUFFICIENT: "can't tell yet",
-}  # as badges say it
 _Dot = tuple[Estimate, int, str, str]
 """A rate, the place of its row, the group's label, and by which terms its people are selected."""
 
@@ -144,7 +140,7 @@ def _name_looks(figure: go.Figure, looks: set[str], *, four_fifths: bool) -> Non
     shown = [("reference", dot(INK, "diamond"))]
     shown += [(each, dot(*verdict_look(each))) for each in VERDICTS]
     shown += [(_NOT_JUDGED, dot(INK, "square"))]
-    add_legend(figure, [(_IN_LEGEND.get(words, words), look) for words, look in shown if words in looks])
+    add_legend(figure, [(legend_name(words), look) for words, look in shown if words in looks])
     if four_fifths:
         add_legend(figure, [("four fifths of the highest", dashes(GREY))])
 
