@@ -35,9 +35,8 @@ def test_a_map_whose_counterparts_are_decided_otherwise_fails():
     pushed = (people["counterparts_favorable"] * people["people"]).sum() / people["people"].sum()
     assert rate.counterparts == pytest.approx(pushed)
     assert rate.group == pytest.approx(result.target_rate.value)
-    check = next(
-        check for check in result.validation.checks if check.value == pytest.approx(abs(pushed - rate.group))
-    )
+    gap = pytest.approx(abs(pushed - rate.group))
+    check = next(check for check in result.validation.checks if check.value == gap)
     assert not check.passed
     assert check.serious
     assert any(

@@ -282,7 +282,7 @@ def test_subjects_that_cannot_be_audited_say_why():
     frame = people(200).assign(score=0.5)
     data = build_data(frame, DataSpec(label="hired", favorable=1, protected=("group",), features=("skill",)))
     column = make_subject(data, model_spec({"predictions": {"score": "score"}}))
-    with pytest.raises(InputError, match="score people who do not exist"):
+    with pytest.raises(InputError, match="not a column of predictions"):
         sensitivity(column, SensitivityOptions())
     lonely = people(200)
     lonely["group"] = ["a"] * 196 + ["b"] * 4
