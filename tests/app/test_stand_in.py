@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.widgets.choices.stand_in import with_stand_in, without_stand_in
-from tests.app.test_pages import open_example, texts
+from tests.app.test_pages import open_example, prepared, texts
 
 
 def _draft(model: dict, threshold: object = 0.5) -> dict:
@@ -35,7 +35,7 @@ def test_a_score_is_learned_on_its_side_of_the_threshold() -> None:
 
 def test_a_page_that_needs_a_model_offers_one_with_a_click(space) -> None:
     at = open_example(space, "arrests")
-    at.switch_page("views/loss_ratio.py").run()
+    at = prepared(at.switch_page("views/loss_ratio.py").run())
     at.button(key="stand-in").click().run()
     assert not at.exception
     assert any("This audits a stand-in" in text for text in texts(at))

@@ -155,7 +155,7 @@ def test_a_query_ends_at_its_limits_of_time_and_memory(people, tmp_path, monkeyp
     assert time.monotonic() - began < 30
     monkeypatch.setenv("EVENHAND_MEMORY", "64")
     monkeypatch.setenv("EVENHAND_QUERY_SECONDS", "60")
-    with pytest.raises(InputError, match=r"takes more than the memory .* EVENHAND_MEMORY"):
+    with pytest.raises(InputError, match=r"memory.* EVENHAND_MEMORY"):
         ask(tmp_path, query="SELECT list(a.range) AS n FROM range(200000000) a")
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
