@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import audits
+from audits.drawing.marks import legend_name
 from audits.errors import InputError
 from audits.reports.comparison import changes_figure
 from audits.reports.contents import full
@@ -222,7 +223,7 @@ def test_it_is_saved_loaded_and_reported(found: RunResult, tmp_path: Path) -> No
     assert again.compared.changes.finding in page
     for change in again.compared.changes.audits:
         marks = changes_figure(change).data
-        seen = {verdict for trace in marks for _, verdict in trace.customdata or ()}
+        seen = {legend_name(verdict) for trace in marks for _, verdict in trace.customdata or ()}
         assert seen == {trace.name for trace in marks if trace.showlegend}, "each look is named"
     assert render_pdf(again, template="comparison").startswith(b"%PDF")
     assert any(getattr(block, "anchor", "") == "change-1" for block in full(again).blocks)
