@@ -100,14 +100,21 @@ async function drawn(own) {
 // a slider is moved by the arrow keys, too, and where its figure says so the address holds the step
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const linkOf = own => own.asked.figure.layout?.meta?.link;
-const stepOf = own => own.box._fullLayout?.sliders?.[0]?.active ?? 0;
+const stepOf = own => own.wanted ?? own.box._fullLayout?.sliders?.[0]?.active ?? 0;
 
 function go(own, step) {
   const {frames} = own.asked.figure;
   const place = Math.min(Math.max(step, 0), frames.length - 1);
   const at = {mode: "immediate", frame: {duration: 0, redraw: true}, transition: {duration: 0}};
+  own.wanted = place;  // a key that follows at once counts from here
   window.Plotly.animate(own.box, [frames[place].name], at)
-    .then(() => window.Plotly.relayout(own.box, {"sliders[0].active": place})).catch(() => {});
+    .then(() => {
+      if (own.wanted === place) own.wanted = null;
+      return window.Plotly.relayout(own.box, {"sliders[0].active": place});
+    })
+    .catch(() => {  // a movement that had begun before broke it off
+      if (!own.gone && own.wanted === place) setTimeout(() => own.wanted === place && go(own, place), 50);
+    });
 }
 
 function linked(own, before) {
@@ -132,9 +139,11 @@ function sliding(own) {
     address.searchParams.set(linkOf(own), own.asked.figure.frames[stepOf(own)].name);
     history.replaceState(history.state, "", address);
   };
+  box.on("plotly_sliderstart", () => { own.wanted = null; });
   box.on("plotly_sliderchange", write);
   box.on("plotly_relayout", write);
   box.on("plotly_buttonclicked", () => {  // Play
+    own.wanted = null;
     if (still.matches) setTimeout(() => go(own, own.asked.figure.frames.length - 1));
   });
 }
