@@ -86,9 +86,12 @@ _log = logging.getLogger("evenhand")
 _lock = threading.Lock()
 _executor: ProcessExecutor | None = None
 _results: Cache[RunResult] = Cache(result_bytes, _RESULT_BYTES, _RESULT_BYTES_EACH)
+_examples: Cache[RunResult] = Cache(lambda _: 20_000, 20_000_000)  # shared, with own paths
 _badges: Cache[str | None] = Cache(lambda _: 500, 2_000_000)
 _specs: Cache[Spec] = Cache(lambda _: 10_000, 10_000_000)  # every page asks for those of all its audits
-_keys: Cache[str] = Cache(lambda _: 500, 2_000_000)  # of runs, which digests of files are part of
+_keys: Cache[tuple[str, Path]] = Cache(
+    lambda _: 700, 2_800_000
+)  # of runs, which digests of files are part of
 
 
 def _table_bytes(found: tuple[TableHandle, tuple[ColumnProfile, ...]]) -> int:
@@ -287,7 +290,7 @@ def forget(space: Workspace) -> None:
     DOWNLOADS.forget(space.token)
     for kept in (_tables, _frames, _models, _findings):
         kept.forget(space.token)
-    for recent in (_results, _badges, _specs, _keys, _trials):
+    for recent in (_results, _examples, _badges, _specs, _keys, _trials):
         recent.forget(space.token)
     READERS().forget(space.token)
 
@@ -376,7 +379,7 @@ def status_of(space: Workspace, spec: Mapping[str, Any]) -> SpecStatus:
     InputError
         If the spec is wrong.
     """
-    _, key = _key(space, spec)
+    _, key, _ = _key(space, spec)
     records = [record for record in space.runs() if record["key"] == key]
     run = executor().run(records[0]["id"]) if records else None
     # first whether it goes on, then whether it is there: a run that ends in between is seen as going on
@@ -411,12 +414,10 @@ def submit(
 
 def arrives_computed(space: Workspace, spec: Mapping[str, Any]) -> bool:
     """Lay out the result of an example's `spec` that is bundled with it; tell whether it is there."""
-    parsed, key = _key(space, spec)
+    _, key, file = _key(space, spec)
     store = RunStore(home())
     if store.finished(key, space.token):
         return True
-    digests = [file_digest(path, where, written) for where, written, path in parsed.paths()]
-    file = examples.result_file(parsed, digests)
     return file.is_file() and examples.lay_out(file, store, key, space.token)
 
 
@@ -492,20 +493,24 @@ def result(space: Workspace, spec: Mapping[str, Any]) -> RunResult:
     RunFailed
         If it is not there or not whole.
     """
-    parsed, key = _key(space, spec)
+    parsed, key, bundled = _key(space, spec)
     store = RunStore(home(), writes=False)
     if not store.finished(key, space.token):
         raise RunFailed("The result is no longer there; run the audit again.")
 
     def load() -> RunResult:
-        return RunResult.load(store.folder(key, space.token)).with_spec(parsed)
+        return RunResult.load(store.folder(key, space.token))
 
-    return _results.get(f"{space.token} {key}", load, space.token)
+    own = f"{space.token} {key}"
+    if bundled.is_file():  # the same in every workspace but for its paths
+        found = _results.get(bundled.name, load)
+        return _examples.get(own, lambda: found.with_spec(parsed), space.token)
+    return _results.get(own, lambda: load().with_spec(parsed), space.token)
 
 
 def badge(space: Workspace, spec: Mapping[str, Any]) -> str | None:
     """Return the badge of the first audit of `spec` from its finished result; None in those of 0.1.0."""
-    _, key = _key(space, spec)
+    _, key, _ = _key(space, spec)
     path = RunStore(home(), writes=False).folder(key, space.token) / "results.json"
 
     def read() -> str | None:
@@ -532,15 +537,16 @@ def saved_result(space: Workspace, identity: str) -> RunResult:
     return _results.get(f"{space.token} saved {identity}", load, space.token)
 
 
-def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str]:
-    """Check `spec` and return it with the key of its run."""
+def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str, Path]:
+    """Check `spec`; return it, the key of its run, and where its result lies if it is an example's."""
     asked = json.dumps([space.token, dict(spec)], sort_keys=True)
     parsed = _specs.get(digest_of(asked), lambda: parse_spec(spec, space.folder), space.token)
     for where, written, path in parsed.paths():
         check_inside(space, path, where, written)
     stamps = [stamp_of(path) for _, _, path in parsed.paths()]
 
-    def make() -> str:
-        return parsed.key([file_digest(path, where, written) for where, written, path in parsed.paths()])
+    def make() -> tuple[str, Path]:
+        digests = [file_digest(path, where, written) for where, written, path in parsed.paths()]
+        return parsed.key(digests), examples.result_file(parsed, digests)
 
-    return parsed, _keys.get(digest_of([asked, stamps]), make, space.token)
+    return parsed, *_keys.get(digest_of([asked, stamps]), make, space.token)

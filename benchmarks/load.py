@@ -19,6 +19,7 @@ import io
 import json
 import os
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -99,7 +100,7 @@ class Visitor:
         self._page, self._session = "", ""
         self._port = port
         self.buttons: dict[str, str] = {}
-        self.sliders: dict[str, tuple[float, float]] = {}
+        self.sliders: dict[str, tuple[float, float] | list[str]] = {}  # ends, or what is chosen among
         self.figures: list[str] = []
         self.uploader = ""
         self.words = ""
@@ -121,8 +122,11 @@ class Visitor:
     def act(self, drawn: random.Random, told: Told) -> None:
         """Move a slider or click a mark, whichever the page has and chance says."""
         if self.sliders and (not self.figures or drawn.random() < 0.5):
-            name, (low, high) = drawn.choice(list(self.sliders.items()))
-            told.reactions.append(self._ask(name, double_array_value=[drawn.uniform(low, high)]))
+            name, places = drawn.choice(list(self.sliders.items()))
+            if isinstance(places, list):
+                told.reactions.append(self._ask(name, string_array_value=[drawn.choice(places)]))
+            else:
+                told.reactions.append(self._ask(name, double_array_value=[drawn.uniform(*places)]))
             told.acts["sliders"] += 1
         elif self.figures:
             clicked = json.dumps([{"event": "clicked", "value": {"trace": 0, "point": drawn.randint(0, 3)}}])
@@ -171,8 +175,8 @@ class Visitor:
             changed = state.widget_states.widgets.add()
             changed.id = widget
             for name, given in value.items():
-                if name == "double_array_value":
-                    changed.double_array_value.data.extend(given)
+                if name.endswith("_array_value"):
+                    getattr(changed, name).data.extend(given)
                 elif name == "file_uploader_state_value":
                     changed.file_uploader_state_value.CopyFrom(given)
                 else:
@@ -195,7 +199,8 @@ class Visitor:
                 if element.WhichOneof("type") == "button":
                     self.buttons[element.button.label] = element.button.id
                 elif element.WhichOneof("type") == "slider" and len(element.slider.default) == 1:
-                    self.sliders[element.slider.id] = (element.slider.min, element.slider.max)
+                    slider = element.slider
+                    self.sliders[slider.id] = list(slider.options) or (slider.min, slider.max)
                 elif element.WhichOneof("type") == "bidi_component" and "figure" in element.bidi_component.id:
                     self.figures.append(element.bidi_component.id)
                 elif element.WhichOneof("type") == "file_uploader" and not self.uploader:
@@ -295,7 +300,7 @@ def _check(visitor: Visitor, own: str, page: str, told: Told) -> None:
     others = {words[k : k + 8] for k in _places(words, "group") if words[k + 5 : k + 8].isdigit()} - {own}
     if others:
         told.wrong.append(f"{own} saw {sorted(others)[:3]} on {page or 'data'}")
-    if "Something broke" in words or "Traceback" in words:
+    if "Something went wrong on this page" in words or "Traceback" in words:
         told.wrong.append(f"{own}: the page {page or 'data'} broke")
     if not words:
         told.wrong.append(f"{own}: the page {page or 'data'} was empty")
@@ -477,6 +482,9 @@ def main() -> None:
         if chosen.rush:
             sys.exit(max(rush(port, base, pid)) > LIMIT_SECONDS)
         told = measure(chosen.sessions, chosen.seconds, port, base, pid)
+        log = (base / "server.log").read_text(encoding="utf-8", errors="replace")
+        for sentence, times in Counter(re.findall(r"(?m)^\w+(?:Error|Exception): .*", log)).most_common(5):
+            print(f"  the server's log, {times} times: {sentence[:200]}")
     sys.exit(1 if told.wrong else 0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -50,6 +50,7 @@ class Cache(Generic[T]):
     def __init__(self, size: Callable[[T], int], most: int, most_each: int | None = None) -> None:
         self._size, self._most, self._most_each = size, most, min(most_each or most, most)
         self._things: OrderedDict[str, _Kept[T]] = OrderedDict()
+        self._bytes: Counter[str] = Counter()  # by owner
         self._lock = threading.Lock()
 
     def get(self, key: str, make: Callable[[], T], owner: str = "") -> T:
@@ -65,35 +66,48 @@ class Cache(Generic[T]):
         with self._lock:
             if key not in self._things and self._make_room(size, owner):
                 self._things[key] = _Kept(thing, owner, size, time.monotonic())
+                self._bytes[owner] += size
         return thing
 
     def forget(self, owner: str) -> None:
         """Drop all that is remembered for `owner`."""
         with self._lock:
-            for key in [key for key, kept in self._things.items() if kept.owner == owner]:
-                del self._things[key]
+            for key in self._of(owner):
+                self._drop(key)
 
     @property
     def size(self) -> int:
         """Bytes remembered now."""
         with self._lock:
-            return self._total()
+            return self._bytes.total()
 
     def _make_room(self, size: int, owner: str) -> bool:
         if size > self._most_each:
             return False
-        own = [key for key, kept in self._things.items() if kept.owner == owner]
-        while own and (self._total(owner) + size > self._most_each or self._total() + size > self._most):
-            del self._things[own.pop(0)]
+        if self._fits(size, owner):
+            return True
+        for key in self._of(owner):
+            self._drop(key)
+            if self._fits(size, owner):
+                return True
         now = time.monotonic()
         for key in [key for key, kept in self._things.items() if now - kept.used > _LOOKED_AT_SECONDS]:
-            if self._total() + size <= self._most:
-                break
-            del self._things[key]
-        return self._total() + size <= self._most
+            self._drop(key)
+            if self._fits(size, owner):
+                return True
+        return False
 
-    def _total(self, owner: str | None = None) -> int:
-        return sum(kept.size for kept in self._things.values() if owner is None or kept.owner == owner)
+    def _fits(self, size: int, owner: str) -> bool:
+        return self._bytes[owner] + size <= self._most_each and self._bytes.total() + size <= self._most
+
+    def _of(self, owner: str) -> list[str]:
+        return [key for key, kept in self._things.items() if kept.owner == owner]
+
+    def _drop(self, key: str) -> None:
+        kept = self._things.pop(key)
+        self._bytes[kept.owner] -= kept.size
+        if not self._bytes[kept.owner]:
+            del self._bytes[kept.owner]
 
 
 def frame_bytes(frame: pd.DataFrame) -> int:

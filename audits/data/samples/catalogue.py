@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +22,11 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 _INSTALLED = _PACKAGE / "pages" / "sample_data"
 FOLDER = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent / "sample_data"
 """The files: inside the installed package, or beside it in a checkout."""
+
+
+@cache
+def _read(name: str) -> Any:
+    return yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,7 @@ class ExampleSet:
     @property
     def spec(self) -> dict[str, Any]:
         """The spec as plain data, a fresh copy at each call."""
-        return yaml.safe_load((FOLDER / self.files[0]).read_text(encoding="utf-8"))
+        return deepcopy(_read(self.files[0]))
 
 
 CATALOGUE: Mapping[str, ExampleSet] = MappingProxyType(
