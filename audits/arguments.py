@@ -74,8 +74,8 @@ def protected_of(table: JoinedTable, protected: Any) -> list[str]:
     if protected is None or (isinstance(protected, (str, list, tuple, Mapping)) and not protected):
         columns = choices(table.given.frame.columns)
         raise InputError(
-            "protected", "is missing: which groups are compared?",
-            advice=f"such as protected='sex', of the columns {columns}, or protected={{'sex': values}}",
+            "protected", f"is missing: it names the groups to compare; X holds {columns}",
+            advice="write protected='COLUMN', or protected={'sex': values} for values outside X",
         )  # fmt: skip
     if isinstance(protected, str):
         protected = [protected]

@@ -26,6 +26,7 @@ __all__ = [
     "allowed_address",
     "build",
     "check_options",
+    "check_seed",
     "choices",
     "finite",
     "generator",
@@ -88,6 +89,12 @@ def finite(where: str, values: np.ndarray) -> np.ndarray:
             advice="drop or replace the missing and infinite values",
         )
     return values
+
+
+def check_seed(seed: object) -> None:
+    """Raise `InputError` unless `seed` can seed every generator used here."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
+        raise InputError("seed", "must be a whole number from 0 to 4,294,967,295", seed)
 
 
 def generator(rng: np.random.Generator | int | None) -> np.random.Generator:
@@ -232,20 +239,23 @@ def _explain(problem: ErrorDetails, where: str, known: list[str]) -> InputError:
     if kind in {"missing", "missing_argument"}:
         return InputError(path, "is missing", advice=f"add it: {last}: …")
     if kind in _MEANT:
-        return InputError(
-            path, f"must be {_MEANT[kind]}", given, _corrected_line(_MEANT[kind], str(last), given)
-        )
+        return InputError(path, f"must be {_MEANT[kind]}", given, _corrected_line(_MEANT[kind], last, given))
     if kind == "int_type" and isinstance(given, str) and given.strip().isdigit():
-        return InputError(path, "must be a whole number", given, f"write {last}: {given.strip()}")
+        return InputError(path, "must be a whole number", given, _line(last, given.strip()))
     rule = (problem["msg"][0].lower() + problem["msg"][1:]).replace("input should", "must")
     return InputError(path, rule, given, _nearest(problem, given))
 
 
-def _corrected_line(shape: str, key: str, given: object) -> str:
+def _line(key: object, value: object) -> str:
+    """Return what to write under a key, or as an entry of a list, whose `key` is its place."""
+    return f"write {value}" if isinstance(key, int) else f"write {key}: {value}"
+
+
+def _corrected_line(shape: str, key: object, given: object) -> str:
     """Return the line that puts a lone value into a list, or names a mapping's shape."""
     if shape == "a list" and isinstance(given, (str, int, float)):
-        return f"write {key}: [{given}]"
-    return f"write {key}: {{NAME: VALUE}}" if shape == "a mapping" else ""
+        return _line(key, f"[{given}]")
+    return _line(key, "{NAME: VALUE}") if shape == "a mapping" else ""
 
 
 def _nearest(problem: ErrorDetails, given: object) -> str:
@@ -257,9 +267,9 @@ def _nearest(problem: ErrorDetails, given: object) -> str:
             return f"write {{{options[-1]}: [{given}]}}"
         near = difflib.get_close_matches(str(given), options, n=1)
         ours = value_line(given, options) or (near[0] if near else None)
-        return f"write {last}: {ours}" if ours else ""
+        return _line(last, ours) if ours else ""
     bounds = problem.get("ctx", {})
     share = bounds.get("lt", bounds.get("le")) == 1
     if share and isinstance(given, (int, float)) and 1 < given <= 100:
-        return f"write {last}: {given / 100:g}, a share"
+        return f"{_line(last, f'{given / 100:g}')}, a share"
     return ""

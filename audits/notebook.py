@@ -12,6 +12,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
 from typing import Any, ParamSpec, cast, get_args
 
 import pandas as pd
@@ -25,7 +26,7 @@ from audits.arguments import (
     stored_predictions,
     weights_of,
 )
-from audits.checks import choices, one_of
+from audits.checks import check_seed, choices, one_of
 from audits.data import AuditData, build_data, data_spec
 from audits.data.adapters import given_table
 from audits.data.preprocessing.outcomes import MAX_CLASSES
@@ -134,7 +135,8 @@ def audit(
     ----------
     model : object or None
         Has ``predict_proba``, ``decision_function`` or ``predict``, is a torch module, or a function of a
-        table. None where `predictions` or `scores` say what it decided.
+        table; or the path of a model file (ONNX, skops, XGBoost, LightGBM, CatBoost). None where
+        `predictions` or `scores` say what it decided.
     X : DataFrame, polars or Arrow frame, or array (n, d)
         The people, as the model reads them: it is handed the same form and types, moved people too.
     y : str or array (n,), optional
@@ -208,6 +210,7 @@ def audit(
             ("output", output, (None, *get_args(Output))),
         ):
             one_of(name, each, known)
+        check_seed(seed)
         given = given_table(X, columns=columns if is_matrix(X) else None)
         sources = [name for name, each in (("model", model), ("predictions", predictions), ("scores", scores))
                    if each is not None]  # fmt: skip
@@ -247,17 +250,22 @@ def audit(
             else [counts]
         )
         apart = [name for name in (label, who, *weighing) if name is not None]
-        if model is None:
-            found = (
-                Predictions(score=label)
-                if itself
-                else stored_predictions(table, predictions, scores, higher_is, made)
-            )
+        if model is None or isinstance(model, (str, PathLike)):
+            about: dict[str, Any]
             section["features"] = list(features) if features is not None else None
+            if model is not None:  # a file, opened as a spec's is
+                spec = _model_file(model, columns, classes, output, made)
+                about = {key: each for key, each in vars(spec).items() if each is not None}
+            else:
+                found = (
+                    Predictions(score=label)
+                    if itself
+                    else stored_predictions(table, predictions, scores, higher_is, made)
+                )
+                spec = ModelSpec(predictions=found)
+                about = {"predictions": {key: each for key, each in vars(found).items() if each}}
             data = _build_data(table, section)
-            spec = ModelSpec(predictions=found)
             subject = make_subject(data, spec, threshold=threshold, seed=seed)
-            about: dict[str, Any] = {"predictions": {key: each for key, each in vars(found).items() if each}}
         else:
             reads = tuple(columns) if columns is not None else model_columns(model, given, apart, groups)
             for name in reads:
@@ -302,6 +310,12 @@ def audit(
             subject=subject,
             not_run=not_run,
         )
+
+
+def _model_file(path: Any, columns: Any, classes: Any, output: Any, made: Made) -> ModelSpec:
+    """Return a model's file as a spec names it; its format may say in which order it reads what."""
+    said = {"columns": columns, "classes": classes, "output": output, "made": made}
+    return ModelSpec(path=str(path), **{name: each for name, each in said.items() if each is not None})
 
 
 def _is_amount(values: pd.Series, favorable: Any) -> bool:
@@ -450,13 +464,15 @@ _KEYS = {
     "data.label.column": "y",
     "data.label.": "favorable.",
     "data.label": "y",
+    "model.path": "model",
     "model.predictions.score": "scores",
     "model.predictions.label": "predictions",
     "model.predictions.higher_is": "higher_is",
     "data.": "",
     "model.": "",
 }
-_KEY = re.compile("|".join(re.escape(key) for key in _KEYS))
+_KEY = re.compile(r"(?<!['\w])(" + "|".join(re.escape(key) for key in _KEYS) + ")")
+_COLUMNS = re.compile(r"add under model, (.*?)columns: ")
 _PLACE = re.compile(r"audits\[\d+\]\.(\w+)")
 _WEIGHTS = re.compile(r"weights: \{column: (\w+), kind: counts\}, or kind: sampling")
 
@@ -464,6 +480,7 @@ _WEIGHTS = re.compile(r"weights: \{column: (\w+), kind: counts\}, or kind: sampl
 def _as_argument_message(sentence: str) -> str:
     """Return a sentence about a spec's keys as one about the arguments of `audit`."""
     sentence = _WEIGHTS.sub(r"weights={'column': \1, 'kind': 'counts'}, or 'kind': 'sampling'", sentence)
+    sentence = _COLUMNS.sub(r"give \1columns=", sentence)
     return _PLACE.sub(r"audits['\1']", _KEY.sub(lambda found: _KEYS[found[0]], in_python(sentence)))
 
 

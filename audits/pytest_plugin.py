@@ -29,13 +29,16 @@ class Checking:
 
     def check(
         self,
-        spec: str | Path | Mapping[str, Any] | RunResult,
+        spec: Any,
         rules: str | Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
         *,
         baseline: str | Path | None = None,
         fail_on: str | Mapping[str, Any] | None = None,
+        **audited: Any,
     ) -> RunResult:
-        """Fail the test if results, or those of a spec, do not pass, as `audits.check` does.
+        """Fail the test if results, or those of a spec or a model, do not pass, as `evenhand.check` does.
+
+        With a model, `audited` holds what ``evenhand.audit`` takes beside it: ``X=X, y=y, favorable=1, …``.
 
         Each audit's finding goes to the test's properties, which pytest's JUnit file holds.
 
@@ -49,6 +52,10 @@ class Checking:
         from audits.runs.gates.check import check  # late: pytest loads this for every suite
 
         folder = self.request.path.parent
+        if audited:
+            from audits.notebook import audit as audit_model
+
+            spec = audit_model(spec, **audited)
         given = folder / spec if isinstance(spec, (str, Path)) else spec
         result = check(given, rules, baseline=baseline, base_dir=folder, fail_on=fail_on)
         for audit in result.audits:

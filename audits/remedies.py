@@ -184,7 +184,7 @@ def mitigate(
             "methods": list(methods), "by": by, "measure": measure, "accuracy_lost": accuracy_lost,
             **(options or {}),
         }  # fmt: skip
-        request = audit_request("mitigation", asked, "options")
+        request = audit_request("mitigation", asked, "")
         own = OwnEstimator(estimator, people, subject)
         kept: list[Candidate] = []
         result = mitigation(

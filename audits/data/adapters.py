@@ -154,6 +154,8 @@ def given_table(table: Any, name: str = "X", columns: Sequence[str] | None = Non
     """
     if isinstance(table, pd.DataFrame):
         names = tuple(table.columns)
+        if table.empty:
+            raise InputError(name, f"must have rows and columns, but has {len(table):,} and {len(names):,}")
         frame = table.set_axis(pd.Index([str(each) for each in names], dtype="str"), axis=1)
         return GivenTable(frame, names, "pandas", table)
     if isinstance(table, (np.ndarray, list, tuple)) or type(table).__name__ == "Tensor":

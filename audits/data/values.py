@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import difflib
+import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -35,6 +37,7 @@ TEXT: Any = "str" if isinstance(pd.Series([], dtype="str").dtype, pd.StringDtype
 _TRUE = frozenset({"true", "yes", "y", "t", "1", "on"})
 _FALSE = frozenset({"false", "no", "n", "f", "0", "off"})
 TRUTH_PAIRS = tuple(frozenset(pair) for pair in (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n")))
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 _MAX_EXACT = 2.0**53
 _EPOCH = pd.Timestamp("1970-01-01")  # in microseconds, and so far beyond the year 2262, too
 
@@ -136,6 +139,8 @@ def near(text: str, options: Iterable[str]) -> str:
     options = list(options)
     if not options:
         return "there are none"
+    if all(_NUMBER.fullmatch(option) for option in options):
+        return f"choose {choices(map(json.loads, options))}"
     squeezed = {option.casefold().replace(" ", ""): option for option in options}
     close = difflib.get_close_matches(text.casefold().replace(" ", ""), squeezed, n=1)
     return f"did you mean {squeezed[close[0]]!r}" if close else f"choose {choices(options)}"

@@ -152,4 +152,5 @@ def verdicts_named(figure: go.Figure, verdicts: Iterable[str | None]) -> go.Figu
 
 def legend_name(verdict: str) -> str:
     """Return what legends call a verdict: as badges do."""
-    return {EVIDENCE: "difference found", INSUFFICIENT: "can't tell yet"}.get(verdict, verdict)
+    names: dict[str, str] = {EVIDENCE: "difference found", INSUFFICIENT: "can't tell yet"}
+    return names.get(verdict, verdict)

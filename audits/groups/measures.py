@@ -153,11 +153,14 @@ def metrics_of(given: Mapping[str, Callable[..., float] | Metric]) -> list[Metri
     InputError
         If one is no function, or has no name.
     """
+    if not isinstance(given, Mapping):
+        rule = "must be a mapping of names to functions"
+        raise InputError("metrics", rule, given, "write metrics={'NAME': FUNCTION}")
     found = []
     for name, each in given.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             rule = "must have names of letters, digits, spaces, _ and -"
-            raise InputError("metrics", rule, name, 'write metrics={"name": function}')
+            raise InputError("metrics", rule, name, "write metrics={'NAME': FUNCTION}")
         if isinstance(each, Metric):
             found.append(each)
         elif callable(each):
@@ -310,7 +313,8 @@ def _called(metric: Metric, rows: Rows) -> Function:
         said = f"{type(error).__name__}: {error}"
         raise InputError(where, f"failed on all {len(told[0]):,} people ({said})") from error
     if not isinstance(value, (bool, int, float, np.number, np.bool_)) or not math.isfinite(float(value)):
-        raise InputError(where, "must give one finite number for all people", repr(value)[:60])
+        given = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else value
+        raise InputError(where, "must give one finite number for all people", given)
     return function
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from audits.checks import choices
+from audits.checks import check_seed, choices
 from audits.data import AuditData
 from audits.data.outliers import check_spread
 from audits.data.partition import cell_counts, single_people
@@ -80,8 +80,7 @@ def make_subject(
         only, too few rows to train, scores that are not finite, classes that do not match.
     """
     model_spec.check()
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
-        raise InputError("seed", "must be a whole number from 0 to 4,294,967,295", seed)
+    check_seed(seed)
     progress(0.0, "preparing the model")
     learns = what_to_learn(data, label=model_spec.predict is not None)
     levels = data.groups

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -79,8 +80,10 @@ class ColumnRequest:
         try:
             said = self.call(self.reader(frame))
         except Exception as error:  # whatever a stranger's model raises
-            said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            said = f"{type(error).__name__}: {_beginning(error)}"
             advice = "try calling it with X; columns=[…] names what it reads, in its order"
+            if frame[list(self.columns)].isna().to_numpy().any():
+                advice = "fill in what is missing as in training, or leave these rows out"
             if type(error).__name__ == "NotFittedError":
                 said, advice = "it is not fitted", "fit it first"
             raise InputError(
@@ -175,6 +178,12 @@ def model_columns(
         f"is needed: the model reads {wanted} columns, and X has {len(every)} beside the label",
         advice=f"name them in the model's order: columns={[*every][:3]!r}"[:-1] + ", …]",
     )
+
+
+def _beginning(error: Exception) -> str:
+    """Return the first two sentences of what an error says."""
+    said = re.split(r"(?<=[.!?])\s", " ".join(str(error).split()))
+    return " ".join(said[:2])[:300].rstrip(".")
 
 
 def says_what_it_reads(model: Any) -> bool:
@@ -277,8 +286,7 @@ def _way_to_ask(model: Any, output: Output | None) -> tuple[Callable[[Any], Any]
     if isinstance(model, str):
         raise InputError(
             "model", "must be the model itself", model,
-            "pass the object; for a file, write a spec with model: {path: …}; of stored predictions: "
-            "evenhand.audit(None, X, y, predictions=…)",
+            "pass the object; of stored predictions: evenhand.audit(None, X, y, predictions=…)",
         )  # fmt: skip
     if is_network(model):
         return _network_call(model), output

@@ -250,6 +250,9 @@ def model_path(path: str, base_dir: Path, where: str = "model.path") -> Path:
     check_format(path, where, folder=(found / "MLmodel").exists())
     if not found.is_file():
         raise InputError(
-            where, "must name an existing file", path, f"relative names are looked up in {base_dir}"
+            where,
+            "must name an existing file",
+            path,
+            f"relative names are looked up in {'the current folder' if base_dir == Path() else base_dir}",
         )
     return found

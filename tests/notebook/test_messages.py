@@ -63,12 +63,35 @@ def test_each_names_what_is_wrong_and_what_to_write(people, hired) -> None:
         (refused(model, read, hired, protected="ages"), "protected", "'age'"),
         (refused(model, read, hired, weights=np.full(N, 0.5)), "weights", "'kind': 'sampling'"),
         (refused(model, read, hired[:9]), "y", ""),
+        (refused(model, read, hired, favorable=2), "favorable", "0 or 1"),
+        (refused(model, read.mask(read["age"] > 60), hired), "model", "missing"),
+        (refused(model, read[:0], hired[:0], protected="age"), "X", ""),
+        (refused(model, read, hired, metrics=["f1"]), "metrics", "{'NAME': FUNCTION}"),
+        (refused(model, read, hired, seed="one"), "seed", ""),
+        (refused("model.pkl", read, hired), "model", "skops.io.dump(model, 'model.skops')"),
     ]
     for error, where, advice in cases:
         assert error.where == where, error
         assert advice in error.advice, error
         assert "np." not in str(error)
         assert "type()" not in str(error)
+
+
+def test_a_model_file_has_the_scores_of_its_model(people, hired, tmp_path) -> None:
+    from skl2onnx import to_onnx
+
+    read = people[["hours", "age"]]
+    model = LogisticRegression().fit(read, hired)
+    exported = to_onnx(model, read.to_numpy("float32")[:1], options={"zipmap": False})
+    (tmp_path / "model.onnx").write_bytes(exported.SerializeToString())
+    error = refused(tmp_path / "model.onnx", people, hired)
+    assert "columns=[" in error.advice
+    opened = evenhand.audit(
+        tmp_path / "model.onnx", people, hired, favorable=1, protected={"sex": SEX},
+        audits="groups", columns=["hours", "age"],
+    )  # fmt: skip
+    np.testing.assert_allclose(opened.subject.scores, model.predict_proba(read)[:, 1], atol=1e-6)
+    assert opened.spec["model"]["columns"] == ["hours", "age"]
 
 
 def test_the_lines_that_are_told_work(people, hired) -> None:
@@ -132,5 +155,14 @@ def test_a_gate_says_what_it_judges_and_takes_one_rule(people, hired) -> None:
     assert error.value.where == "spec"
     results = evenhand.audit(model, read, hired, favorable=1, protected={"sex": SEX}, audits="groups")
     assert results.check({"metric": "selection_rate", "at_least": 0.01}) is not None
+    with pytest.raises(InputError) as error:
+        results.check("impact_ratio > 0.8")
+    assert error.value.where == "rules"
+    with pytest.raises(InputError) as error:
+        results.check(["impact_ratio"])
+    assert error.value.advice == "write {NAME: VALUE}"
+    with pytest.raises(InputError) as error:
+        evenhand.compare(results, "other")
+    assert error.value.where == "second"
     with pytest.raises(evenhand.GateFailed):
         results.check({"metric": "selection_rate", "at_least": 0.99})

@@ -196,7 +196,8 @@ class Changes(NotebookDisplay):
         """Whom the second model decides otherwise, in one sentence."""
         if not self.decided:
             made = "one audit" if len(self.audits) == 1 else f"{len(self.audits)} audits"
-            return f"{begun(made)} of the second model compared with the first, on the same people."
+            people = "as two samples" if self.notes else "on the same people"
+            return f"{begun(made)} of the second model compared with the first, {people}."
         whole = self.decided[0]
         changed = whole.gained + whole.lost
         if not changed:

@@ -79,6 +79,10 @@ def compare(first: OneRun, second: OneRun) -> Changes:
     InputError
         If the two have no audit in common.
     """
+    for where, run in (("first", first), ("second", second)):
+        if not hasattr(run, "audits"):
+            rule = "must be what evenhand.audit or evenhand.load returned"
+            raise InputError(where, rule, type(run).__name__, "audit each model first")
     runs, subjects, notes = _on_common_people(first, second)
     told = tuple(
         audit_change(one, two, place, subjects, independent=bool(notes))

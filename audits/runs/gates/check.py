@@ -82,6 +82,9 @@ def _gate_spec(
     rules: str | Sequence[Mapping[str, Any]] | Mapping[str, Any] | None, baseline: str | Path | None
 ) -> str | Mapping[str, Any] | None:
     """Return rules and a baseline as one gate; None where nothing was said."""
+    if isinstance(rules, str) and rules not in {"evidence", "material", "gate"}:
+        advice = "write rules=[{'metric': 'impact_ratio', 'at_least': 0.8}]"
+        raise InputError("rules", "must be rules, 'evidence' or 'material'", rules, advice)
     if isinstance(rules, str) and baseline is None:
         return rules
     limits = {"evidence": {"evidence": 0}, "material": {"material": 0}}
