@@ -6,7 +6,7 @@
 # make screenshots   draw every page in five states at two widths, into SCREENSHOTS, to be looked at
 # make lowest  try the lowest versions that pyproject.toml allows, in an environment of their own (4 minutes of processor time)
 # make docs   bring docs/architecture.md up to date, and build the documentation into site/
-# make wheel  build the wheel into dist/, and beside it an SBOM (CycloneDX); `make docs wheel` puts the documentation in it
+# make wheel  build the wheel into dist/, and its SBOM (CycloneDX) into build/; `make docs wheel` puts the documentation in it
 # make release   run every check and test, build documentation, wheel and SBOM, and tag the version; nothing is pushed
 # make lock   write requirements.lock: every package but torch, with its hashes
 # make audit  look for known faults of these packages; without a network that is skipped, and said
@@ -126,7 +126,7 @@ $(TOOLS)/.ready: requirements-tools.txt
 
 wheel: $(TOOLS)/.ready
 	$(TOOLS)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
-	$(TOOLS)/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o dist/evenhand.cdx.json requirements.lock
+	$(TOOLS)/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o build/evenhand.cdx.json requirements.lock
 
 VERSION := $(shell sed -n 's/^VERSION = "\(.*\)"/\1/p' audits/runs/version.py)
 UNCHANGED := git diff --quiet HEAD || { echo "Commit your changes first: a tag names what was tested." >&2; exit 1; }
@@ -139,7 +139,7 @@ release:
 	@$(MAKE) --no-print-directory docs wheel audit
 	@$(UNCHANGED)
 	git tag -a v$(VERSION) -m "Evenhand $(VERSION)"
-	@echo "dist/ holds the wheel and its SBOM. To publish the tag: git push origin v$(VERSION)"
+	@echo "dist/ holds the wheel, build/evenhand.cdx.json is its SBOM. To publish the tag: git push origin v$(VERSION)"
 
 lock: $(TOOLS)/.ready
 	grep -v '^torch==' requirements.txt | $(TOOLS)/bin/uv pip compile --quiet --python-version 3.11 --universal \

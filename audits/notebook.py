@@ -13,6 +13,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, ParamSpec, cast, get_args
 
 import pandas as pd
@@ -250,7 +251,7 @@ def audit(
             else [counts]
         )
         apart = [name for name in (label, who, *weighing) if name is not None]
-        if model is None or isinstance(model, (str, PathLike)):
+        if model is None or isinstance(model, PathLike) or (isinstance(model, str) and Path(model).suffix):
             about: dict[str, Any]
             section["features"] = list(features) if features is not None else None
             if model is not None:  # a file, opened as a spec's is

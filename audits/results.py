@@ -248,12 +248,29 @@ class NotebookDisplay:
         table = self.to_frame()  # type: ignore[attr-defined]
         more = f"<p><small>{len(table) - _HEAD:,} more rows</small></p>" if len(table) > _HEAD else ""
         by_row = table.index.name is not None
-        cells = table.head(_HEAD).to_html(index=by_row, border=0, float_format=_cell, na_rep="–")
+        cells = _narrow(table.head(_HEAD)).to_html(index=by_row, border=0, float_format=_cell, na_rep="–")
         finding = html.escape(self.finding)
         return (
             f"<div><p><b>{html.escape(self.judged.badge_text)}.</b> {finding}</p>{notes}{cells}{more}</div>"
         )
 
 
+def _narrow(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with the ends of intervals beside their values, and the verdict before these."""
+    ends = {name: (f"{name} low", f"{name} high") for name in table if f"{name} low" in table}
+    shown = table.drop(columns=[end for both in ends.values() for end in both if end in table])
+    for name, (low, high) in ends.items():
+        shown[name] = [
+            _cell(value) if pd.isna(bottom) else f"{_cell(value)} ({_cell(bottom)} to {_cell(top)})"
+            for value, bottom, top in zip(table[name], table[low], table[high], strict=True)
+        ]
+    if ends and "verdict" in shown:
+        shown.insert(list(shown).index(next(iter(ends))), "verdict", shown.pop("verdict"))
+    return shown
+
+
 def _cell(value: float) -> str:
+    if pd.isna(value):
+        return "–"
+
     return f"{value:,.0f}" if abs(value) >= 1 and float(value).is_integer() else f"{value:.3g}"

@@ -38,6 +38,8 @@ def content_keys(data: AuditData) -> np.ndarray:
     if data.y is not None:
         parts.append(pd.DataFrame({"favorable": data.y}))
     together = pd.concat([part.reset_index(drop=True) for part in parts], axis=1)
+    if together.columns.empty:  # which pandas 2 hashes to nothing
+        return np.zeros(len(together), np.uint64)
     return pd.util.hash_pandas_object(together, index=False).to_numpy()
 
 

@@ -95,7 +95,7 @@ def to_svg(figure: Any, width: int = 720) -> str | None:
     parts += [_shape(shape, axes, area) for shape in shapes if shape.layer == "below"]
     bases: dict[tuple[str, str, Any], float] = {}
     for place, trace in enumerate(traces):
-        color = OKABE_ITO[place % len(OKABE_ITO)]
+        color = (trace.line.color if trace.type == "scatter" else None) or OKABE_ITO[place % len(OKABE_ITO)]
         across, up = axes[trace.xaxis or "x"], axes[trace.yaxis or "y"]
         if trace.type == "bar":
             beside = [each for each in traces if each.type == "bar" and _panel(each) == _panel(trace)]
@@ -174,8 +174,7 @@ def _extent(trace: Any, letter: str) -> list[Any]:
 def _lay_out(layout: Any, axes: Mapping[str, _Axis], width: int, height: int) -> None:
     """Give every axis its pixels: what is left beside labels, titles and margins."""
     margin = layout.margin
-    left, right = float(margin.l or 8), float(width - (margin.r or 12))
-    top, bottom = margin.t if margin.t is not None else 36, float(height - (margin.b or 8))
+    right, top = float(width - (margin.r or 12)), margin.t if margin.t is not None else 36
     heads = [_size(note.text or "")[1] for note in layout.annotations if note.yref == "paper" and note.y >= 1]
     top = float(max(top, 26 + max(heads, default=0)) if layout.showlegend is not False else top)
     beside, under = 0.0, 0.0
@@ -186,7 +185,8 @@ def _lay_out(layout: Any, axes: Mapping[str, _Axis], width: int, height: int) ->
             beside = max(beside, max(labels, default=0) + 8 * bool(labels) + (22 if title else 0))
         if name[0] == "x" and (_crossing_axis(name, axes).layout.domain or (0.0,))[0] < 0.01:
             under = max(under, 20 * bool(labels) + (6 + _size(title)[1] if title else 0))
-    left, bottom = left + beside, bottom - under
+    # as Plotly does: a margin that is asked for holds labels and titles, and grows where they need more
+    left, bottom = max(float(margin.l or 0), 8 + beside), height - max(float(margin.b or 0), 8 + under)
     for name, axis in axes.items():
         first, last = axis.layout.domain or (0.0, 1.0)
         near, far = (left, right) if name[0] == "x" else (bottom, top)
@@ -269,7 +269,7 @@ def _scatter(trace: Any, across: _Axis, up: _Axis, color: str) -> Iterator[str]:
     if "lines" in mode:
         line = trace.line
         dash = _DASHES.get(line.dash or "", "")
-        style = f'stroke="{line.color or color}" stroke-width="{line.width or 2}" opacity="{opacity}"'
+        style = f'stroke="{color}" stroke-width="{line.width or 2}" opacity="{opacity}"'
         style += f' stroke-dasharray="{dash}"' if dash else ""
         for part in _unbroken(points):
             path = "L".join(f"{x:.1f},{y:.1f}" for x, y in part)

@@ -285,7 +285,7 @@ def _way_to_ask(model: Any, output: Output | None) -> tuple[Callable[[Any], Any]
         )  # fmt: skip
     if isinstance(model, str):
         raise InputError(
-            "model", "must be the model itself", model,
+            "model", "must be the model itself or the path of its file", model,
             "pass the object; of stored predictions: evenhand.audit(None, X, y, predictions=…)",
         )  # fmt: skip
     if is_network(model):

@@ -95,7 +95,7 @@ def test_an_onnx_file_that_gives_nan(cli, tmp_path):
     [
         ({"tresholds": 0.5}, "tresholds is not a known key; did you mean 'threshold'"),
         ({"data": {"path": "nobody.csv"}}, "data.path must name an existing file, got 'nobody.csv'"),
-        ({"data": {"favorable": 7}}, "data.favorable must be a label value, got 7; choose '0' or '1'"),
+        ({"data": {"favorable": 7}}, "data.favorable must be a label value, got 7; choose 0 or 1"),
         ({"model": {"path": "model.pkl"}}, "model.path holds a pickle and is refused because loading"),
         ({"audits": [{"flipsets": {}}]}, "must be the name of an audit, got 'flipsets'; did you mean"),
         ({"source": {"group": "nort"}}, r"audits\[0\]\.flipset.* got 'nort'; did you mean 'north'"),
