@@ -43,12 +43,12 @@ setup(
     long_description_content_type="text/markdown",
     packages=[
         *find_packages(include=["audits", "audits.*"]),
+        "evenhand",  # a package, not a module: only those can say that they are typed
         *(name for name in folders("audits") if name.startswith(("audits.reports.", "audits.runs.storage."))),
         INSIDE,
         *(f"{INSIDE}.{name}" for top in BESIDE for name in folders(top)),
         *(f"{INSIDE}.{name}" for name in BUILT),
     ],
-    py_modules=["evenhand"],
     package_dir={
         "audits": "audits",
         INSIDE: ".streamlit",

@@ -121,7 +121,7 @@ def test_it_holds_all_that_is_needed_and_no_package_of_another_name(wheel: Path)
         names = set(archive.namelist())
     assert {name.split("/")[0] for name in names} == {
         "audits",
-        "evenhand.py",
+        "evenhand",
         f"evenhand-{VERSION}.dist-info",
     }
     tracked = subprocess.run(
