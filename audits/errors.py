@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ __all__ = [
     "NeedsPeople",
     "RunCancelled",
     "RunFailed",
+    "beginning",
     "distribution_name",
     "how_to_install",
     "is_installed",
@@ -169,6 +171,12 @@ def _plain(value: Any) -> Any:
 def _shorten(value: object) -> str:
     text = quoted(value)
     return text if len(text) <= _MAX_VALUE else text[: _MAX_VALUE - 1] + "…"
+
+
+def beginning(error: Exception) -> str:
+    """Return the first two sentences of what an error says."""
+    said = re.split(r"(?<=[.!?])\s", " ".join(str(error).split()))
+    return " ".join(said[:2])[:300].rstrip(".")
 
 
 class NeedsPeople(InputError):

@@ -53,7 +53,7 @@ class Checking:
 
         folder = self.request.path.parent
         if audited:
-            from audits.notebook import audit as audit_model
+            from evenhand import audit as audit_model
 
             spec = audit_model(spec, **audited)
         given = folder / spec if isinstance(spec, (str, Path)) else spec

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from audits.arguments import JoinedTable, is_matrix, plain_values, protected_of
 from audits.checks import one_of
 from audits.data import AuditData, build_data, data_spec
 from audits.data.adapters import GivenTable, given_table
-from audits.errors import InputError
+from audits.errors import InputError, beginning
 from audits.findings import Findings
 from audits.mitigation.audit import mitigation
 from audits.mitigation.frontier import BOUNDS, SHARES, Candidate, subject_on
@@ -58,6 +59,11 @@ class Mitigation(Findings):
     estimators: tuple[Any, ...] = field(kw_only=True, default=())
     columns: tuple[tuple[str, ...], ...] = field(kw_only=True, default=())
     not_made: Mapping[str, str] = field(kw_only=True, default_factory=dict)
+
+    def __reduce__(self) -> Any:
+        """Pickle as `Findings` do, without the people, but with the estimators."""
+        own = {name: getattr(self, name) for name in ("estimators", "columns", "not_made")}
+        return partial(Mitigation, **own), super().__reduce__()[1]
 
     @property
     def frontier(self) -> tuple[FrontierPoint, ...]:
@@ -373,7 +379,7 @@ def export(estimator: Any, path: str | Path, subject: Subject | None = None) -> 
     except Exception as error:  # a converter may fail in any way
         raise InputError(
             "path",
-            f"cannot be written as ONNX ({type(error).__name__}: {error})",
+            f"cannot be written as ONNX ({type(error).__name__}: {beginning(error)})",
             str(path),
             "write a .skops file",
         ) from error

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,7 +24,7 @@ import pandas as pd
 from audits.checks import choices
 from audits.data.adapters import GivenTable, Reader
 from audits.data.frames import with_columns
-from audits.errors import InputError
+from audits.errors import InputError, beginning
 from audits.models.labels import number_matrix
 from audits.models.networks.exact import is_network
 from audits.models.outputs import OnSource, Regressor, classifier, named_by_data, number_sign
@@ -80,7 +79,7 @@ class ColumnRequest:
         try:
             said = self.call(self.reader(frame))
         except Exception as error:  # whatever a stranger's model raises
-            said = f"{type(error).__name__}: {_beginning(error)}"
+            said = f"{type(error).__name__}: {beginning(error)}"
             advice = "try calling it with X; columns=[…] names what it reads, in its order"
             if frame[list(self.columns)].isna().to_numpy().any():
                 advice = "fill in what is missing as in training, or leave these rows out"
@@ -178,12 +177,6 @@ def model_columns(
         f"is needed: the model reads {wanted} columns, and X has {len(every)} beside the label",
         advice=f"name them in the model's order: columns={[*every][:3]!r}"[:-1] + ", …]",
     )
-
-
-def _beginning(error: Exception) -> str:
-    """Return the first two sentences of what an error says."""
-    said = re.split(r"(?<=[.!?])\s", " ".join(str(error).split()))
-    return " ".join(said[:2])[:300].rstrip(".")
 
 
 def says_what_it_reads(model: Any) -> bool:

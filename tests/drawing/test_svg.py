@@ -81,3 +81,17 @@ def test_a_long_legend_takes_rows_inside_the_figure() -> None:
     assert len(rows) > 1
     assert max(x for x, _ in dots) + 150 < float(root.get("width"))
     assert float(root.get("height")) == 200 + rows[-1] - rows[0]
+
+
+def test_dots_and_error_bars_take_the_color_of_their_line():
+    line = go.Scatter(x=[0, 1], y=[1, 2], line={"color": "#123456"}, error_y={"array": [0.1, 0.1]})
+    assert to_svg(go.Figure(line)).count('"#123456"') == 5  # the line, two dots, two bars
+
+
+def test_a_margin_that_is_asked_for_holds_the_labels():
+    low = go.Figure(go.Scatter(x=[-30, 0, 30], y=[0, 0, 0]), {"height": 114, "margin": {"t": 36, "b": 40}})
+    low.update_xaxes(title="points")
+    picture = to_svg(low)
+    assert ">−30<" in picture or ">-30<" in picture
+    assert ">points<" in picture
+    assert ">30<" in picture

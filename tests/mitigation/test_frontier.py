@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -98,6 +100,14 @@ def test_the_frontier_is_in_results_tables_and_figures(found, tmp_path):
     assert marks == len(found.frontier)
     found.report(tmp_path / "report.html")
     assert found.frontier[-1].name in (tmp_path / "report.html").read_text()
+
+
+def test_a_pickle_keeps_the_estimators(found):
+    back = pickle.loads(pickle.dumps(found))
+    rows = pd.DataFrame({name: [0.0, 1.0] for name in back.reads})
+    np.testing.assert_array_equal(back.estimator.predict(rows), found.estimator.predict(rows))
+    assert back.to_frame().equals(found.to_frame())
+    assert back.subject is None
 
 
 def test_the_same_seed_makes_the_same_frontier():
