@@ -1,7 +1,7 @@
 """The groups' rates at every level of the columns compared: an average can hide what its levels show.
 
 A level is a value of a categorical column, or a quarter of the people by a numeric one. One that holds at
-least 10 % and at least 50 people of a group is covered; intervals hold for all covered levels together.
+least 10% and at least 50 people of a group is covered; intervals hold for all covered levels together.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PARTS = 4
 class LevelDifference:
     """Both groups' favorable rates at one level of a column compared; `difference` is source minus target.
 
-    `frequent` says whether the level holds at least 10 % of a group, `covered` whether it holds 50 people of
+    `frequent` says whether the level holds at least 10% of a group, `covered` whether it holds 50 people of
     it, too, and `comparable` whether it holds 10 people of either.
     """
 
