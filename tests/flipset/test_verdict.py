@@ -185,8 +185,9 @@ def test_groups_that_are_not_compared_are_named():
     frame["decision"] = rng.integers(0, 2, 120)
     data = build_data(frame, DataSpec(label="decision", favorable=1, protected=("group",), features=("x",)))
     result = audited(make_subject(data, model_spec({"predictions": {"label": "decision"}})), **QUICK)
-    assert [each.split(" ")[0] for each in result.not_compared] == ["c"]
-    assert any("c (3.3%" in each for each in result.warnings)
+    [left] = result.not_compared
+    assert "3.3%" in left
+    assert any(left in each for each in result.warnings)
 
 
 def test_matches_are_called_similar_only_within_the_caliper():
