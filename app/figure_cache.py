@@ -31,9 +31,18 @@ _written: dict[int, str] = {}
 
 def cached_section(record: Audit, result: object) -> Section:
     """Return how `result` is presented, its exhibits' figures drawn as `cached_figure` draws them."""
-    found = record.section(result)
+    found = _section(record, result)
     kept = [drawn_once(each, _exhibit_figure, result, record.name, each.key) for each in found.exhibits]
     return dataclasses.replace(found, exhibits=tuple(kept))
+
+
+def _section(record: Audit, result: object) -> Section:
+    own: dict[str, Any] = vars(result)  # it holds the result, so that it can lie nowhere else
+    name = f"section of {record.name}"
+    if name not in own:
+        own[name] = record.section(result)
+    section: Section = own[name]
+    return section
 
 
 def drawn_once(
@@ -44,7 +53,7 @@ def drawn_once(
 
 
 def _exhibit_figure(result: object, audit: str, key: str) -> go.Figure:
-    return AUDITS[audit].section(result).exhibit(key).figure()
+    return _section(AUDITS[audit], result).exhibit(key).figure()
 
 
 def cached_figure(draw: Callable[..., go.Figure], result: object, *more: Any, **options: Any) -> go.Figure:

@@ -541,9 +541,7 @@ def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str, Path]:
     """Check `spec`; return it, the key of its run, and where its result lies if it is an example's."""
     asked = json.dumps([space.token, dict(spec)], sort_keys=True)
     parsed = _specs.get(digest_of(asked), lambda: parse_spec(spec, space.folder), space.token)
-    for where, written, path in parsed.paths():
-        check_inside(space, path, where, written)
-    stamps = [stamp_of(path) for _, _, path in parsed.paths()]
+    stamps = [check_inside(space, path, where, written) for where, written, path in parsed.paths()]
 
     def make() -> tuple[str, Path]:
         digests = [file_digest(path, where, written) for where, written, path in parsed.paths()]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
-from functools import partial
+from copy import copy
+from functools import cache, partial
 from pathlib import Path
 
 import streamlit as st
@@ -32,21 +33,21 @@ def navigation() -> dict[str, list[st.Page]]:
     visitor = auth.person()
     placed = {name for names in QUESTIONS.values() for name in names}
     others = [page for name in AUDITS if name not in placed and (page := page_of(name)) is not None]
-    server = {"Server": [st.Page("views/admin.py", title="Server")]}
+    server = {"Server": [_page("admin", "Server")]}
     return {
         "": [
-            st.Page("views/data_model.py", title="Data & model", default=True),
-            st.Page("views/glance.py", title="At a glance"),
+            _page("data_model", "Data & model", default=True),
+            _page("glance", "At a glance"),
         ],
         **{
             question: [page for name in names if (page := page_of(name))]
             for question, names in QUESTIONS.items()
         },
         **({"Other audits": others} if others else {}),
-        "Deployed": [st.Page("views/monitor.py", title="Monitor")],
+        "Deployed": [_page("monitor", "Monitor")],
         "Take away": [
-            st.Page("views/saved.py", title="Report & saved audits"),
-            st.Page("views/tour.py", title="Demo"),
+            _page("saved", "Report & saved audits"),
+            _page("tour", "Demo"),
         ],
         **(server if visitor is not None and visitor.administers else {}),
     }
@@ -70,13 +71,24 @@ def page_of(name: str) -> st.Page | None:
     """
     view = view_of(name)
     if name == "compare":
-        return st.Page("views/compare.py", title="Compare")
+        return _page("compare", "Compare")
     if not AUDITS.brought(name):
-        return None if view is None else st.Page(view, title=AUDITS[name].title)
+        return None if view is None else _page(name, AUDITS[name].title)
     path = name if view is None else f"{name}-audit"  # the address of another page
     return st.Page(partial(_any_audit, name), title=_title(name), url_path=path)
 
 
+def _page(name: str, title: str, *, default: bool = False) -> st.Page:
+    """Return a page of a script, one that is run once; its file is looked for at the first time."""
+    return copy(_found_page(name, title, default))
+
+
+@cache
+def _found_page(name: str, title: str, default: bool) -> st.Page:
+    return st.Page(f"views/{name}.py", title=title, default=default)
+
+
+@cache
 def view_of(name: str) -> str | None:
     """Return the script of a page, as links name it; None where there is none of that name."""
     return f"views/{name}.py" if (_VIEWS / f"{name}.py").is_file() else None

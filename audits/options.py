@@ -110,7 +110,7 @@ def option(help: str, *, unit: str = "", **bounds: Any) -> Any:  # noqa: A002 - 
 
 
 Level = Annotated[
-    float, option("Error rate of intervals and verdict: 0.05 gives 95 % intervals.", ge=0.001, le=0.5)
+    float, option("Error rate of intervals and verdict: 0.05 gives 95% intervals.", ge=0.001, le=0.5)
 ]
 Material = Annotated[float, option("Smallest difference that matters to you.", unit="as a share", gt=0, lt=1)]
 MaterialAmount = Annotated[

@@ -169,7 +169,7 @@ def frame_of(rows: Iterable[Any], columns: Mapping[Any, str | Callable[[Any], An
     --------
     >>> from types import SimpleNamespace
     >>> from audits.stats import Estimate
-    >>> row = SimpleNamespace(group="a", rate=Estimate(0.2, 0.1, 0.3, 9, "Wilson 95 %"))
+    >>> row = SimpleNamespace(group="a", rate=Estimate(0.2, 0.1, 0.3, 9, "Wilson 95%"))
     >>> frame_of([row], {"group": "group", ("rate", "low", "high"): "rate", "people": "rate.n"})
       group  rate  low  high  people
     0     a   0.2  0.1   0.3       9

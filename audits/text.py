@@ -17,14 +17,12 @@ __all__ = [
     "of_people",
     "points_of",
     "shortest",
-    "unbroken",
     "value_words",
 ]
 
 MAX_WORDS = 30
 _PLAIN_DIGITS, _MAX = 4, 1e15
 _DECIMAL_FROM = 1000  # people
-_PER_CENT = re.compile(r"(?<=\d) %")
 _AND = re.compile(r" (?:&|×) ")
 
 
@@ -68,17 +66,6 @@ def value_words(value: float) -> str:
     if size < 10**_PLAIN_DIGITS or not size < _MAX:
         return f"{value:.6g}"
     return f"{value:,.0f}" if size >= 10 ** (_PLAIN_DIGITS + 1) or value == int(value) else f"{value:,.6g}"
-
-
-def unbroken(words: str) -> str:
-    r"""Return words in which no line ends between a number and its per-cent sign.
-
-    Examples
-    --------
-    >>> unbroken("Wilson 95 %")
-    'Wilson 95\xa0%'
-    """
-    return _PER_CENT.sub("\u00a0%", words)
 
 
 class _Interval(Protocol):

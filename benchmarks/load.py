@@ -446,11 +446,11 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
         ("99th percentile", f"{p99:.2f} s"),
         ("longest", f"{reactions[-1]:.1f} s"),
         ("audits, median", f"{len(told.audits):,}, {statistics.median(told.audits or [0.0]):.1f} s"),
-        ("processor time of the web process", f"{spent / (10 * seconds):.0f} % of one core"),
+        ("processor time of the web process", f"{spent / (10 * seconds):.0f}% of one core"),
         ("the same for each reaction", f"{spent / max(1, len(reactions)):.0f} ms"),
         (
             "processor time of these clients",
-            f"{100 * (time.process_time() - clients) / seconds:.0f} % of one core",
+            f"{100 * (time.process_time() - clients) / seconds:.0f}% of one core",
         ),
         ("its memory, first third", f"{statistics.mean(each for _, each in memory[:third]):,.0f} MB"),
         ("its memory, last third", f"{statistics.mean(each for _, each in memory[-third:]):,.0f} MB"),

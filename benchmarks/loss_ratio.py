@@ -129,7 +129,7 @@ def main() -> None:
         print(f"{name} {taken:.2f} s, {taken / seconds['flow']:.2f} times the flow")
     if rival is not None:
         apart, exact = np.abs(theirs - moved).max(axis=1), in_float64(network, x, y, metric.matrix)
-        print(f"rows equal to 1e-5: {100 * (apart <= 1e-5).mean():.2f} %, median {np.median(apart):.1e}")
+        print(f"rows equal to 1e-5: {100 * (apart <= 1e-5).mean():.2f}%, median {np.median(apart):.1e}")
         for name, rows in (("ours", moved), ("inFairness", theirs)):
             off = int((np.abs(rows - exact).max(axis=1) > 1e-5).sum())
             print(f"from the flow in float64, {name}: {off} rows beyond 1e-5 (at a kink of ReLU)")

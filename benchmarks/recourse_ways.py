@@ -57,7 +57,7 @@ def described(
     name: str, cost: np.ndarray, valid: float, columns: float, helped: float, seconds: float
 ) -> None:
     print(
-        f"{name}: {100 * helped:.0f} % of people with a way, {100 * valid:.0f} % of ways accepted, mean cost "
+        f"{name}: {100 * helped:.0f}% of people with a way, {100 * valid:.0f}% of ways accepted, mean cost "
         f"of the cheapest {np.mean(cost):.2f}, {columns:.1f} columns changed, {seconds:.1f} s"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from audits.runs.spec import parse_spec
 __all__ = ["check_inside", "check_paths", "file_digest", "files_of", "stamp_of", "table_paths"]
 
 _digests: Cache[str] = Cache(lambda _: 300, 3_000_000)
+_inside: Cache[bool] = Cache(lambda _: 300, 3_000_000)  # by what changes when a file is replaced
 
 
 def files_of(spec: Mapping[str, Any]) -> set[str]:
@@ -52,16 +54,28 @@ def check_paths(space: Workspace, spec: Mapping[str, Any]) -> None:
         check_inside(space, path, where, written)
 
 
-def check_inside(space: Workspace, path: Path, where: str, written: str) -> None:
-    """Raise `InputError` unless a file lies in the workspace, or in the folder that the server offers."""
+def check_inside(space: Workspace, path: Path, where: str, written: str) -> str:
+    """Return the `stamp_of` a file that lies in the workspace, or in the folder that the server offers.
+
+    Raises
+    ------
+    InputError
+        If it lies elsewhere.
+    """
+    stamp = stamp_of(path)
     offered = server_folder()
-    folders = [space.folder.resolve()] + ([offered] if offered is not None else [])
-    try:
-        real = path.resolve()
-    except (OSError, ValueError):
-        return  # what is wrong with it is told where it is opened
-    if not any(real.is_relative_to(folder) for folder in folders):
+    folders = [space.folder] + ([offered] if offered is not None else [])
+
+    def lies_inside() -> bool:
+        try:
+            real = path.resolve()
+        except (OSError, ValueError):
+            return True  # what is wrong with it is told where it is opened
+        return any(real.is_relative_to(folder.resolve()) for folder in folders)
+
+    if not _inside.get(f"{folders} {stamp}", lies_inside, space.token):
         raise InputError(where, "must be a file of this workspace", written)
+    return stamp
 
 
 def file_digest(path: Path, where: str, written: str) -> str:
@@ -72,9 +86,9 @@ def file_digest(path: Path, where: str, written: str) -> str:
 def stamp_of(path: Path) -> str:
     """Return what changes when a file, or one in a folder, is replaced."""
     try:
-        if path.is_dir():
-            return digest_of([str(path), [stamp_of(file) for file in sorted(path.rglob("*.parquet"))]])
         found = path.stat()
-    except OSError:
+        if stat.S_ISDIR(found.st_mode):
+            return digest_of([str(path), [stamp_of(file) for file in sorted(path.rglob("*.parquet"))]])
+    except (OSError, ValueError):
         return f"{path} absent"
     return f"{path} {found.st_size} {found.st_mtime_ns} {found.st_ino}"

@@ -29,6 +29,7 @@ from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult, beside, most_telling
 from audits.groups.figures import curves, dots, layout
 from audits.groups.figures.threshold import can_move, threshold_slider
+from audits.groups.inference import lower_first
 from audits.groups.metrics import METRICS
 from audits.groups.sections import heading_and_caption
 from audits.records import Exhibit
@@ -50,7 +51,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         result_page("groups", found, draft)
         return
     panels: dict[str, Callable[[], object]] = {"who": lambda: _who(result, section.exhibits, space, draft)}
-    pair = most_telling(result.table, result.options.get("measure"))[:2]
+    pair = lower_first(result.table, result.options.get("measure"))
     threshold = found.model["threshold"]
     if found.model["score_kind"] != "label" and can_move(result, pair[0]):
         panels["Threshold"] = lambda: _threshold(found, result, pair, threshold, space, draft)

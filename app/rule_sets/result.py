@@ -146,23 +146,16 @@ def _among(result: RuleSetsResult) -> tuple[Any, ...]:
     return (support / 100, tolerance / 100, margin, tuple(with_rule), None if way == _ANY else way)
 
 
-def _left(
-    result: RuleSetsResult,
-    support: float,
-    tolerance: float,
-    margin: float | None,
-    attributes: Sequence[str],
-    direction: str | None,
-) -> tuple[LeaderRow, ...]:
-    """Return the leaderboard under the choices of `_among`."""
-    return refine(
-        result,
-        support=support,
-        tolerance=tolerance,
-        margin=margin,
-        attributes=attributes,
-        direction=direction,
-    )
+def _left(result: RuleSetsResult, *among: Any) -> tuple[LeaderRow, ...]:
+    """Return the leaderboard under the choices of `_among`; that of the last choices lies with the result."""
+    own: dict[str, Any] = vars(result)
+    before, rows = own.get("leaderboard under choices", (None, ()))
+    if before != among:
+        names = ("support", "tolerance", "margin", "attributes", "direction")
+        rows = refine(result, **dict(zip(names, among, strict=True)))
+        own["leaderboard under choices"] = (among, rows)
+    found: tuple[LeaderRow, ...] = rows
+    return found
 
 
 def _leaders(result: RuleSetsResult, *among: Any) -> go.Figure:

@@ -1,7 +1,7 @@
 """Rate limits: uploads in flight, requests of the API and tabs that one person or service may have at once.
 
-``EVENHAND_UPLOADS_AT_ONCE`` (4 of one person, four times as many in all; `app.serving.uploads` counts their
-bytes) and ``EVENHAND_API_PER_MINUTE``
+``EVENHAND_UPLOADS_AT_ONCE`` (8 of one person, or of one address where nobody has to sign in; twice as many in
+all; `app.serving.uploads` counts their bytes) and ``EVENHAND_API_PER_MINUTE``
 (60,000 with one token). An address that shows wrong tokens gets no answer to further ones for the rest of the
 minute; a token that was right within the last day is answered all the same, since many who send share the
 address of one proxy. A body has to go on arriving, half a minute between two parts of it.
@@ -30,7 +30,7 @@ _UPLOAD, _API = "/_stcore/upload_file", "/api/v1/monitors"
 _MINUTE = 60.0
 _WRONG_TOKENS = 60
 _RIGHT_SECONDS, _MOST_RIGHT = 86_400.0, 10_000
-_ALL = 4  # times what one person may
+_ALL = 2  # times what one person may
 _SOCKET, _NOBODY = "/_stcore/stream", 10  # times as many tabs as one person may have, of one address
 _BODY_SECONDS = 30.0
 _ACTS_AT_ONCE, _ACTS_A_SECOND = 60.0, 20.0
@@ -106,7 +106,7 @@ class RequestLimits:
             await self._app(scope, receive, send)
 
     async def _upload(self, tab: str, scope: Scope, receive: Receive, send: Send) -> None:
-        most = int(number_from("EVENHAND_UPLOADS_AT_ONCE", 4, least=1, most=1000))
+        most = int(number_from("EVENHAND_UPLOADS_AT_ONCE", 8, least=1, most=1000))
         name = name_of(scope) or _address(scope)
         if self._uploads[name] >= most or self._uploads.total() >= _ALL * most:
             sentence = f"{self._uploads[name]} of your files are still uploading; send this one afterwards."

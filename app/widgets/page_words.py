@@ -144,7 +144,7 @@ def page_words(sentence: str) -> str:
     "Save it with skops.io.dump(model, 'x.skops'), not as model.pkl."
     >>> page_words("Margin at which sampling stops (error_thr); as many as `seconds` allow.")
     'Margin at which sampling stops; as many as “seconds” allow.'
-    >>> page_words("Threshold: order statistics 95 %.")
+    >>> page_words("Threshold: order statistics 95%.")
     'Threshold: order statistics 95%.'
     """
 

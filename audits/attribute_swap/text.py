@@ -79,7 +79,7 @@ def finding(rows: Sequence[SwapRow], judged: Judgment, looks: int) -> str:
     row = next(each for each in rows if each.name == name)
     words = vocabulary()
     before, after = (
-        f"{percent(share.value, row.n).replace(' %', '%')} ({out_of(row.people(share), row.n)})"
+        f"{percent(share.value, row.n)} ({out_of(row.people(share), row.n)})"
         for share in (row.before, row.after)
     )
     begin = f"{before} of {people_in(row.group)} {words.are_yes}"

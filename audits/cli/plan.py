@@ -39,7 +39,7 @@ def plan_table(
     lines = [
         *table(rows),
         "",
-        f"Shares of {worlds:,} simulated worlds, with their Wilson 95 % intervals. Evidence where 0 points "
+        f"Shares of {worlds:,} simulated worlds, with their Wilson 95% intervals. Evidence where 0 points "
         "were planted is a false alarm.",
     ]
     refused = {each.audit: each.reason for each in found if each.reason}

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 __all__ = ["BOXES", "quantile_boxes"]
 
-BOXES = "box: middle half; line: median;<br>dashes: mean; ends: 5 and 95 %"
+BOXES = "box: middle half; line: median;<br>dashes: mean; ends: 5 and 95%"
 """What the parts of a box mean, for its legend."""
 
 
@@ -21,7 +21,7 @@ def quantile_boxes(
     said: bool = True,
     people: Sequence[str] = (),
 ) -> go.Box:
-    """Return a lying box for each name, from its quantiles at 5, 25, 50, 75 and 95 %, and its mean.
+    """Return a lying box for each name, from its quantiles at 5, 25, 50, 75 and 95%, and its mean.
 
     Parameters
     ----------

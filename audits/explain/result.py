@@ -91,7 +91,7 @@ class LevelRow:
     difference : Estimate
         Simultaneous over all levels that are covered; without ends where it is not.
     covered : bool
-        Whether it holds at least 10 % and 50 of the source, 80 % of them comparable.
+        Whether it holds at least 10% and 50 of the source, 80% of them comparable.
     """
 
     attribute: str

@@ -246,7 +246,7 @@ def by_chance(chance: NullDistribution | None, direction: int, n: float, level: 
     method = (
         f"{len(people)} permutations of group membership, {chance.method}, {chance.people[0]:,} and "
         f"{chance.people[1]:,} people; "
-        f"{100 * (1 - level):.4g} % of them lie in the range"
+        f"{100 * (1 - level):.4g}% of them lie in the range"
     )
     return Estimate(float(people.mean()), float(low), float(high), n, method)
 

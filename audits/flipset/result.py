@@ -322,7 +322,7 @@ class Stability:
     ks : Estimate
         Likewise of the largest KS distance of a feature.
     nearly_always, nearly_never : float
-        People of `people` who flip in at least 90 %, and in at most 10%, of the repeats they took part in.
+        People of `people` who flip in at least 90%, and in at most 10%, of the repeats they took part in.
     histogram : dict
         ``edges`` of shares of repeats, and ``people`` in each.
     runs : tuple of dict

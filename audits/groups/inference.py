@@ -25,6 +25,7 @@ __all__ = [
     "judge_difference",
     "judge_row",
     "judged_of",
+    "lower_first",
     "most_telling",
     "times_needed",
 ]
@@ -175,6 +176,13 @@ def most_telling(table: Sequence[GroupRow], measure: str | None = None) -> tuple
     row, name = next(by_importance(table, measure))
     reference = next(item for item in table if item.is_reference and item.attribute == row.attribute)
     return row, reference, name
+
+
+def lower_first(table: Sequence[GroupRow], measure: str | None = None) -> tuple[GroupRow, GroupRow]:
+    """Return the pair of `most_telling` as its sentence names it: first who has the lower rate."""
+    row, reference, rate = most_telling(table, measure)
+    gap = row.differences[rate].estimate.value
+    return (row, reference) if gap is None or gap <= 0 else (reference, row)
 
 
 def by_importance(table: Sequence[GroupRow], measure: str | None = None) -> Iterator[tuple[GroupRow, str]]:

@@ -4,10 +4,10 @@ The tables that New York City's Local Law 144 of 2021 asks of a bias audit of an
 decision tool, as its rules define them (6 RCNY § 5-300 and § 5-301): the *selection rate* of a category is
 the share of its people decided favourably; its *scoring rate* the share with a score above the median of
 all scores; the *impact ratio* a category's rate divided by the highest category's. An auditor may leave
-categories under 2 % of the data out of the impact ratios, with their numbers and rates still shown (§ 5-301
+categories under 2% of the data out of the impact ratios, with their numbers and rates still shown (§ 5-301
 (d)): they are left out here unless ``exclude_under`` says otherwise. People of unknown category are counted
 (§ 5-301 (b) (5), (c) (5)); they belong to the full sample whose median is taken (§ 5-301 (c) (1)), and to
-the whole that 2 % is taken of, on which the rules are silent. The intervals are ours: the rules ask for
+the whole that 2% is taken of, on which the rules are silent. The intervals are ours: the rules ask for
 none. Those of a table's impact ratios hold together, whichever of its categories truly has the highest
 rate. Where rows are not one independent person each, they hold for as many people as would tell as much.
 
@@ -68,7 +68,7 @@ class BiasTable:
         How many of its categories were left out of the impact ratios.
     rows : DataFrame
         ``category``, ``people``, ``selected``, ``selection rate`` and ``impact ratio`` with ends, ``scored
-        above median``, ``scoring rate`` and ``scoring impact ratio`` with ends, ``under 2 %``.
+        above median``, ``scoring rate`` and ``scoring impact ratio`` with ends, ``under 2%``.
     """
 
     attributes: tuple[str, ...]
@@ -168,7 +168,7 @@ def _table(
     found["code"] = np.arange(len(found))
     found.index = pd.Index(joined_names([key if isinstance(key, tuple) else (key,) for key in found.index]))
     found = found.sort_values("people", ascending=False, kind="stable")
-    found["under 2 %"] = found["people"] < SMALL_SHARE * size.sum()
+    found["under 2%"] = found["people"] < SMALL_SHARE * size.sum()
     rows = [{"category": name, "people": n} for name, n in found["people"].items()]
     left_out = (found["people"] < exclude_under * size.sum()).to_numpy(dtype=bool)
     for part, event, rate, ratio in (
@@ -183,8 +183,8 @@ def _table(
         ):
             share = wilson(float(some), float(many), level=level)
             row |= {part: counted} | estimate_cells(rate, share) | estimate_cells(ratio, estimate)
-    for row, few in zip(rows, found["under 2 %"], strict=True):
-        row["under 2 %"] = bool(few)
+    for row, few in zip(rows, found["under 2%"], strict=True):
+        row["under 2%"] = bool(few)
     return BiasTable(attributes, float(size[~known].sum()), median, int(left_out.sum()), pd.DataFrame(rows))
 
 

@@ -312,7 +312,7 @@ def points(gap: Estimate) -> str:
 
     Examples
     --------
-    >>> points(Estimate(-0.27, -0.39, -0.14, 1080, "Newcombe 95 %"))
+    >>> points(Estimate(-0.27, -0.39, -0.14, 1080, "Newcombe 95%"))
     '−27.0 points (−39.0 to −14.0)'
     """
     return estimate_text(gap, 100, " points")

@@ -175,7 +175,7 @@ class Monitors(Admin, History):
         people_between : float
             Average number of people between false alarms of all kinds together, at least. For flags that
             holds for
-            a share of flags up to what the size of the reference allows (95 % confidence).
+            a share of flags up to what the size of the reference allows (95% confidence).
         times : float
             How many times that share the chart of flags is tuned to find.
         window_days : float

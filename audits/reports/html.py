@@ -25,7 +25,6 @@ from audits.reports import blocks
 from audits.reports.blocks import Cell, Document, Figure, Grid
 from audits.reports.contents import RunLike, beside, executive, full
 from audits.stats.vocabulary import DataWords, speaking
-from audits.text import unbroken
 
 __all__ = ["MAX_BYTES", "arrange", "html_of", "render_report", "write_report"]
 
@@ -113,7 +112,7 @@ def arrange(
 def html_of(document: Document) -> str:
     """Return a document as HTML; Plotly's library is in it, once, if there is a figure."""
     loader = PackageLoader("audits.reports")
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, finalize=_breakable)
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     environment.tests["of"] = isinstance
     drawn = any(isinstance(block, Figure) for block in document.blocks)
     template = finish(go.Figure(), height=100, alt="").layout.template.to_plotly_json()
@@ -132,11 +131,6 @@ def html_of(document: Document) -> str:
         if len(text.encode()) < MAX_BYTES:
             break
     return text
-
-
-def _breakable(value: Any) -> Any:
-    """Return what is written as text so that it breaks well; what is markup already as it is."""
-    return unbroken(value) if type(value) is str else value
 
 
 def _drawing(block: Figure) -> Markup:

@@ -171,7 +171,7 @@ def _discovery(
     both = np.where(np.isnan(halves.first) | np.isnan(halves.second), -1.0, np.abs(halves.first))
     best = int(both.argmax())
     first = None if both[best] < 0 else float(halves.first[best])
-    method = f"Newcombe {100 * (1 - options.level):.4g} %, on the half that did not pick it"
+    method = f"Newcombe {100 * (1 - options.level):.4g}%, on the half that did not pick it"
     score = Estimate(None, None, None, float(second.total), method)
     if first is not None:
         n, good = halves.counts[0][best], halves.counts[1][best]

@@ -206,7 +206,7 @@ def _facts(result: RuleSetsResult) -> dict[str, str]:
             f"{result.sampling['people']:,}, one of {len(result.sampling['columns'])} attributes changed a "
             "little; largest "
             f"margin {number(100 * result.sampling['largest_margin'])} points at "
-            f"{100 * result.sampling['confidence']:.4g} % "
+            f"{100 * result.sampling['confidence']:.4g}% "
             "confidence"
         )
     return facts

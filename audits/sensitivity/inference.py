@@ -41,7 +41,7 @@ __all__ = [
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 _BINS = 40
-_ALIKE = 60  # of whom nobody differs: fewer than one in twenty others do, with 95 % confidence
+_ALIKE = 60  # of whom nobody differs: fewer than one in twenty others do, with 95% confidence
 _AT_ONCE = 2_000_000
 _SHUFFLED = 20_000  # people up to whom everyone is shuffled
 _MAX_DRAWS = 20_000

@@ -71,7 +71,7 @@ def flagged_sentence(result: SensitivityResult) -> str:
     """Say how many people lie above the threshold, and what it is."""
     n = result.flagged.n
     return (
-        f"{percent(result.above / n if n else 0.0, n).replace(' %', '%')} of people are flagged "
+        f"{percent(result.above / n if n else 0.0, n)} of people are flagged "
         f"({out_of(result.above, n)}): their sensitivity is above {_with_interval(result.threshold)}."
     )
 

@@ -112,7 +112,7 @@ def badge_text(judged: _JudgmentLike) -> str:
     Examples
     --------
     >>> from audits.stats import Estimate, judge
-    >>> share = lambda value, low, high: Estimate(value, low, high, 100, "Newcombe 95 %")
+    >>> share = lambda value, low, high: Estimate(value, low, high, 100, "Newcombe 95%")
     >>> badge_text(judge(share(0.25, 0.12, 0.38), immaterial=(-0.1, 0.1)))
     '● Difference found'
     >>> badge_text(judge(share(0.12, 0.03, 0.21), immaterial=(-0.1, 0.1)))
@@ -155,7 +155,7 @@ def interval_text(judged: _JudgmentLike) -> str:
     --------
     >>> import dataclasses
     >>> from audits.stats import Estimate, judge
-    >>> share = Estimate(0.13, 0.01, 0.25, 100, "Newcombe 95 %")
+    >>> share = Estimate(0.13, 0.01, 0.25, 100, "Newcombe 95%")
     >>> interval_text(judge(share, immaterial=(-0.1, 0.1)))
     '13 points (1 to 25)'
     >>> interval_text(judge(Estimate(1.594, 1.3, None, 100, "MOVER-R"), none=1.0, immaterial=(0.8, 1.25)))
@@ -206,7 +206,7 @@ def size_against_limit(judged: _JudgmentLike) -> float:
     Examples
     --------
     >>> from audits.stats import Estimate, judge
-    >>> gap = Estimate(-0.28, -0.31, -0.25, 100, "Newcombe 95 %")
+    >>> gap = Estimate(-0.28, -0.31, -0.25, 100, "Newcombe 95%")
     >>> round(size_against_limit(judge(gap, immaterial=(-0.1, 0.1))), 2)
     2.8
     """
@@ -225,7 +225,7 @@ def limit_words(judged: _JudgmentLike) -> str:
     >>> from audits.stats import Estimate, judge
     >>> limit_words(judge(Estimate(1.1, 0.9, 1.2, 100, "bootstrap"), none=1.0, immaterial=(0.8, 1.25)))
     '1.25 times'
-    >>> limit_words(judge(Estimate(0.03, 0.02, 0.04, 900, "Newcombe 95 %"), immaterial=(-0.035, 0.04375)))
+    >>> limit_words(judge(Estimate(0.03, 0.02, 0.04, 900, "Newcombe 95%"), immaterial=(-0.035, 0.04375)))
     'ratio of 0.8'
     """
     limit = _limit(judged)

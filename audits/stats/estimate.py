@@ -20,7 +20,7 @@ class Estimate:
     n : float
         People (or total weight) behind the estimate.
     method : str
-        What made the interval, with its level ("Wilson 95 %").
+        What made the interval, with its level ("Wilson 95%").
     """
 
     value: float | None

@@ -8,7 +8,7 @@ a group of three counts by how rare its difference is. The critical value is tha
 groups (Westfall, Young), and the same number makes the intervals: they exclude 0 exactly where the p-value is
 at most the level.
 
-Type I error at 5 %, all groups together, 400 samples (Monte-Carlo error .011); one group of 3, 5 or 8 people
+Type I error at 5%, all groups together, 400 samples (Monte-Carlo error .011); one group of 3, 5 or 8 people
 beside 200 others, its spread that of the others, 3 and 5 times it:
 
     normal   3 people .055 .058 .058   5 people .058 .060 .065   8 people .037 .052 .048

@@ -29,8 +29,8 @@ _MANY = 100  # people expected in the smallest cell from which score intervals n
 
 
 def percent_level(level: float) -> str:
-    """Word a confidence from its error rate: 0.05 gives ``95 %``."""
-    return f"{100 * (1 - level):.4g} %"
+    """Word a confidence from its error rate: 0.05 gives ``95%``."""
+    return f"{100 * (1 - level):.4g}%"
 
 
 def _score_interval(count: float, n: float, level: float) -> tuple[float, float, float]:
@@ -53,7 +53,7 @@ def wilson(count: float, n: float, *, level: float = 0.05) -> Estimate:
     n : float
         People looked at. At 0 there is no share: all three numbers are None.
     level : float
-        Error rate; 0.05 gives a 95 % interval.
+        Error rate; 0.05 gives a 95% interval.
 
     References
     ----------
@@ -97,7 +97,7 @@ def cautious_difference(
     """Difference of two independent shares, with an interval that excludes 0 only if a test says so too.
 
     Where one group is tiny and the share far from a half, Newcombe's interval excludes 0 too often: of equal
-    shares of 2% in 5 and 1,000 people in 10% of the samples at a level of 5 %. So it reaches to 0 unless
+    shares of 2% in 5 and 1,000 people in 10% of the samples at a level of 5%. So it reaches to 0 unless
     Fisher's exact test rejects equal shares as well, by its mid-p-value: there in 0.4%, elsewhere up to the
     level.
 

@@ -5,7 +5,7 @@ right tail, because mean and standard deviation then rise together, and its one-
 Hall's transformation takes the skewness out of the studentized mean; it is monotone, so the p-value at
 every tolerance comes from the same four numbers without another look at the data.
 
-Coverage of 95 % intervals and Type I error at 5%, 2,000 replications each (Monte-Carlo error 0.005), by
+Coverage of 95% intervals and Type I error at 5%, 2,000 replications each (Monte-Carlo error 0.005), by
 ``benchmarks/calibration/loss_ratio.py``, here and by the normal interval:
 
     lognormal, σ 1      30 people   .918 .037   .868 .015   (bootstrap-t .911 .036)

@@ -5,7 +5,7 @@ misclassified. The score test of a paired ratio estimates the variance under the
 with a continuity correction of half a person it keeps its level down to a handful of errors. Both need only
 four counts.
 
-Coverage of 95 % intervals and Type I error at 5%, 10,000 replications each (Monte-Carlo error 0.002), by
+Coverage of 95% intervals and Type I error at 5%, 10,000 replications each (Monte-Carlo error 0.002), by
 ``benchmarks/calibration/loss_ratio.py``, here and by the delta method:
 
     100 people,  5 wrong   .986 .011   .875 .000

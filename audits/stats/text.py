@@ -233,7 +233,7 @@ def estimate_text(estimate: Estimate, scale: float = 1.0, unit: str = "") -> str
 
     Examples
     --------
-    >>> estimate_text(Estimate(-0.183, -0.346, 0.02, 60, "Newcombe 95 %"), 100, " points")
+    >>> estimate_text(Estimate(-0.183, -0.346, 0.02, 60, "Newcombe 95%"), 100, " points")
     '−18.3 points (−34.6 to 2.00)'
     >>> estimate_text(Estimate(0.3, None, None, 1, "none"))
     '0.300, no interval'

@@ -189,7 +189,7 @@ def judge(
 
     Examples
     --------
-    >>> share = lambda value, low, high: Estimate(value, low, high, 100, "Newcombe 95 %")
+    >>> share = lambda value, low, high: Estimate(value, low, high, 100, "Newcombe 95%")
     >>> judge(share(0.12, 0.03, 0.21), immaterial=(-0.1, 0.1)).verdict
     'evidence of a difference'
     >>> small = judge(share(0.04, 0.01, 0.07), immaterial=(-0.1, 0.1))
@@ -363,7 +363,7 @@ def judge_conditions(
 
     Examples
     --------
-    >>> share = lambda value, low, high: Estimate(value, low, high, 100, "Newcombe 95 %")
+    >>> share = lambda value, low, high: Estimate(value, low, high, 100, "Newcombe 95%")
     >>> average = Condition(name="average", interval=share(0.0, -0.05, 0.05), immaterial=(-0.1, 0.1))
     >>> mothers = Condition(name="level: parent", interval=share(-0.4, -0.5, -0.3), immaterial=(-0.2, 0.2))
     >>> fathers = Condition(name="level: no parent", interval=share(0.1, -0.05, 0.25), immaterial=(-0.2, 0.2))

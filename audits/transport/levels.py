@@ -1,7 +1,7 @@
 """The groups' rates at every level of the columns compared: an average can hide what its levels show.
 
 A level is a value of a categorical column, or a quarter of the people by a numeric one. One that holds at
-least 10 % and at least 50 people of a group is covered; intervals hold for all covered levels together.
+least 10% and at least 50 people of a group is covered; intervals hold for all covered levels together.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ FACTOR = 2.0
 _SHARE, _PEOPLE = 0.10, 50.0  # of a group, for a level to be covered
 _COMPARABLE = 10.0  # people of the other group below which nobody is comparable
 _PARTS = 4
+_MAX_WHOLE = 1e6  # from here on numbers are shortened
 
 
 @dataclass(frozen=True)
 class LevelDifference:
     """Both groups' favorable rates at one level of a column compared; `difference` is source minus target.
 
-    `frequent` says whether the level holds at least 10 % of a group, `covered` whether it holds 50 people of
+    `frequent` says whether the level holds at least 10% of a group, `covered` whether it holds 50 people of
     it, too, and `comparable` whether it holds 10 people of either.
     """
 
@@ -127,11 +128,13 @@ def _levels(
     cuts = np.unique(numbers[known][order][at])
     parts = np.where(known, np.searchsorted(cuts, numbers, side="left"), len(cuts) + 1)
     kinds, codes = np.unique(parts, return_inverse=True)
+    whole = (numbers[known] % 1 == 0).all() and abs(numbers[known]).max() < _MAX_WHOLE
+    word = "{:.0f}".format if whole else number
     names = []
     for kind in kinds:
         here = numbers[parts == kind]
         between = " to " if here.min() < 0 else "–"
-        ends = dict.fromkeys((number(here.min()), number(here.max())))
+        ends = dict.fromkeys(word(end) for end in (here.min(), here.max()))
         names.append(f"{column} {MISSING if kind > len(cuts) else between.join(ends)}")
     return names, codes
 

@@ -93,7 +93,7 @@ def _cell(cells: CellMasses, comparison: TwoSides, row: str, column: str, *, of_
     at = comparison.source.subgroups.index(row), comparison.target.subgroups.index(column)
     whole = cells.mass.sum(axis=0)[at[1]] if of_target else cells.mass.sum(axis=1)[at[0]]
     even, low, high = (100 * each[at] / whole for each in (cells.mass, cells.low, cells.high))
-    return f"{even:.1f} % ({low:.1f} to {high:.1f})"
+    return f"{even:.1f}% ({low:.1f} to {high:.1f})"
 
 
 def figure_3a() -> None:
@@ -117,7 +117,7 @@ def figure_3a() -> None:
             ends = ", ".join(f"{ranges[k][0]:.2f} to {ranges[k][1]:.2f}" for k in at if ranges[k])
             print(
                 f"  bias of {one} {means[0]:.3f}, {other} {means[1]:.3f}: "
-                f"{100 * (means[0] / means[1] - 1):+.2f} % (ranges {ends}), paper +{paper} %"
+                f"{100 * (means[0] / means[1] - 1):+.2f}% (ranges {ends}), paper +{paper} %"
             )
 
 
@@ -136,7 +136,7 @@ def fair_weights(people: Compas, rows: np.ndarray, favored: bool) -> np.ndarray:
 
 
 def figure_3b(splits: str = "30") -> None:
-    """COMPAS under equal opportunity: flows (Figure 3B), and true positive rates of 30 % held out."""
+    """COMPAS under equal opportunity: flows (Figure 3B), and true positive rates of 30% held out."""
     people = compas()
     rows, said = np.arange(len(people.x)), people.labels["prediction"]
     again = people.labels["truth"]
@@ -155,7 +155,7 @@ def figure_3b(splits: str = "30") -> None:
             (WHITE_LOW, WHITE_LOW),
         ]
         print(f"{name}: " + "; ".join(f"{a} to {b} {_cell(cells, comparison, a, b)}" for a, b in shown))
-        print(f"  in their own subgroup {100 * np.trace(cells.mass):.1f} %")
+        print(f"  in their own subgroup {100 * np.trace(cells.mass):.1f}%")
     races = ("African-American", "Caucasian")
     changes: dict[tuple[bool, str, str], list[float]] = {
         each: [] for each in product((False, True), people.labels, races)

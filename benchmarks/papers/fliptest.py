@@ -141,7 +141,7 @@ def run_lipton(gans: int) -> None:
 
 
 def run_control(gans: int) -> None:
-    """3 % by the GAN; an exact coupling of few people flips more, and so says its noise floor.
+    """3% by the GAN; an exact coupling of few people flips more, and so says its noise floor.
 
     The SVM learns 6,000 random labels, not the paper's 20,000. That is not why fewer people flip than there:
     benchmarks/README.md has what 1,500 to 12,000 labels give. Why, is unknown.

@@ -88,7 +88,7 @@ def main(name: str = "adult", splits: str = "5", *models: str) -> None:
     start = time.perf_counter()
 
     def progress(fraction: float, doing: str) -> None:  # noqa: ARG001  (a progress says what it does)
-        print(f"\r{100 * fraction:.0f} %, {time.perf_counter() - start:.0f} s  ", end="", file=sys.stderr)
+        print(f"\r{100 * fraction:.0f}%, {time.perf_counter() - start:.0f} s  ", end="", file=sys.stderr)
 
     rows = compare_models(subject, options, np.random.default_rng(0), progress)
     print("\nmodel        bal-acc  AOD sex  AOD race        T_n  rejected  T_n of errors  rejected", end="")

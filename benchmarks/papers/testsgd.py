@@ -1,7 +1,7 @@
 """TestSGD: Tables 3, 4, 7 and 8 beside networks trained here, of six data sets.
 
 Each data set has three six-layer networks that differ in their seed (the paper averages three runs). Printed
-are the paper's own worst group and the largest score among all rule sets of at least 5 %, also on perturbed
+are the paper's own worst group and the largest score among all rule sets of at least 5%, also on perturbed
 people; what training again with perturbed people of the paper's group does to its score (Table 7); and what
 the other two searches find (Table 8). Scores are in points, with favorable shares inside and outside.
 """
@@ -119,7 +119,7 @@ def largest(result: RuleSetsResult) -> str:
     return (
         f"{named}: {100 * abs(row['difference']):.1f} ({100 * row['favorable_in']:.1f}, "
         f"{100 * row['favorable_out']:.1f}), perturbed "
-        f"{100 * abs(row['sampled_in'] - row['sampled_out']):.1f}, support {100 * row['support']:.1f} %, "
+        f"{100 * abs(row['sampled_in'] - row['sampled_out']):.1f}, support {100 * row['support']:.1f}%, "
         f"p {row['adjusted_p']:.3f}"
     )
 
@@ -149,7 +149,7 @@ def compare(name: str) -> None:
           f"FairFictPlay {published.fictitious}")  # fmt: skip
     for seed, subject in networks(data, epochs):
         result = rule_sets(subject, RuleSetsOptions(permutations=199, **options))
-        print(f"  seed {seed}, accuracy {accuracy(subject):.1f} %, {result.n_frequent:,} rule sets")
+        print(f"  seed {seed}, accuracy {accuracy(subject):.1f}%, {result.n_frequent:,} rule sets")
         print(f"    the paper's group here  {shares(subject.decisions, inside)}")
         print(f"    largest score           {largest(result)}")
         print(f"    first on the leaderboard {leader(result.leaderboard[0])}")
@@ -191,7 +191,7 @@ def retrained(subject: Subject, inside: np.ndarray, epochs: int, seed: int) -> s
     if not found:
         return f"no model within a point of accuracy ({len(labels):,} samples kept of {tried:,})"
     _, added, best = min(found, key=lambda one: one[0])
-    return f"{shares(best.decisions, inside)}, {added:,} samples, accuracy {accuracy(best):.1f} %"
+    return f"{shares(best.decisions, inside)}, {added:,} samples, accuracy {accuracy(best):.1f}%"
 
 
 def main(*names: str) -> None:

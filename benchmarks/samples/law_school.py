@@ -17,7 +17,7 @@ model, where each race has its own weight; b is the white one and b + w_R the bl
 The weights are ours, not a published posterior: rounded least-squares (LSAT: Poisson) fits to the white and
 black applicants of the public law school data, and loadings on K from the correlations of their residuals.
 A Poisson LSAT spreads wider than the real one (deviation 6.6 against 4.9): that is the model's, so is a GPA
-without an upper bound. Black applicants are a quarter here, 6.6 % in the public data, so that a small file
+without an upper bound. Black applicants are a quarter here, 6.6% in the public data, so that a small file
 holds enough of them.
 """
 

@@ -280,7 +280,7 @@ def test_harm_to_a_small_group_is_evidence_and_never_cleared() -> None:
         return table["skill"] - 0.6 * ((table["sex"] == "female") & (table["town"] == "isle"))
 
     frame = people(4000)
-    frame.loc[frame.index % 20 == 0, "town"] = "isle"  # 200 people, 100 women: 5 %
+    frame.loc[frame.index % 20 == 0, "town"] = "isle"  # 200 people, 100 women: 5%
     result = swap(
         subject_of(frame, Rule(("sex", "town", "skill"), some), protected=("sex", "town")), attribute="sex"
     )

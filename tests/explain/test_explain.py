@@ -43,7 +43,7 @@ def audited(frame: pd.DataFrame, *, rng: int = 0, data: dict | None = None, **op
 
 
 def crowd(n: int, seed: int, *, within: float = 0.0, noise: int = 2) -> pd.DataFrame:
-    """Two groups in three departments that admit 20, 50 and 80 %; b applies where many get in."""
+    """Two groups in three departments that admit 20, 50 and 80%; b applies where many get in."""
     rng = np.random.default_rng(seed)
     group = rng.random(n) < 0.5
     department = np.where(group, rng.choice(3, n, p=[0.6, 0.3, 0.1]), rng.choice(3, n, p=[0.1, 0.3, 0.6]))
@@ -280,7 +280,7 @@ def test_what_says_nothing_of_a_person_is_no_explainer_by_default():
 
 
 def test_people_needed_settle_it():
-    """The stated number settles it in 80 % of worlds (.56 when it rested on the average alone)."""
+    """The stated number settles it in 80% of worlds (.56 when it rested on the average alone)."""
     needed = [audited(crowd(200, seed, noise=0), rng=seed).judged.people_needed for seed in range(12)]
     known = [each for each in needed if each is not None]
     assert len(known) > 6

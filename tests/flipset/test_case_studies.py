@@ -44,7 +44,7 @@ def test_means_of_counterparts_are_caught(hiring):
 
 
 def test_compas_within_the_label_as_recomputed_from_outside(shared_data):
-    """81 of 477 people who did not reoffend (17 %) and 134 of 500 who did (27 %) are held back by race."""
+    """81 of 477 people who did not reoffend (17%) and 134 of 500 who did (27%) are held back by race."""
     features = ["age", "priors_count", "juv_fel_count", "c_charge_degree"]
     section = {**public_section("compas", shared_data), "features": features, "test_size": 0.3}
     section["path"] = str(Path(section["path"]).resolve())

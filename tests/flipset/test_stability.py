@@ -49,7 +49,7 @@ def test_a_map_whose_counterparts_are_decided_otherwise_fails():
 
 
 def test_the_allowance_is_what_chance_gives():
-    """Two samples of one group: at most 5 % of 2,000 worlds are off by more (6.4 % has a chance of .2 %)."""
+    """Two samples of one group: at most 5% of 2,000 worlds are off by more (6.4% has a chance of .2%)."""
     rng = np.random.default_rng(0)
     for rate, n, m in ((0.3, 400, 300), (0.02, 100, 200), (0.5, 50, 50)):
         pushed, group = rng.binomial(n, rate, 2000) / n, rng.binomial(m, rate, 2000) / m

@@ -28,7 +28,7 @@ def blue_college():
 
 
 def test_admissions_by_lot_and_by_rank_differ_among_people_alike(blue_college):
-    """18.75 % of A in each flipset by theory, equal rates: rates say nothing, people of equal grade do."""
+    """18.75% of A in each flipset by theory, equal rates: rates say nothing, people of equal grade do."""
     assert blue_college.verdict == "evidence of a difference"
     alike = blue_college.above_chance.conditional
     assert blue_college.judged.decided_by.startswith("level: gpa")
@@ -38,8 +38,8 @@ def test_admissions_by_lot_and_by_rank_differ_among_people_alike(blue_college):
 
 
 def test_one_rule_over_features_that_hang_together_otherwise_is_no_evidence():
-    """Up to 98 in 100 said evidence when flips were compared with permuted membership alone; at level 5 %
-    three or more of 8 have a chance of 0.6 %.
+    """Up to 98 in 100 said evidence when flips were compared with permuted membership alone; at level 5%
+    three or more of 8 have a chance of 0.6%.
     """
     found = [
         audited(subject("hangs together otherwise", 100, 2, seed), rng=seed, **QUICK) for seed in range(8)
@@ -146,7 +146,7 @@ PARENT = "level: x1 = 1.0"
 
 
 def test_parents_who_differ_under_equal_rates_are_evidence_by_their_level():
-    """Mothers 30 %, fathers 70 %: 40 points among a fifth of the people, none on average."""
+    """Mothers 30%, fathers 70%: 40 points among a fifth of the people, none on average."""
     result = audited(subject("parents", 500, 2, 0), rng=0, **QUICK | {"seconds": 1.0})
     assert result.verdict == "evidence of a difference"
     assert result.judged.decided_by == PARENT
@@ -185,8 +185,9 @@ def test_groups_that_are_not_compared_are_named():
     frame["decision"] = rng.integers(0, 2, 120)
     data = build_data(frame, DataSpec(label="decision", favorable=1, protected=("group",), features=("x",)))
     result = audited(make_subject(data, model_spec({"predictions": {"label": "decision"}})), **QUICK)
-    assert [each.split(" ")[0] for each in result.not_compared] == ["c"]
-    assert any("c (3.3%" in each for each in result.warnings)
+    [left] = result.not_compared
+    assert "3.3%" in left
+    assert any(left in each for each in result.warnings)
 
 
 def test_matches_are_called_similar_only_within_the_caliper():

@@ -18,7 +18,7 @@ KINDS = {
     "turned": "alike, but a tenth of the source's people turned each way",
     "turned one way": "alike, but a tenth of the source's people turned down",
     "by lot": "the source decided by lot, the target by rank",
-    "parents": "equal rates; of the parents, a fifth, 30 % of the source and 70 % of the target are favored",
+    "parents": "equal rates; of the parents, a fifth, 30% of the source and 70% of the target are favored",
     "equal by lot": "both decided by lot, at one rate at every level; a fifth are parents",
 }
 

@@ -45,7 +45,7 @@ def test_both_intervals_state_the_same_value_and_the_seed_decides_the_draws():
         assert name == "balanced_accuracy"
         assert estimate.value == pytest.approx(row.balanced_accuracy.value, abs=1e-12)
         assert estimate.low <= estimate.value <= estimate.high
-        assert estimate.method == "bootstrap percentile 95 %, 1,000 draws"
+        assert estimate.method == "bootstrap percentile 95%, 1,000 draws"
     shown = result.bootstrap_frame("race").set_index(["group", "figure"])
     row = next(row for row in result.table if row.group == "B")
     line = shown.loc[("B", "balanced accuracy")]

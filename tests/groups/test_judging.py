@@ -25,7 +25,7 @@ def compared(counts: dict[str, tuple[int, int]], **options: object) -> GroupsRes
 
 
 def test_an_adverse_ratio_at_low_rates_is_never_small():
-    """Call-backs of 6.45 against 9.65 %."""
+    """Call-backs of 6.45 against 9.65%."""
     result = compared({"Black": (157, 2435), "white": (235, 2435)})
     assert (result.verdict, result.judged.badge) == ("evidence of a difference", "difference")
     assert result.judged.decided_by == "average"

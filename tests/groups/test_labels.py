@@ -14,7 +14,7 @@ OPTIONS = GroupsOptions(bootstrap=0)
 
 
 def decided(seed: int, n: int = 400, *, refused: float = 0.0) -> pd.DataFrame:
-    """40 % of women and 65 % of men are accepted; labels of the accepted, and of a share of the refused."""
+    """40% of women and 65% of men are accepted; labels of the accepted, and of a share of the refused."""
     rng = np.random.default_rng(seed)
     sex = np.repeat(["women", "men"], n)
     yes = rng.random(2 * n) < np.where(sex == "women", 0.4, 0.65)

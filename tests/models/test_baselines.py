@@ -62,7 +62,7 @@ def test_a_row_of_count_two_weighs_as_two_rows(make_data, people, seed, counts):
 
 @pytest.mark.parametrize("kind", EVERY)
 def test_every_kind_learns_what_is_there(make_data, people, kind):
-    """The label is whether age is at least 50, up to 5 % of noise: whoever learns beats 85 %."""
+    """The label is whether age is at least 50, up to 5% of noise: whoever learns beats 85%."""
     rng = np.random.default_rng(1)
     older = (people["age"] >= 50).to_numpy()
     frame = people.assign(hired=np.where(older ^ (rng.random(len(people)) < 0.05), "yes", "no"))

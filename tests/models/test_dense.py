@@ -114,5 +114,5 @@ def test_training_learns_and_the_same_seed_gives_the_same_network(classes: int):
         fit_dense(x, target, classes, np.random.default_rng(5), training=Training((8,), 30)) for _ in "ab"
     ]
     assert all(np.array_equal(a, b) for a, b in zip(nets[0].weights, nets[1].weights, strict=True))
-    # two bivariate normals 3 apart overlap by Phi(-1.5) = 7 %, whose loss is about 0.16
+    # two bivariate normals 3 apart overlap by Phi(-1.5) = 7%, whose loss is about 0.16
     assert cross_entropy(nets[0], x, target, np.ones(400)) < 0.35

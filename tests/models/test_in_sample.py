@@ -56,7 +56,7 @@ def found(subject):
         ("fitted", "in_sample", "y", False),
         ("honest", None, "y", True),
         ("honest", "in_sample", "y", False),
-        ("always", None, "rare", True),  # right about 99.7 %, as whoever says the same of everyone
+        ("always", None, "rare", True),  # right about 99.7%, as whoever says the same of everyone
     ],
 )
 def test_only_predictions_that_are_not_in_sample_clear(table, score, made, label, clears):

@@ -36,7 +36,7 @@ def compas(shared_data, **changes):
 
 @pytest.mark.parametrize("kind", ["logistic", "forest", "boosting", "mlp"])
 def test_compas_models_are_as_good_as_published_ones(shared_data, kind):
-    """Published models reach about 67 % (66.7 in Table 2 of the prediction-sensitivity paper)."""
+    """Published models reach about 67% (66.7 in Table 2 of the prediction-sensitivity paper)."""
     subject = make_subject(compas(shared_data), ModelSpec(train=kind))
     quality = model_facts(subject)["quality"]
     assert quality["accuracy"]["value"] == pytest.approx(0.67, abs=0.03)
@@ -46,13 +46,13 @@ def test_compas_models_are_as_good_as_published_ones(shared_data, kind):
 
 
 def test_the_compas_score_gives_propublicas_error_rates(shared_data):
-    """Unfiltered, high risk above 4: false-positive rates 44.9 and 23.5 %, false-negative 28.0 and 47.7 %."""
+    """Unfiltered, high risk above 4: false-positive rates 44.9 and 23.5%, false-negative 28.0 and 47.7%."""
     data = compas(shared_data, keep=[])
     spec = model_spec({"predictions": {"score": "decile_score", "higher_is": "unfavorable"}})
     subject = make_subject(data, spec, threshold=5)
     assert subject.data.n == 7214
     high_risk, relapsed = ~subject.decisions, ~subject.data.y
-    # printed to one decimal, and 44.847 % as 44.9 (44.85 in their notebook)
+    # printed to one decimal, and 44.847% as 44.9 (44.85 in their notebook)
     for race, false_positive, false_negative in (("African-American", 44.9, 28.0), ("Caucasian", 23.5, 47.7)):
         group = (subject.data.groups["race"] == race).to_numpy()
         assert 100 * high_risk[group & ~relapsed].mean() == pytest.approx(false_positive, abs=0.06)
@@ -61,7 +61,7 @@ def test_the_compas_score_gives_propublicas_error_rates(shared_data):
 
 @pytest.mark.parametrize(
     ("name", "accuracy", "auc"),
-    # Adult: 84.4 % in Table 2 of the prediction-sensitivity paper. German: 0.73 to 0.78 and an area of
+    # Adult: 84.4% in Table 2 of the prediction-sensitivity paper. German: 0.73 to 0.78 and an area of
     # 0.75 to 0.80 is what linear models reach; 300 people held out leave it that uncertain.
     [("adult", pytest.approx(0.845, abs=0.01), pytest.approx(0.90, abs=0.01)),
      ("german", pytest.approx(0.75, abs=0.04), pytest.approx(0.77, abs=0.04))],

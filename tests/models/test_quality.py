@@ -25,7 +25,7 @@ def test_accuracy_by_hand():
     )
     assert found.value == 0.8
     assert found.n == 10
-    assert found.method == "Wilson 95 %"
+    assert found.method == "Wilson 95%"
 
 
 people = st.lists(st.tuples(st.integers(0, 6), st.booleans(), st.integers(1, 3)), min_size=2, max_size=40)

@@ -25,7 +25,7 @@ def test_blurred_couplings_have_intervals(matching):
 
 
 def test_the_share_of_all_has_the_interval_of_so_few_people():
-    """Draws move it by the tail of the blur only: 100 % of some twenty people would be 99.7 to 100 %."""
+    """Draws move it by the tail of the blur only: 100% of some twenty people would be 99.7 to 100%."""
     _, subject = three_classes()
     kw = {"matching": "partial", "share": 0.5, "permutations": 0, "draws": 20}
     flows = flows_of(subject, source=A, target=B, **kw).flows

@@ -95,7 +95,7 @@ def test_shares_and_bias_of_the_solvers_lie_in_our_range(policies, plans):
     ],
 )
 def test_of_the_published_shares_one_is_reachable(shared_data, ethnicity, ground, first, second):
-    """Ranges computed from outside, by a linear program: 43.8 % can be, 48.3 % cannot."""
+    """Ranges computed from outside, by a linear program: 43.8% can be, 48.3% cannot."""
     from benchmarks.papers.everything_is_relative import BLACK_HIGH, WHITE_LOW, compas_policies
 
     comparison, _ = compas_policies(ethnicity=ethnicity)
@@ -108,7 +108,7 @@ def test_of_the_published_shares_one_is_reachable(shared_data, ethnicity, ground
 
 
 def test_german_shares_under_the_squared_norm_are_near_the_published_ones(shared_data):
-    """Figure 3C: 69.85, 66 and 63.21 %; the coupling of order 2 is unique, the penalty is not stated."""
+    """Figure 3C: 69.85, 66 and 63.21%; the coupling of order 2 is unique, the penalty is not stated."""
     from benchmarks.papers.everything_is_relative import german_sides
 
     comparison = german_sides(by_label=True)

@@ -28,7 +28,7 @@ def test_intervals_of_counts_are_those_of_the_people(ask, cost):
     ours = flows_of(scored(frame, weights="weight"), **ask, cost=cost)
     theirs = flows_of(scored(people), **ask, cost=cost)
     assert ours.wasserstein.value == pytest.approx(theirs.wasserstein.value)
-    # 200 draws: an interval's width is known to about 5 %; of rows kept together it is nearly four times that
+    # 200 draws: an interval's width is known to about 5%; of rows kept together it is nearly four times that
     width = [one.wasserstein.high - one.wasserstein.low for one in (ours, theirs)]
     assert width[0] == pytest.approx(width[1], rel=0.35)
     spread = [np.array([row.mean.high - row.mean.low for row in one.bias]) for one in (ours, theirs)]

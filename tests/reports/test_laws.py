@@ -40,7 +40,7 @@ def told(run, template: str) -> str:
 
 @pytest.fixture(scope="module")
 def run():
-    # 48 of 80 = .6; 12 of 40 = .3; 30 of 60 = .5; 1 of 2 = .5, of 182 people (1.1 %)
+    # 48 of 80 = .6; 12 of 40 = .3; 30 of 60 = .5; 1 of 2 = .5, of 182 people (1.1%)
     return people({"white": (48, 80), "black": (12, 40), "asian": (30, 60), "other": (1, 2)})
 
 

@@ -104,7 +104,7 @@ def test_paper_counts_197_rule_sets():
 
 @pytest.mark.shared
 def test_adult_counts_by_definition(shared_data):
-    """2 genders x 30 race subsets x 54 age intervals give 5,114 candidates, 2,564 frequent at 5 %."""
+    """2 genders x 30 race subsets x 54 age intervals give 5,114 candidates, 2,564 frequent at 5%."""
     section = {
         **public_section("adult", shared_data),
         "path": str(shared_data / "adult.data"),
@@ -133,7 +133,7 @@ def test_adult_counts_by_definition(shared_data):
 
 @pytest.mark.shared
 def test_compas_counts_by_definition(shared_data):
-    """Of 10,394 candidates and all 7,214 rows, 5,818 reach 5 % and 2,851 20 % (the paper: 1,590 and 0)."""
+    """Of 10,394 candidates and all 7,214 rows, 5,818 reach 5% and 2,851 20% (the paper: 1,590 and 0)."""
     section = {
         **public_section("compas", shared_data),
         "keep": [],

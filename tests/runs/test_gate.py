@@ -20,7 +20,7 @@ from audits.stats.paired_shares import paired_difference
 
 
 def estimate(value, low, high, n=100):
-    return {"value": value, "low": low, "high": high, "n": n, "method": "Wilson 95 %"}
+    return {"value": value, "low": low, "high": high, "n": n, "method": "Wilson 95%"}
 
 
 class Stated:

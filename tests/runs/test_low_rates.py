@@ -35,7 +35,7 @@ def found(name: str, counts: dict[str, tuple[int, int]], **options: Any) -> Any:
 
 @pytest.mark.parametrize("name", QUICK)
 def test_an_adverse_ratio_is_never_small_and_never_cleared(name: str):
-    """Call-backs of 6.45 against 9.65 % are 3.2 points and a ratio of .67."""
+    """Call-backs of 6.45 against 9.65% are 3.2 points and a ratio of .67."""
     judged = found(name, {"Black": (157, 2435), "white": (235, 2435)})
     assert judged.verdict != NO_MATERIAL
     assert judged.badge != "small difference"
@@ -58,7 +58,7 @@ def test_equal_low_rates_are_cleared_by_the_people_that_are_said_to_be_needed(na
 
 
 def test_a_third_of_the_few_who_lose_are_no_small_share():
-    """2.4 of 7.2 % lose by the change: the net share is small, and the ratio .67."""
+    """2.4 of 7.2% lose by the change: the net share is small, and the ratio .67."""
     frame = pd.DataFrame({"sex": np.tile(["female", "male"], 5000), "rank": np.arange(10_000) // 2 / 5000})
     model = Rule(("sex", "rank"), lambda each: each["rank"] < np.where(each["sex"] == "male", 0.072, 0.048))
     result = swap(subject_of(frame, model), attribute=["sex"])

@@ -340,7 +340,7 @@ def test_compare_names_what_changed_and_nothing_else(base):
 @pytest.mark.parametrize(
     ("otherwise", "where", "words"),
     [
-        ({"n": 7.0, "method": "bootstrap 95 %"}, (".n", ".method"), None),
+        ({"n": 7.0, "method": "bootstrap 95%"}, (".n", ".method"), None),
         ({"high": 0.50001}, ("",), ("0.4 (0.3 to 0.5)", "0.4 (0.3 to 0.50001)")),
     ],
     ids=["other people and method", "a later digit of one end"],
@@ -354,7 +354,7 @@ def test_a_changed_estimate_shows_what_changed_in_it(base, otherwise, where, wor
         first = replace(first, selection_rate=Estimate(**fields))
         return replace(found, audits=(replace(audit, result=replace(audit.result, table=(first, *others))),))
 
-    written = {"value": 0.4, "low": 0.3, "high": 0.5, "n": 9.0, "method": "Wilson 95 %"}
+    written = {"value": 0.4, "low": 0.3, "high": 0.5, "n": 9.0, "method": "Wilson 95%"}
     changes = compare_runs(with_rate(**written), with_rate(**written | otherwise))
     place = f"table[group: {found.audits[0].result.table[0].group}].selection_rate"
     assert [change.where for change in changes] == [place + end for end in where]
@@ -363,7 +363,7 @@ def test_a_changed_estimate_shows_what_changed_in_it(base, otherwise, where, wor
     else:
         assert [(change.before, change.after) for change in changes] == [
             (9.0, 7.0),
-            ("Wilson 95 %", "bootstrap 95 %"),
+            ("Wilson 95%", "bootstrap 95%"),
         ]
 
 

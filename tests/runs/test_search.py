@@ -13,7 +13,7 @@ from audits.stats import EVIDENCE
 
 
 def people(n: int, seed: int, rate: float = 0.6) -> pd.DataFrame:
-    """People of whom women over 50 with children (3.4 %) are accepted at `rate`, all others at 60 %."""
+    """People of whom women over 50 with children (3.4%) are accepted at `rate`, all others at 60%."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {

@@ -34,7 +34,7 @@ def test_rivals_that_know_nothing_of_groups_do_as_well(shared_data: Path):
         rng = np.random.default_rng(seed)
         trial = augmented_trial(x, label, 4, rng, training=training)
         found, literal = trial.judge(rng, draws=20), trial.judge(rng, literal=True, draws=20)
-        assert 0.62 < found.accuracy < 0.74  # the paper's Table 2: 66.6 to 67.9 %
+        assert 0.62 < found.accuracy < 0.74  # the paper's Table 2: 66.6 to 67.9%
         areas.append([curve.auc.value for curve in found.matched.curves] + [literal.matched.auc.value])
     ours, gradient, boundary, at_probability = np.mean(areas, axis=0)
     assert ours > 0.6  # Table 2 has .75 with 399 features; this has 5

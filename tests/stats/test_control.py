@@ -66,7 +66,7 @@ def test_the_stated_false_alarm_rate_is_met_by_simulation(rate: float, times: fl
     rng = np.random.default_rng(0)
     runs = chart.follow(rng.random(1_200_000) < rate)
     between = 1_200_000 / len(runs.alarms)
-    # about 700 alarms, run lengths nearly exponential: standard error 4 %
+    # about 700 alarms, run lengths nearly exponential: standard error 4%
     assert between == pytest.approx(chart.people_between, rel=0.13)
     late = chart.follow(rng.random(300_000) < chart.detects)
     assert 300_000 / len(late.alarms) == pytest.approx(chart.people_to_detect, rel=0.1)

@@ -37,7 +37,7 @@ def test_quantile_intervals_cover_as_often_as_they_say():
     found = [quantile(rng.exponential(size=200), 0.95) for _ in range(600)]
     truth = -np.log(0.05)
     inside = np.mean([each.low <= truth <= (each.high or np.inf) for each in found])
-    assert inside >= 0.93  # exact coverage is at least 95 %; 600 draws have 0.9 points of error
+    assert inside >= 0.93  # exact coverage is at least 95%; 600 draws have 0.9 points of error
 
 
 def test_too_few_people_have_no_upper_end():
@@ -52,7 +52,7 @@ def test_mean_ratios_cover_and_constant_values_have_no_width():
         a, b = rng.lognormal(0.0, 0.8, 80), rng.lognormal(0.0, 0.8, 120)
         found = mean_ratio(mean_test(1.3 * a), mean_test(b))
         inside += found.low <= 1.3 <= found.high
-    assert inside / 400 >= 0.92  # 400 draws: standard error 1.1 points around 95 %
+    assert inside / 400 >= 0.92  # 400 draws: standard error 1.1 points around 95%
     exact = mean_ratio(mean_test(np.full(11, 3.0)), mean_test(np.full(10, 2.0)))
     assert (exact.value, exact.low, exact.high) == (1.5, 1.5, 1.5)
     assert mean_ratio(mean_test(np.ones(3)), mean_test(np.zeros(3))).value is None
@@ -109,7 +109,7 @@ def test_what_a_score_adds_to_the_distance_is_found_as_often_as_promised():
         both = rng.random(400) < 0.9 * (1 - distance) * own
         wrong += area_equally_far(score, alone, distance, rng, draws=80).low > 0.5
         right += area_equally_far(score, both, distance, rng, draws=80).low > 0.5
-    assert wrong <= 6  # 2.5 % promised: 1.5 of 60, and 6 with probability below 0.5 %
+    assert wrong <= 6  # 2.5% promised: 1.5 of 60, and 6 with probability below 0.5%
     assert right >= 50
 
 

@@ -63,7 +63,7 @@ def test_nobody_and_everybody():
 
 @pytest.mark.parametrize("kind", ["persons", "clusters of both groups", "sampling weights"])
 def test_the_interval_of_a_share_covers_it(kind):
-    # 400 worlds: 95 - 3 %
+    # 400 worlds: 95 - 3%
     rng = np.random.default_rng(1)
     covered = 0
     for _ in range(400):

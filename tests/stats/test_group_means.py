@@ -43,7 +43,7 @@ def _rejected(sizes: tuple[int, ...], spreads: tuple[float, ...], apart: float, 
 )
 def test_groups_of_the_same_mean_are_told_apart_no_more_often_than_the_level(sizes, spreads):
     """A pooled error rejects the second case in 29 of 100 samples, a steadied one the last in 9 to 18."""
-    # 5 % of 200 with a binomial error of 1.5 %; three of those
+    # 5% of 200 with a binomial error of 1.5%; three of those
     assert _rejected(sizes, spreads, 0.0, 200) <= 0.05 + 3 * 0.0155
 
 

@@ -69,7 +69,7 @@ def _covered(estimates, truth):
 
 
 def test_coverage_by_simulation():
-    """At least 93 % of nominal 95 % intervals cover (2,000 draws: Monte-Carlo error 0.5 points)."""
+    """At least 93% of nominal 95% intervals cover (2,000 draws: Monte-Carlo error 0.5 points)."""
     rng = np.random.default_rng(0)
     a, b = rng.binomial(40, 0.3, 2000), rng.binomial(60, 0.15, 2000)
     assert _covered([newcombe(x, 40, y, 60) for x, y in zip(a, b, strict=True)], 0.15) > 0.93
@@ -78,7 +78,7 @@ def test_coverage_by_simulation():
 
 
 def test_ratio_and_gap_cover():
-    """Ratio of shares and largest gap of five groups: nominal 95 %, 2,000 draws (error 0.5 points)."""
+    """Ratio of shares and largest gap of five groups: nominal 95%, 2,000 draws (error 0.5 points)."""
     rng = np.random.default_rng(3)
     a, b = rng.binomial(80, 0.3, 2000), rng.binomial(120, 0.5, 2000)
     assert _covered([share_ratio(x, 80, y, 120) for x, y in zip(a, b, strict=True)], 0.6) > 0.93
@@ -109,7 +109,7 @@ def test_sign_balance_does_not_collapse():
 
 
 def test_ratio_means_cover_together():
-    """Six means at once, 60 people, random weights: all covered at least 91 % of the time (400 draws)."""
+    """Six means at once, 60 people, random weights: all covered at least 91% of the time (400 draws)."""
     rng = np.random.default_rng(1)
     hits = 0
     for _ in range(400):
@@ -131,7 +131,7 @@ def test_ratio_means_of_people_alike_is_that_of_rows():
 
 
 def test_ratio_means_of_many_rows_have_the_normal_width():
-    """Drawn one by one: 500 draws find the width to some 4 % (one standard error of a quantile near .95)."""
+    """Drawn one by one: 500 draws find the width to some 4% (one standard error of a quantile near .95)."""
     x = np.random.default_rng(3).normal(size=(20_000, 1))
     found = ratio_means(x, np.ones(20_000), np.random.default_rng(0))
     assert found.value == pytest.approx(x.mean())

@@ -80,7 +80,7 @@ def test_small_and_constant_samples_have_a_documented_outcome():
 
 
 def _means(draw, n: int, truth: float, method: str, seed: int) -> tuple[float, float]:
-    """Coverage of 95 % intervals and Type I error at 5 %."""
+    """Coverage of 95% intervals and Type I error at 5%."""
     rng = np.random.default_rng(seed)
     covered = rejected = 0
     for _ in range(REPLICATIONS):

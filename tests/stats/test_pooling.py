@@ -42,7 +42,7 @@ def test_a_group_of_nobody_has_no_share_and_one_of_very_many_keeps_its_own():
 
 @pytest.mark.parametrize("spread", [0.0, 0.5])
 def test_intervals_cover_over_groups_and_are_shorter(spread):
-    """40 worlds of 8 groups of 40: 95 % less 3 Monte-Carlo errors, and a smaller squared error."""
+    """40 worlds of 8 groups of 40: 95% less 3 Monte-Carlo errors, and a smaller squared error."""
     rng = np.random.default_rng(7)
     design = np.array([[a == 1, b == 1, b == 2, b == 3] for a in (0, 1) for b in range(4)], dtype=float)
     held, error, raw = 0, 0.0, 0.0

@@ -126,16 +126,16 @@ def test_conditions_decide_whatever_their_order():
 def test_evidence_at_a_level_is_held_to_the_auditors_own_limit() -> None:
     """A level has twice the limit to clear; what is found there is as large as the auditor's limit says."""
     average = Condition(
-        name="average", interval=Estimate(0.0, -0.05, 0.05, 900, "Newcombe 95 %"), immaterial=(-0.1, 0.1)
+        name="average", interval=Estimate(0.0, -0.05, 0.05, 900, "Newcombe 95%"), immaterial=(-0.1, 0.1)
     )
     twice = {"immaterial": (-0.2, 0.2), "times": 2.0}
     found = judge_conditions(
-        [average, Condition(name="level", interval=Estimate(0.25, 0.15, 0.35, 90, "Newcombe 95 %"), **twice)]
+        [average, Condition(name="level", interval=Estimate(0.25, 0.15, 0.35, 90, "Newcombe 95%"), **twice)]
     )
     assert (found.verdict, found.decided_by, found.material) == (EVIDENCE, "level", True)
     assert (found.immaterial_low, found.immaterial_high, found.times) == (-0.1, 0.1, 1.0)
     cleared = judge_conditions(
-        [average, Condition(name="level", interval=Estimate(0.1, -0.01, 0.19, 90, "Newcombe 95 %"), **twice)]
+        [average, Condition(name="level", interval=Estimate(0.1, -0.01, 0.19, 90, "Newcombe 95%"), **twice)]
     )
     assert (cleared.verdict, cleared.decided_by, cleared.times) == (NO_MATERIAL, "level", 2.0)
     assert limit_words(cleared) == limit_words(average_alone := judge_conditions([average]))

@@ -51,10 +51,8 @@ _DOUBTFUL = (
     "has numbers whose comma or point could be a decimal mark or a thousands separator, so it is read as text"
 )
 _NO_DATES = "looks like dates that are ambiguous or unreadable, so it is text; write 2024-12-31"
-_SIGN = r"([$€£¥₹]|%|[A-Z]{3})"  # $31.20, 45 %, EUR 12
-_PRICED = (
-    r"^\(?[+-]?" + _SIGN + r"?\s?[+-]?[0-9]+([.,][0-9]+)*\s?" + _SIGN + r"?\)?$"
-)  # $31.20, 45 %, (1,200)
+_SIGN = r"([$€£¥₹]|%|[A-Z]{3})"  # $31.20, 45%, EUR 12
+_PRICED = r"^\(?[+-]?" + _SIGN + r"?\s?[+-]?[0-9]+([.,][0-9]+)*\s?" + _SIGN + r"?\)?$"  # $31.20, 45%, (1,200)
 _CODE = r"^[0-9A-Z]*$"  # ABC12 is no price
 _MAX_EXACT = 2**53
 _MOSTLY = 0.9

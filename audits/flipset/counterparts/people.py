@@ -19,6 +19,7 @@ from audits.flipset.options import FlipsetOptions
 from audits.models import Subject
 from audits.progress import Progress
 from audits.stats import apportion, draw_counts, limit_of
+from audits.stats.text import people_in
 from audits.transport import estimated_bytes, estimated_seconds
 from audits.transport.atoms import Atoms
 
@@ -171,7 +172,8 @@ def choose(
     not_compared = _not_compared(data, options, sizes, ~source & ~target)
     if not_compared:
         warnings.append(
-            f"Only {names[0]} and {names[1]} are compared. Not compared: {', '.join(not_compared[:5])}"
+            f"Only {people_in(names[0])} and {people_in(names[1])} are compared. "
+            f"Not compared: {', '.join(not_compared[:5])}"
             f"{f' and {len(not_compared) - 5} more' if len(not_compared) > 5 else ''}."
         )
     strata, sizes = _affordable(strata, options, decisions, sizes, points, rng, left_out, warnings)
@@ -190,7 +192,7 @@ def _not_compared(
     for key, count in people.sort_values(ascending=False).items():
         values = key if isinstance(key, tuple) else (key,)
         share = 100 * count / sizes.sum()
-        found.append(f"{group_name(dict(zip(by, values, strict=True)))} ({share:.2g}% of all)")
+        found.append(f"{people_in(group_name(dict(zip(by, values, strict=True))))} ({share:.2g}% of all)")
     return tuple(found)
 
 

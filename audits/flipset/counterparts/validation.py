@@ -136,7 +136,7 @@ def _rate_checks(
 
 
 def rate_allowance(rate: float, n: float, m: float, looks: int) -> float:
-    """How far the rates of two samples of one group differ by chance, 5 % over so many looks.
+    """How far the rates of two samples of one group differ by chance, 5% over so many looks.
 
     Of a rate of 0 or 1 it is what a few people make: nobody seen may still be three of them.
     """
@@ -161,7 +161,7 @@ def _both_ways(flips: Flips, sizes: np.ndarray) -> tuple[dict[str, float] | None
 
 
 def _checks(found: Validation, n: float, m: float) -> tuple[Check, ...]:
-    allowance = 1.36 * np.sqrt((n + m) / (n * m))  # the 5 % point of two samples of one distribution
+    allowance = 1.36 * np.sqrt((n + m) / (n * m))  # the 5% point of two samples of one distribution
     least, moved = float(max(KS_LIMIT, allowance)), number(found.distance)
     unlike, gap = max(found.ks.items(), key=lambda item: item[1])
     odd, error = max(found.mse_difference.items(), key=lambda item: abs(item[1]))

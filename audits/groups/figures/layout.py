@@ -20,7 +20,7 @@ from audits.drawing.style import (
     stacked_panels,
     wrap_title,
 )
-from audits.groups.inference import by_importance
+from audits.groups.inference import lower_first
 from audits.groups.metrics import METRICS
 from audits.groups.result import GroupRow, GroupsResult
 from audits.stats import EVIDENCE
@@ -98,8 +98,10 @@ def named_rows(
 def leading(result: GroupsResult, attribute: str, *, most: int) -> list[GroupRow]:
     """Return the groups of a figure of lines: the reference, the group of the sentence, then the largest."""
     rows = list(result.of(attribute))
-    told = next(by_importance(result.table, result.options.get("measure")))[0]
-    return sorted(rows, key=lambda row: (not row.is_reference, row is not told, -row.n))[:most]
+    told = lower_first(result.table, result.options.get("measure"))
+    return sorted(
+        rows, key=lambda row: (not row.is_reference, all(row is not each for each in told), -row.n)
+    )[:most]
 
 
 def panel_titles(panels: Sequence[str], groups: Sequence[str]) -> list[str]:
@@ -127,7 +129,9 @@ def laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
 
 
 def colours(result: GroupsResult, rows: Sequence[GroupRow]) -> list[str]:
-    """Return a color for each group: the reference black, the group of the sentence in focus."""
+    """Return a color for each group: the sentence's first in focus, the reference black."""
     others = itertools.cycle(OKABE_ITO[2:6])
-    told = next(by_importance(result.table, result.options.get("measure")))[0]
-    return [INK if row.is_reference else FOCUS if row is told else next(others) for row in rows]
+    first, other = lower_first(result.table, result.options.get("measure"))
+    return [
+        FOCUS if row is first else INK if row is other or row.is_reference else next(others) for row in rows
+    ]

@@ -152,7 +152,7 @@ def _counts(result: GroupsResult, row: GroupRow, cut: float, sign: float) -> str
     found = confusion(result, row, sign * cut)
     words = vocabulary()
     whole = found["yes"] + found["no"]
-    told = f"{percent(found['yes'] / max(whole, 1e-9), whole).replace(' %', '%')} {words.yes or 'favorable'}"
+    told = f"{percent(found['yes'] / max(whole, 1e-9), whole)} {words.yes or 'favorable'}"
     if "true_yes" not in found:
         return f"{told}: {count(found['yes'])} of {count(whole)}"
     good, bad = words.truth_yes or "favorable outcome", words.truth_no or "not"

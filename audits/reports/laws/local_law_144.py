@@ -95,16 +95,16 @@ def not_assessed(run: RunLike) -> list[Block]:
 def _bias_table(table: BiasTable, every: BiasTable, *, scored: bool) -> list[Block]:
     name = " and ".join(table.attributes)
     selection = ["category", "people", "selected"] + [f"selection rate{end}" for end in ("", " low", " high")]
-    selection += [f"impact ratio{end}" for end in ("", " low", " high")] + ["under 2 %"]
+    selection += [f"impact ratio{end}" for end in ("", " low", " high")] + ["under 2%"]
     scoring = ["category", "people", "scored above median"] + [
         f"scoring rate{end}" for end in ("", " low", " high")
     ]
-    scoring += [f"scoring impact ratio{end}" for end in ("", " low", " high")] + ["under 2 %"]
+    scoring += [f"scoring impact ratio{end}" for end in ("", " low", " high")] + ["under 2%"]
     few = people(table.unknown)
     unknown = f"{few} {'is' if few.startswith('1 ') else 'are'} of unknown category, and in no row."
     if not len(table.rows):
         return [Heading(name), Text(unknown)]
-    small = int(table.rows["under 2 %"].sum())
+    small = int(table.rows["under 2%"].sum())
     shown = [(table, "")] + ([(every, ", every category")] if table.left_out else [])
     return [
         Heading(name),

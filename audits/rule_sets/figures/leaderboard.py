@@ -16,7 +16,7 @@ from audits.rule_sets.figures.rows import label_rows, neighbours, profile
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.rule_sets.text import group_of
 from audits.stats import EVIDENCE
-from audits.stats.text import count, estimate_text, number, p_words, people, percent, several
+from audits.stats.text import count, estimate_text, in_words, number, p_words, people, percent, several
 from audits.stats.vocabulary import vocabulary
 
 __all__ = [
@@ -240,10 +240,11 @@ def sunburst(tree: pd.DataFrame) -> go.Figure:
         )
     )
     worst = tree.iloc[int(tree["difference"].abs().to_numpy().argmax())]
+    place = f"{worst['attribute']} {worst['level']}"
     alt = (
         f"People by {', then '.join(rings)}; color is the difference of favorable shares from everyone "
         "else, largest "
-        f"for {worst['attribute']} {worst['level']} ({number(100 * worst['difference'])} points)."
+        f"for {in_words(place)} ({number(100 * worst['difference'])} points)."
     )
     # a letter smaller than these is not read: the segment's name is told where it is pointed at
     return finish(figure, height=380, alt=alt).update_layout(uniformtext={"minsize": 10, "mode": "hide"})

@@ -173,7 +173,7 @@ def mean_area(areas: list[Estimate], level: float) -> Estimate | None:
 
     Examples
     --------
-    >>> one, two = Estimate(0.5, 0.48, 0.52, 100, "score 95 %"), Estimate(0.54, 0.52, 0.56, 100, "score 95 %")
+    >>> one, two = Estimate(0.5, 0.48, 0.52, 100, "score 95%"), Estimate(0.54, 0.52, 0.56, 100, "score 95%")
     >>> found = mean_area([one, two], 0.05)
     >>> round(found.value, 2), round(found.low, 3), round(found.high, 3)
     (0.52, 0.476, 0.564)

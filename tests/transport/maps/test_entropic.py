@@ -103,7 +103,7 @@ def test_mass_is_conserved(seed: int, n: int, m: int, epsilon: float):
     plan = fitted.plan()
     np.testing.assert_allclose(plan.sum(1), a / a.sum(), atol=1e-9)
     assert fitted.error <= 1e-3
-    # the default plan may leave out 1 % of each row's small entries
+    # the default plan may leave out 1% of each row's small entries
     assert np.abs(plan.sum(0) - b / b.sum()).sum() <= fitted.error + 0.02
     assert plan.sum() == pytest.approx(1.0)
     transformed = fitted.transform(x)
@@ -187,7 +187,7 @@ def test_drawn_counterparts_keep_the_target_distribution_where_means_do_not():
         EntropicMap.fit(x, y, options=EntropicOptions(projection=kind), rng=0).transform(x)
         for kind in ("drawn", "barycentre")
     )
-    assert ks_distances(drawn, y).max() < 0.08  # 1.36 √(2 / 600) is the 5 % point of two samples
+    assert ks_distances(drawn, y).max() < 0.08  # 1.36 √(2 / 600) is the 5% point of two samples
     assert ks_distances(means, y).max() > 0.08
     tie = [abs(np.corrcoef(z.T)[0, 1]) for z in (drawn, means)]
     assert tie[0] < 0.1 < 0.15 < tie[1]  # 0.04 is a correlation's standard error here
