@@ -35,6 +35,14 @@ _PLAIN = re.compile(r"[^\W\d_]{2,}(?:[-' ][^\W\d_]+)*")
 _RANGE = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)([)\]])")
 _SAYS_LITTLE = {"all", "any", "different", "false", "missing", "na", "no", "none", "null", "other"}
 _SAYS_LITTLE |= {"others", "rest", "true", "unknown", "yes"}
+_PLURAL = {
+    "man": "men",
+    "woman": "women",
+    "boy": "boys",
+    "girl": "girls",
+    "child": "children",
+    "adult": "adults",
+}
 _ARE_PEOPLE = {"adults", "boys", "children", "girls", "men", "people", "persons", "women"}
 _SOMEBODY = 0.999  # a sum of weights that is one person but for rounding
 
@@ -129,13 +137,18 @@ def people_in(group: str) -> str:
     ('people in “age 18 to under 30”', 'people in “Female & Other”', 'people in “(missing)”')
     >>> people_in("women"), people_in("black & Older men"), people_in("everyone else")
     ('women', 'black & Older men', 'other people')
+    >>> people_in("Woman"), people_in("black & man")
+    ('women', 'black & men')
     >>> people_in("married no"), people_in("not Other")
     ('people in “married no”', 'people in “not Other”')
     """
     if (said := vocabulary().group(group)) is not None:
         return said
     group = re.sub(r"(^| & | × )everyone else$", r"\1other people", in_words(group))
-    if (group.lower().split() or [""])[-1] in _ARE_PEOPLE:
+    *before, last = group.split(" ")
+    if (plural := _PLURAL.get(last.lower())) is not None and before[-1:] != ["not"]:
+        return " ".join([*before, plural])
+    if last.lower() in _ARE_PEOPLE:
         return group
     parts = re.split(r" & | × ", group)
     plain = all(_PLAIN.fullmatch(part) and part.lower().split()[-1] not in _SAYS_LITTLE for part in parts)
