@@ -31,8 +31,8 @@ DAYS, PEOPLE, SICK = 30, 150, 20
 FIRST = datetime(2026, 3, 1, 9, tzinfo=UTC).timestamp()
 INCIDENTS: dict[str, tuple[str, float, str]] = {
     "hiring": ("work_years", 12.0, "in months instead of years"),
-    "loans": ("income", 1 / 12, "a month instead of a year"),
-    "law_school": ("gpa", 25.0, "as points of 100 instead of grades to 4"),
+    "loans": ("income", 1 / 12, "per month instead of per year"),
+    "law_school": ("gpa", 25.0, "on a scale of 100 instead of 4"),
 }
 
 
@@ -53,7 +53,7 @@ def make(name: str) -> dict[str, Any]:
         monitor, _ = monitors.create(bundle, name=name, people_between=20_000)
         for day in range(DAYS):
             now[0] = FIRST + 86_400 * day
-            rows = frame.iloc[rng.integers(0, len(frame), PEOPLE)].reset_index(drop=True)
+            rows = frame.iloc[rng.permutation(len(frame))[:PEOPLE]].reset_index(drop=True)
             if day >= SICK:
                 rows[column] = (rows[column].astype(float) * times).round(2).astype(float)
             scored = bundle.score(rows)

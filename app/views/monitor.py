@@ -32,7 +32,7 @@ else:
 if space.read_only:
     st.stop()
 audits = finished_audits(space)
-with st.expander("New monitor", expanded=monitor is None and (stream is None or bool(audits))):
+with st.expander("New monitor", expanded=monitor is None and (stream is None or len(audits) > 1)):
     if audits:
         make_monitor(audits, space)
     else:

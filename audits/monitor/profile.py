@@ -247,7 +247,8 @@ def _unit(x: np.ndarray, span: tuple[float, float], mean: float, sd: float) -> s
     _, factor, words = min(found)
     by = f"divided by {factor:g}" if factor > 1 else f"multiplied by {1 / factor:g}"
     ends = f"{_number_text(low)} to {_number_text(high)}"
-    return f"values look like {words}: {by} they are in its range, {ends}."
+    times = f"{factor:g} times" if factor > 1 else f"1/{1 / factor:g} of"
+    return f"values look like {times} the audited ones, as with {words}: {by} they are in its range, {ends}."
 
 
 def _missing(found: dict[str, int], n: int, own: Mapping[str, Any]) -> list[str]:

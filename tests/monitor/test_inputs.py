@@ -43,9 +43,9 @@ def test_the_people_audited_are_no_news(bundle: MonitorBundle):
 @pytest.mark.parametrize(
     ("column", "change", "words"),
     [
-        ("height", lambda x: x * 12, "look like months where the audit had years: divided by 12"),
-        ("height", lambda x: x * 365.25, "look like days where the audit had years: divided by 365.25"),
-        ("height", lambda x: x / 100, "look like shares where the audit had per cent: multiplied by 100"),
+        ("height", lambda x: x * 12, "with months where the audit had years: divided by 12"),
+        ("height", lambda x: x * 365.25, "with days where the audit had years: divided by 365.25"),
+        ("height", lambda x: x / 100, "with shares where the audit had per cent: multiplied by 100"),
         ("height", lambda x: x.where(x.index > 5, 1e300), "6 of 300 impossible values (1e+300)"),
         ("height", lambda x: x.where(x.index > 5, -3.0), "6 of 300 impossible values ("),
         ("skill", lambda x: x.where(x.index > 30), "skill: 31 of 300 missing"),

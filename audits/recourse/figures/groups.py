@@ -40,6 +40,7 @@ def changes_needed(result: RecourseResult) -> go.Figure:
         rows = kept if focus is None or focus in kept else [focus, *kept[1:]]
     figure = go.Figure()
     colors = dict(zip([*kinds][:-1], (INK, CONTEXT, PALE), strict=False))
+    edges = {"more": CONTEXT, "never": INK}  # what is as pale as the page has one
     for name, inside in kinds.items():
         shares = [_share(people, inside, row.group) for row in rows]
         color = colors.get(name, "white")
@@ -49,7 +50,7 @@ def changes_needed(result: RecourseResult) -> go.Figure:
                 y=list(range(len(rows))),
                 orientation="h",
                 name=name,
-                marker={"color": color, "line": {"color": INK if name == "never" else color, "width": 1}},
+                marker={"color": color, "line": {"color": edges.get(name, color), "width": 1}},
                 text=[f"{100 * share:.0f}%" if share >= _ROOM else "" for share in shares],
                 textposition="inside",
                 insidetextanchor="middle",
