@@ -50,7 +50,10 @@ def gaps(result: BarycenterResult) -> go.Figure:
         told = result.judged.decided_by.removeprefix("level: ")
         rows.insert(0, (f"{people_in(worst.group)}: {told}", result.judged.interval, _person(worst)))
     figure = differences(result.judged, rows, title="points from all others", unit=100.0, ordered=False)
-    figure.layout.meta = {"alt": f"{interval_words(result.judged, worst)}. {figure.layout.meta['alt']}"}
+    figure.layout.meta = {
+        **figure.layout.meta,
+        "alt": f"{interval_words(result.judged, worst)}. {figure.layout.meta['alt']}",
+    }
     return figure
 
 

@@ -117,7 +117,10 @@ def tails(result: GroupsResult, attribute: str) -> go.Figure:
     told = "; ".join(
         f"{label}: {_said(gap, amounts)}" for label, gap in list(zip(labels, gaps, strict=True))[::-1]
     )
-    figure.layout.meta = {"alt": f"Differences of {amounts.name} from the reference group. {told}."}
+    figure.layout.meta = {
+        **figure.layout.meta,
+        "alt": f"Differences of {amounts.name} from the reference group. {told}.",
+    }
     return figure
 
 
@@ -129,7 +132,7 @@ def residuals(result: GroupsResult, attribute: str) -> go.Figure:
     title = f"what turned out minus what was predicted ({amounts.unit or amounts.name})"
     figure = _intervals(found, [_label(row) for row in rows], title, amounts, [_people(row) for row in rows])
     told = "; ".join(f"{people_with(row)}: {_said(row.residual, amounts)}" for row in rows[::-1])
-    figure.layout.meta = {"alt": f"Mean residuals by group. {told}."}
+    figure.layout.meta = {**figure.layout.meta, "alt": f"Mean residuals by group. {told}."}
     return figure
 
 
