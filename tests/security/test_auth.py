@@ -147,8 +147,8 @@ def test_wrong_tokens_and_floods_are_answered_with_later(ask, by_proxy, monkeypa
     assert asyncio.run(many(7, "/api/v1/monitors/a", **told)).count(429) == 2
     length = {"headers": [("content-length", "1")]}
     assert asyncio.run(many(1, "/_stcore/upload_file/a/b", "PUT")) == [411]
-    uploads = asyncio.run(many(6, "/_stcore/upload_file/a/b", "PUT", **length))
-    assert sorted(uploads) == [200] * 4 + [429] * 2
+    uploads = asyncio.run(many(10, "/_stcore/upload_file/a/b", "PUT", **length))
+    assert sorted(uploads) == [200] * 8 + [429] * 2
     assert asyncio.run(many(2, "/_stcore/upload_file/a/b", "PUT", **length)) == [200, 200]
 
 
