@@ -89,6 +89,11 @@ def answered(page: Page) -> Iterator[None]:
     settle(page)
 
 
+def in_address(page: Page, text: str) -> None:
+    """Wait until the address holds `text`: it is written after what it says is shown."""
+    expect(page).to_have_url(re.compile(re.escape(text)), timeout=SLOW)
+
+
 def click_at(page: Page, across: float, down: float) -> None:
     """Move the mouse there, rest and click, as people do: tables and figures miss what is quicker."""
     page.mouse.move(across + 20, down + 20)

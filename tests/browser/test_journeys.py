@@ -44,7 +44,7 @@ def test_an_example_gives_its_published_finding_in_three_clicks(
     page.locator(".st-key-people-positive .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     acts.settle(page)
     expect(page.locator(".st-key-person-card")).to_contain_text("A match is a statistical comparison")
-    assert "person=" in page.url
+    acts.in_address(page, "person=")
     acts.narrow_and_shoot(page, artefacts, "person", 2900)
     address = page.url
     page.reload()
@@ -129,7 +129,7 @@ def test_choices_are_in_the_address_and_the_back_button_passes_through(
     acts.open_example(page, "hiring")
     acts.to_flipsets(page)
     acts.choose(page, "condition", "(the true label)")
-    assert "condition=" in page.url
+    acts.in_address(page, "condition=")
     page.get_by_role("button", name="Swap direction").click()
     acts.settle(page)
     expect(page.locator(".st-key-source input")).to_have_value("male")

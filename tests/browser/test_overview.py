@@ -56,7 +56,7 @@ def test_groups_thresholds_a_measure_and_a_link(
     moved = page.locator(".st-key-moved").inner_text()
     assert moved
     assert acts.finding(page) == finding, "the saved result stays"
-    assert "cut=" in page.url
+    acts.in_address(page, "cut=")
     page.reload()
     expect(page.locator(".st-key-moved")).to_have_text(moved, timeout=acts.SLOW)
     acts.open_tab(page, first)
@@ -65,7 +65,7 @@ def test_groups_thresholds_a_measure_and_a_link(
 
 def _a_link_opens_the_same_result(page: Page, server: Server, browser: Browser, finding: str) -> None:
     """Choose a measure; whoever is sent the address sees it of the same run, whatever is theirs."""
-    assert "run=" in page.url
+    acts.in_address(page, "run=")
     _choose_a_measure(page)
     with acts.answered(page):
         page.locator(".st-key-rates").get_by_text("balanced accuracy").click()
@@ -150,13 +150,13 @@ def _choose_a_measure(page: Page) -> None:
         expect(said).to_have_text(name.capitalize())
         with acts.answered(page):
             box.locator(".st-key-show-measure button").click()
-        assert f"rates={name.replace(' ', '+')}" in page.url
+        acts.in_address(page, f"rates={name.replace(' ', '+')}")
         expect(page.locator(".st-key-figure-group-rates")).to_contain_text(
             re.compile(name.replace(" ", r"\s*"))
         )
     page.go_back()
     acts.settle(page)
-    assert "rates=false+negative+rate" in page.url
+    acts.in_address(page, "rates=false+negative+rate")
     expect(page.locator(".st-key-figure-group-rates")).to_contain_text(re.compile(r"false\s*negative\s*rate"))
     page.go_back()
     expect(said).to_have_text("False negative rate", timeout=acts.SLOW)

@@ -34,7 +34,7 @@ def test_people_selected_on_one_page_are_so_on_all_and_become_a_group(
     words = chip.inner_text()
     people = int(re.search(r": (\d+) people", words)[1])  # type: ignore[index]
     assert "female" in words
-    assert "people=" in page.url
+    acts.in_address(page, "people=")
     acts.open_tab(page, "People")
     expect(page.get_by_text(f"of {people} selected")).to_be_visible()
 
