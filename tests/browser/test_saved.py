@@ -51,7 +51,7 @@ def test_reports_comparison_link_and_deletion(
     law = download(page, "HTML", tmp_path).read_text(encoding="utf-8")
     assert "Selection rates by sex and ethnicity" in law
     assert "not legal advice" in law
-    assert "under 2\u00a0% of all people are left out" in law
+    assert "under 2% of all people are left out" in law
     page.locator(".st-key-law-under input").fill("0")
     page.keyboard.press("Enter")
     acts.settle(page)
