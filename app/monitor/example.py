@@ -43,7 +43,8 @@ def watch_example(stream: ExampleStream) -> None:
         rows = pd.DataFrame([alarm_row(alarm) for alarm in stream.alarms])
         st.dataframe(rows, hide_index=True, alt="Alarms of the example")
         for alarm in later:
-            st.text(alarm.sentence.partition(" (after")[0] + ".")
+            said, _, more = alarm.sentence.partition(". Without")[0].partition(" (after ")
+            st.text(f"{said}.{more.partition(').')[2]}".rstrip(".") + ".")
     with incoming:
         st.text("Values that the audit never saw, by column")
         table = pd.DataFrame.from_dict(stream.columns, orient="index").fillna(0).astype(int)
