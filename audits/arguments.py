@@ -137,7 +137,7 @@ def stored_predictions(
 
 
 def plain_values(value: Any) -> Any:
-    """Return favourable values as a spec has them: NumPy's own kinds of numbers as Python's."""
+    """Return favorable values as a spec has them: NumPy's own kinds of numbers as Python's."""
     if isinstance(value, (list, tuple, set, frozenset)) or type(value).__name__ in {"ndarray", "Series"}:
         return [plain_values(each) for each in value]
     return value.item() if hasattr(value, "item") else value

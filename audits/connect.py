@@ -42,7 +42,7 @@ def to_metricframe(
         What ``evenhand.audit`` returned.
     metrics : callable or mapping, optional
         As MetricFrame takes them; selection rate, and with labels accuracy and the rates of true and false
-        positives, if left out. Labels and decisions are 1 where favourable.
+        positives, if left out. Labels and decisions are 1 where favorable.
     by : str or list of str, optional
         Protected attributes; all that the audit was given if left out.
 
@@ -203,8 +203,8 @@ def scorer(metric: str = "selection_rate", across: Across = "difference", *, fav
         codes, names = pd.factorize(_group_labels(sensitive_features))
         sizes = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         decided, true = (np.asarray(values) == favorable for values in (y_pred, y_true))
-        labelled = Labels(true, np.ones(len(true), dtype=bool))
-        hits, people = rates(confusion_counts(codes, decided, labelled, sizes, len(names)))[metric]
+        labeled = Labels(true, np.ones(len(true), dtype=bool))
+        hits, people = rates(confusion_counts(codes, decided, labeled, sizes, len(names)))[metric]
         found = (hits[people > 0] / people[people > 0]).tolist()
         if len(found) < 2:
             raise InputError(

@@ -163,7 +163,7 @@ def audit(
     output : {"probabilities", "logits", "scores", "labels"}, optional
         What a network or function gives; told from its answers if left out.
     threshold : float or {attribute: {value: float}}, optional
-        Favourable from this score on: 0.5, or 0 for a decision function. A model of other numbers needs it.
+        Favorable from this score on: 0.5, or 0 for a decision function. A model of other numbers needs it.
     higher_is : {"favorable", "unfavorable"}
         Direction of `scores`.
     made : {"held_out", "in_sample", "unknown"}

@@ -218,7 +218,7 @@ def first_paint(page: Page, url: str) -> float:
 
 
 def load_adult(page: Page, url: str) -> float:
-    """Upload both files of Adult, name the columns, choose label and favourable value."""
+    """Upload both files of Adult, name the columns, choose label and favorable value."""
     page.goto(url)
     page.wait_for_selector("text=Start with an example")
     began = time.perf_counter()

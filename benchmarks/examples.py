@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from audits.data.samples import CATALOGUE
+from audits.data.samples import CATALOG
 
 AUDITS = ("groups", "rule_sets", "flipset", "attribute_swap", "recourse")
 """Those that are bundled: an answer to each question."""
@@ -23,7 +23,7 @@ AUDITS = ("groups", "rule_sets", "flipset", "attribute_swap", "recourse")
 def main() -> None:
     """Compute and pack, an example after the other."""
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("names", nargs="*", default=list(CATALOGUE))
+    asked.add_argument("names", nargs="*", default=list(CATALOG))
     with tempfile.TemporaryDirectory() as home:
         os.environ["EVENHAND_HOME"] = home
         names, made = asked.parse_args().names, set()
@@ -31,7 +31,7 @@ def main() -> None:
             for audit, file, seconds in bundle(name):
                 made.add(file)
                 print(f"{name} {audit}: {file.stat().st_size:,} bytes, {seconds:.1f} s", flush=True)
-        if set(names) == set(CATALOGUE):
+        if set(names) == set(CATALOG):
             for file in {*next(iter(made)).parent.glob("*.zip")} - made:
                 file.unlink()  # of options that are asked for no more
 
@@ -46,7 +46,7 @@ def bundle(name: str, audits: Sequence[str] = AUDITS) -> list[tuple[str, Path, f
     from audits.runs.spec import parse_spec
 
     space = Workspace(new_token())
-    draft = drafts.from_sample(space, CATALOGUE[name])
+    draft = drafts.from_sample(space, CATALOG[name])
     data, _ = jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)).result()
     found = []
     for audit, options in usual_options(draft, data).items():

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from audits.data import read_table
-from audits.data.samples import CATALOGUE
+from audits.data.samples import CATALOG
 from audits.monitor.monitors import Batch, Monitors
 from audits.monitor.recoding import frame_as_audited, with_values
 from audits.records import resolve
@@ -45,7 +45,7 @@ def make(name: str) -> dict[str, Any]:
     run = InlineExecutor().submit(spec, folder).result()
     record = AUDITS["sensitivity"]
     bundle = with_values(resolve(record.bundle)(run.audits[0].result, note=""), run.spec["data"])
-    frame = frame_as_audited(bundle, read_table(folder / CATALOGUE[name].files[1]).frame)
+    frame = frame_as_audited(bundle, read_table(folder / CATALOG[name].files[1]).frame)
     column, times, said = INCIDENTS[name]
     now, rng = [FIRST], np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as place:

@@ -252,7 +252,7 @@ def bench_items() -> None:
 
 
 def bench_measures() -> None:
-    """Nine attributes of Adult: favourable decisions alone, and with every measure of error beside them."""
+    """Nine attributes of Adult: favorable decisions alone, and with every measure of error beside them."""
     section = public_section("adult", SHARED)
     nine = [
         "workclass", "education", "marital-status", "occupation", "relationship", "race", "sex", "age",

@@ -127,16 +127,16 @@ def main() -> None:
     parser.add_argument("--millions", type=float, nargs="+", default=[2, 10])
     parser.add_argument("--only", metavar="WORD", help="only the work whose name holds it")
     chosen = parser.parse_args()
-    labelled = {"protected": ["sex", "race", "age"], "label": "repaid", "favorable": 1}
+    labeled = {"protected": ["sex", "race", "age"], "label": "repaid", "favorable": 1}
     scored = {"predictions": {"score": "score"}}
-    brought, one = {"path": "network.onnx"}, {**labelled, "protected": ["sex"]}
+    brought, one = {"path": "network.onnx"}, {**labeled, "protected": ["sex"]}
     few, many = ["x0", "x1", "age", "score"], [f"x{k}" for k in range(35)]
     work = (
         (
             "groups, 20 columns",
             15,
             _USED,
-            {**labelled, "bins": {"age": [18, 30, 45, 60, 90]}},
+            {**labeled, "bins": {"age": [18, 30, 45, 60, 90]}},
             scored,
             {"groups": {}},
         ),
@@ -144,7 +144,7 @@ def main() -> None:
             "groups and rule_sets, 20 columns of CSV",
             15,
             _USED,
-            {**labelled, "bins": {"age": [18, 30, 45, 60, 90]}},
+            {**labeled, "bins": {"age": [18, 30, 45, 60, 90]}},
             scored,
             {"groups": {}, "rule_sets": {}},
         ),

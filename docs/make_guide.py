@@ -25,7 +25,7 @@ from worked import script_of  # noqa: E402
 
 from app.examples import RESULTS  # noqa: E402
 from app.pages import QUESTIONS  # noqa: E402
-from audits.data.samples import CATALOGUE, write_samples  # noqa: E402
+from audits.data.samples import CATALOG, write_samples  # noqa: E402
 from audits.drawing.style import alt_text  # noqa: E402
 from audits.records import Exhibit  # noqa: E402
 from audits.reports.comparison import slope_exhibit  # noqa: E402
@@ -67,7 +67,7 @@ def run(example: str, audit: str, options: dict[str, Any] | None = None, **chang
     """Run an audit of an example; `changes` replace sections of its spec."""
     if options is None and not changes and (example, audit) in bundled():
         return bundled()[example, audit]
-    spec = {**CATALOGUE[example].spec, **changes, "audits": [{audit: options or {}}]}
+    spec = {**CATALOG[example].spec, **changes, "audits": [{audit: options or {}}]}
     return InlineExecutor().submit(spec, samples()).result()
 
 

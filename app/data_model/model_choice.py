@@ -187,7 +187,7 @@ def _training_choice(draft: dict[str, Any], texts: Sequence[str]) -> tuple[dict[
 
 
 def _predicts(draft: dict[str, Any]) -> dict[str, Any]:
-    """Choose between favourable or not and the label itself."""
+    """Choose between favorable or not and the label itself."""
     number = isinstance(draft["spec"]["data"].get("label"), dict)
     # a box that holds None shows as one in which nothing is chosen
     itself = "the number itself" if number else "each value of the label"

@@ -184,7 +184,7 @@ def who_counts(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 
 def says_more(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> bool:
-    """Whether the label is more than favourable or not: cut from a number, or of several values."""
+    """Whether the label is more than favorable or not: cut from a number, or of several values."""
     label = draft["spec"]["data"].get("label")
     if isinstance(label, dict):
         return True
@@ -198,7 +198,7 @@ def _likely(profiles: Sequence[ColumnProfile]) -> list[str]:
 
 
 def _cut(draft: dict[str, Any], item: ColumnProfile, old: dict[str, Any]) -> dict[str, Any]:
-    """Cut a number into a favourable and an unfavourable side."""
+    """Cut a number into a favorable and an unfavorable side."""
     sign = next((words for words, key in _CUTS.items() if key in old), "at least")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = st.selectbox(

@@ -14,7 +14,7 @@ from app.data_model.questions import FIRST_QUESTION
 from app.drafts import drafts
 from app.widgets import notices
 from app.workspaces.workspace import MAX_FILE_MB, Workspace
-from audits.data.samples import CATALOGUE
+from audits.data.samples import CATALOG
 from audits.errors import InputError
 
 __all__ = ["example_cards", "file_sources"]
@@ -23,7 +23,7 @@ __all__ = ["example_cards", "file_sources"]
 def example_cards(space: Workspace) -> None:
     """Draw the bundled examples; one click loads data, spec and model."""
     with st.grid(3, min_column_width=270, border=False):
-        for name, sample in CATALOGUE.items():
+        for name, sample in CATALOG.items():
             with st.container(border=True, height="stretch", key=f"card-{name}"):
                 st.markdown(f"**{sample.title}**")
                 if (found := examples.finding(name)) is not None:

@@ -14,7 +14,7 @@ __all__ = ["group_pair", "suggested_groups"]
 def group_pair(sizes: Sequence[GroupSize]) -> tuple[str, str] | None:
     """Return source and target among the values of an attribute: the two largest, missing values aside.
 
-    The source is the one with the smaller share of favourable labels; without labels, the smaller group.
+    The source is the one with the smaller share of favorable labels; without labels, the smaller group.
 
     Examples
     --------

@@ -129,7 +129,7 @@ def _remember(space: Workspace, draft: Mapping[str, Any], measure: str) -> None:
 
 
 def _ask(question: str, answers: dict[str, str], key: str, *, matters: bool = True) -> str:
-    # greyed, not gone: the address would drop its answer, and the back button stop where nothing changes
+    # grayed, not gone: the address would drop its answer, and the back button stop where nothing changes
     return st.radio(
         question,
         list(answers),

@@ -154,14 +154,14 @@ def explore_trade_off(result: GroupsResult, moved: GroupsResult, attribute: str,
     if not len(result.people) or f"group: {attribute.split(' × ')[0]}" not in result.people:
         return
     gap, level = gap_and_accuracy(moved, attribute)
-    labelled = level is not None
+    labeled = level is not None
     if level is None:
         level = float(np.average(moved.people["decision"].astype(bool), weights=moved.people["people"]))
     figure_card(
         "group-trade-off",
         cached_figure(_trade_off, result, attribute, (float(100 * gap), float(level)), higher_is=higher_is),
         lambda: trade_off(result, attribute, higher_is=higher_is),
-        heading=f"{'Accuracy' if labelled else 'Favorable decisions'} against the gap",
+        heading=f"{'Accuracy' if labeled else 'Favorable decisions'} against the gap",
         caption="Each dot is one threshold. Move it above to see the trade-off for these people; others may "
         "differ.",
     )

@@ -120,7 +120,7 @@ class DataHandle:
 
     Attributes
     ----------
-    labelled : bool
+    labeled : bool
         Whether each row has a label.
     numeric : bool
         Whether the outcome is a number that is taken as it is.
@@ -150,7 +150,7 @@ class DataHandle:
         self.numeric: bool = facts["numeric"]
         self.n: int = facts["n"]
         self.size: float = facts["size"]
-        self.labelled: bool = facts["labelled"]
+        self.labeled: bool = facts["labeled"]
         self._weighted: bool = facts["weighted"]
         self.frame = FrameHandle(facts["columns"], facts["types"], self.n, self._values)
 
@@ -168,8 +168,8 @@ class DataHandle:
 
     @property
     def y(self) -> np.ndarray | None:
-        """Whether each row's label is favourable, fetched."""
-        return unpack_array(self._ask("labels")["y"]) if self.labelled else None
+        """Whether each row's label is favorable, fetched."""
+        return unpack_array(self._ask("labels")["y"]) if self.labeled else None
 
     @property
     def weights(self) -> np.ndarray | None:

@@ -132,7 +132,7 @@ def _about_data(question: Mapping[str, Any]) -> dict[str, Any]:
             "numeric": data.numeric is not None,
             "n": data.n,
             "size": data.size,
-            "labelled": data.y is not None,
+            "labeled": data.y is not None,
             "weighted": data.weights is not None,
         },
     }

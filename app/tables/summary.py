@@ -20,7 +20,7 @@ _MAX = 1_000  # letters of a group's name: pages have it in every choice of a gr
 
 @dataclass(frozen=True)
 class GroupSize:
-    """A value of a protected attribute, its people, and the share of them with the favourable label."""
+    """A value of a protected attribute, its people, and the share of them with the favorable label."""
 
     value: str
     people: float
@@ -38,7 +38,7 @@ class Summary:
     width : int
         About how many encoded columns the features become.
     favorable : float or None
-        Share of people with the favourable label.
+        Share of people with the favorable label.
     """
 
     rows_read: int

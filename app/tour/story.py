@@ -15,7 +15,7 @@ from app.tables.handles import DataHandle
 from app.workspaces.workspace import Workspace
 from audits.attribute_swap.result import AttributeSwapResult
 from audits.data import group_name
-from audits.data.samples import CATALOGUE
+from audits.data.samples import CATALOG
 from audits.flipset.result import FlipsetResult
 from audits.groups.result import GroupsResult
 from audits.rule_sets.result import RuleSetsResult
@@ -101,7 +101,7 @@ class Story:
 
 def tour_draft(space: Workspace) -> dict[str, Any]:
     """Copy the example's files into the workspace, and return its draft."""
-    return drafts.from_sample(space, CATALOGUE["loans"])
+    return drafts.from_sample(space, CATALOG["loans"])
 
 
 def tour_specs(draft: Mapping[str, Any], data: DataHandle) -> dict[str, dict[str, Any]]:

@@ -39,7 +39,7 @@ title("Compare models", subject_line(draft, summary))
 
 stand_in_note(space, draft)
 question = st.container()
-if not data.labelled:
+if not data.labeled:
     st.text(
         "These data have no outcome, so a second model cannot be trained on them. Upload one as a file, "
         "or choose another column of decisions."
@@ -56,7 +56,7 @@ with st.sidebar:
     with settings_fold(done=compared):
         asked = choose_audits(space, edited, data)
     bar = st.container()
-if "train" in (edited["compare"].get("model") or {}) and not data.labelled:
+if "train" in (edited["compare"].get("model") or {}) and not data.labeled:
     with question:
         st.markdown(page_text("compare_question"))
     st.stop()  # said above

@@ -12,7 +12,7 @@ Choices, and why:
   barycenter, weighted as the groups are. The point itself is an average of people, half one category and half
   another: nobody has such features, a model's answer there would be a guess, and a column of predictions has
   none. So nobody is invented and every model can be audited, a column of predictions too.
-* Then, as by FlipTest's Proposition 2, a group's flips one way less those the other way are its favourable
+* Then, as by FlipTest's Proposition 2, a group's flips one way less those the other way are its favorable
   rate less the (weighted) rate of the others, whatever the matching.
 * The iteration begins at the largest group, whose exact matchings with the others are glued to points at
   which one person, or people with the same features, of every group meet. For two groups, and for a single

@@ -56,7 +56,7 @@ def barycenter(
     Returns
     -------
     BarycenterResult
-        A group with as many flips one way as the other is favoured as often as the others; one without any
+        A group with as many flips one way as the other is favored as often as the others; one without any
         is decided as its counterparts are.
 
     Raises

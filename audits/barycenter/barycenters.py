@@ -90,12 +90,12 @@ class Barycenter:
     def others(
         self, groups: Sequence[Group], decided: Sequence[np.ndarray], shares: np.ndarray
     ) -> list[np.ndarray]:
-        """Favourable share of each atom's counterparts, a group an array (a, v).
+        """Favorable share of each atom's counterparts, a group an array (a, v).
 
         Parameters
         ----------
         decided : list of arrays (a, v)
-            Favourable share of each atom's people.
+            Favorable share of each atom's people.
         """
         here = [plan @ own / self.mass[:, None] for plan, own in zip(self.plans, decided, strict=True)]
         every = sum(share * each for share, each in zip(shares, here, strict=True))
@@ -169,7 +169,7 @@ def least_spread(groups: Sequence[Group], shares: np.ndarray, progress: Progress
 def against_everybody(
     groups: Sequence[Group], decided: Sequence[np.ndarray], shares: np.ndarray, cost: Cost = "l2_squared"
 ) -> list[np.ndarray]:
-    """Favourable share of each atom's counterparts among everyone, a group an array (a,).
+    """Favorable share of each atom's counterparts among everyone, a group an array (a,).
 
     Each group is matched, at least cost, with the people of all groups together, its own too, who count as
     in the barycenter.
@@ -177,7 +177,7 @@ def against_everybody(
     Parameters
     ----------
     decided : list of arrays (a,)
-        Favourable share of each atom's people.
+        Favorable share of each atom's people.
     """
     points = np.concatenate([group.x for group in groups])
     mass = np.concatenate([share * group.weights for share, group in zip(shares, groups, strict=True)])

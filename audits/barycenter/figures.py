@@ -10,7 +10,7 @@ from audits.barycenter.result import AgainstEverybody, BarycenterResult, GroupFl
 from audits.barycenter.text import interval_words, way_words
 from audits.drawing.differences import differences
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish, rows_named
+from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, distinct, empty, finish, rows_named
 from audits.flipset.figures.flipsets import bar_grid, report_rows
 from audits.stats import AVERAGE, Estimate
 from audits.stats.text import count, people_in, so_many
@@ -122,7 +122,7 @@ def distances(result: BarycenterResult) -> go.Figure:
     names = _names(groups)
     figure = go.Figure()
     for label, color, values in (
-        ("as many drawn from everybody", GREY, [each.distance_by_chance for each in groups]),
+        ("as many drawn from everybody", GRAY, [each.distance_by_chance for each in groups]),
         ("the group", INK, [each.distance for each in groups]),
     ):
         figure.add_trace(

@@ -72,14 +72,14 @@ def differing(compared: GroupComparison, rng: np.random.Generator) -> Differing:
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     sizes = np.diff(np.append(starts, len(rows)))[:, None]
-    centred = columns[order] - columns.mean(0)
-    spread = np.maximum((centred**2).mean(0), 1e-300)
+    centered = columns[order] - columns.mean(0)
+    spread = np.maximum((centered**2).mean(0), 1e-300)
 
     def apart(values: np.ndarray) -> np.ndarray:
         return np.asarray((np.add.reduceat(values, starts, axis=0) ** 2 / sizes).sum(0) / spread)
 
-    seen = apart(centred)
-    null = np.array([apart(centred[rng.permutation(len(rows))]) for _ in range(_DRAWS)])
+    seen = apart(centered)
+    null = np.array([apart(centered[rng.permutation(len(rows))]) for _ in range(_DRAWS)])
     by_rates = p_value(float(seen[0]), null[:, 0])
     if not len(goes):
         return Differing(by_rates, by_rates, "")
@@ -90,14 +90,14 @@ def differing(compared: GroupComparison, rng: np.random.Generator) -> Differing:
 
 def _goes_with(x: np.ndarray, decided: np.ndarray, level: float) -> np.ndarray:
     """Columns of `x` that go with the decisions, corrected for their number."""
-    centred, other = x - x.mean(0), decided - decided.mean()
-    scale = np.sqrt((centred**2).sum(0) * (other**2).sum())
-    together = np.divide(centred.T @ other, scale, out=np.zeros(x.shape[1]), where=scale > 0)
+    centered, other = x - x.mean(0), decided - decided.mean()
+    scale = np.sqrt((centered**2).sum(0) * (other**2).sum())
+    together = np.divide(centered.T @ other, scale, out=np.zeros(x.shape[1]), where=scale > 0)
     return np.flatnonzero(np.abs(together) * np.sqrt(len(x)) > norm.isf(level / 2 / x.shape[1]))
 
 
 def rates(compared: GroupComparison, level: float) -> list[Estimate]:
-    """Favourable rate of each group."""
+    """Favorable rate of each group."""
     favored = np.bincount(compared.group, compared.sizes * compared.decisions, len(compared.names))
     return [wilson(float(f), float(n), level=level) for f, n in zip(favored, compared.n, strict=True)]
 
@@ -105,7 +105,7 @@ def rates(compared: GroupComparison, level: float) -> list[Estimate]:
 def net_differences(compared: GroupComparison) -> list[Estimate]:
     """Each group's rate less the others' by their shares, intervals of all groups together.
 
-    Those favoured only as themselves less those favoured only as counterparts (Proposition 2). Where groups
+    Those favored only as themselves less those favored only as counterparts (Proposition 2). Where groups
     count by their people the others are one group, whose interval is more cautious.
     """
     level, n = _each(compared), compared.n

@@ -38,7 +38,7 @@ class GroupComparison:
     points : array (n, d)
         Encoded features, those that do not vary left out.
     decisions : array (n,)
-        1 where favourable.
+        1 where favorable.
     sizes : array (n,)
         People each row stands for.
     shares : array (k,)

@@ -33,7 +33,7 @@ def people_tables(
     Parameters
     ----------
     reached : list of arrays (a,)
-        Favourable share of each atom's counterparts.
+        Favorable share of each atom's counterparts.
     """
     data, scores = compared.subject.data, compared.subject.scores
     index, names = data.frame.index, np.array(compared.names, dtype=object)
@@ -135,7 +135,7 @@ def transparency(
     Parameters
     ----------
     own : list of arrays (a,)
-        Favourable share of each atom's people.
+        Favorable share of each atom's people.
     """
     found: list[TransparencyLine] = []
     for k, name in enumerate(compared.names):

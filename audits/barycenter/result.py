@@ -32,7 +32,7 @@ class AgainstEverybody:
     Attributes
     ----------
     only_self, only_counterpart : float
-        Shares of the group favoured as themselves while their counterparts among everyone are not, and the
+        Shares of the group favored as themselves while their counterparts among everyone are not, and the
         other way round.
     net : Estimate
         Their difference: the group's rate less everyone's. It is the part ``1 - share`` of the net flips
@@ -71,9 +71,9 @@ class GroupFlips:
     share : float
         What the group counts in the barycenter.
     rate : Estimate
-        Favourable share of the group.
+        Favorable share of the group.
     only_self, only_counterpart : float
-        Shares of the group favoured as themselves while their counterparts are not, and the other way round.
+        Shares of the group favored as themselves while their counterparts are not, and the other way round.
     net : Estimate
         Their difference: the group's rate less the others', intervals of all groups together.
     larger, by_chance : float or None
@@ -162,7 +162,7 @@ class BarycenterResult(BaseResult):
     groups : tuple of GroupFlips
         The largest group first.
     reference_rate : float
-        Favourable share where all groups meet: the same for every group that is mapped there.
+        Favorable share where all groups meet: the same for every group that is mapped there.
     nearness : Nearness
     differ_p : float or None
         P-value of groups that differ neither in their rates nor in the mean of a feature that decisions go

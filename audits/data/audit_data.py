@@ -43,7 +43,7 @@ class UnlabeledRows:
     gathered: pd.DataFrame | None = None
     design: Design | None = None
 
-    def beside(self, labelled: np.ndarray, n: int, positions: np.ndarray) -> UnlabeledRows | None:
+    def beside(self, labeled: np.ndarray, n: int, positions: np.ndarray) -> UnlabeledRows | None:
         """Return some of these rows beside some of the `n` with a label; None without any."""
         if not len(positions):
             return None
@@ -54,7 +54,7 @@ class UnlabeledRows:
             gathered=None if self.gathered is None else self.gathered.iloc[positions],
             design=None
             if self.design is None
-            else self.design.take(np.concatenate([labelled, n + positions])),
+            else self.design.take(np.concatenate([labeled, n + positions])),
         )
 
 
@@ -81,7 +81,7 @@ class AuditData:
     favorable : tuple
         The raw label values that are good for the person.
     y : bool array (n,) or None
-        Whether the row's label is favourable; None without a label.
+        Whether the row's label is favorable; None without a label.
     roles : mapping of str to Role
         The role of those columns that were given one; protected columns are immutable unless told.
     weights : float array (n,) or None
@@ -121,7 +121,7 @@ class AuditData:
         What values of a column mean, by their text, as the spec says.
     among : Index or None
         Rows of those who are audited, where a model may learn from more; None: everyone.
-    unlabelled : Unlabelled or None
+    unlabeled : Unlabeled or None
         Rows without a label, which `everyone` adds; counted in `excluded`.
     leaving : tuple of str
         Sentences on rows whose leaving goes with a group.
@@ -153,7 +153,7 @@ class AuditData:
     gathered: pd.DataFrame | None = None
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     among: pd.Index | None = None
-    unlabelled: UnlabeledRows | None = None
+    unlabeled: UnlabeledRows | None = None
     leaving: tuple[str, ...] = ()
 
     @property
@@ -204,13 +204,13 @@ class AuditData:
             design=None if self.design is None else self.design.take(chosen),
             gathered=None if self.gathered is None else self.gathered.iloc[chosen],
             digest=mark.hexdigest(),
-            unlabelled=None,
+            unlabeled=None,
         )
 
     @property
     def everyone(self) -> AuditData:
         """The rows with and without a label, those with one first, and no labels; itself where all do."""
-        more = self.unlabelled
+        more = self.unlabeled
         if more is None:
             return self
         return dataclasses.replace(
@@ -224,19 +224,19 @@ class AuditData:
             design=more.design,
             gathered=None if self.gathered is None else pd.concat([self.gathered, more.gathered]),
             digest=hashlib.sha256(f"{self.digest} and without a label".encode()).hexdigest(),
-            unlabelled=None,
+            unlabeled=None,
         )
 
-    def with_unlabelled(self, mask: np.ndarray) -> AuditData:
+    def with_unlabeled(self, mask: np.ndarray) -> AuditData:
         """Return the same rows, and of those without a label the ones that a mask picks."""
         return self._beside(self, np.ones(self.n, dtype=bool), mask)
 
     def _beside(self, taken: AuditData, chosen: np.ndarray, more: np.ndarray) -> AuditData:
         """Return rows taken at `chosen` with the rows without a label that a mask picks."""
-        if self.unlabelled is None:
+        if self.unlabeled is None:
             return taken
-        kept = self.unlabelled.beside(np.flatnonzero(chosen), self.n, np.flatnonzero(more))
-        return dataclasses.replace(taken, unlabelled=kept)
+        kept = self.unlabeled.beside(np.flatnonzero(chosen), self.n, np.flatnonzero(more))
+        return dataclasses.replace(taken, unlabeled=kept)
 
     @property
     def audited(self) -> AuditData:
@@ -253,8 +253,8 @@ class AuditData:
         if not inside.any():
             raise InputError("data.among", f"leaves nobody of the {self.n:,} people to audit")
         more = np.empty(0, dtype=bool)
-        if self.unlabelled is not None:
-            more = self.unlabelled.frame.index.isin(self.among)
+        if self.unlabeled is not None:
+            more = self.unlabeled.frame.index.isin(self.among)
         return self._beside(self.take(inside), inside, more)
 
     def members(self, where: Mapping[str, object], *, argument: str = "group") -> np.ndarray:
@@ -333,9 +333,9 @@ class AuditData:
         if not held.any() or not left.any():
             raise InputError("data.test_size", f"leaves one part empty with {self.n:,} rows", test_size)
         first, second = with_counts(self, left), with_counts(self, held)
-        if self.unlabelled is None:
+        if self.unlabeled is None:
             return first, second
-        people = len(self.unlabelled.frame)
+        people = len(self.unlabeled.frame)
         more = rng.permutation(people) < round(test_size * people)
         return first, self._beside(second, held > 0, more)
 
@@ -372,10 +372,10 @@ class AuditData:
                 f"leaves one part empty with {len(present):,} persons or clusters",
                 test_size,
             )
-        if self.unlabelled is None:
+        if self.unlabeled is None:
             return self.take(~held), self.take(held)
-        assert self.unlabelled.design is not None  # noqa: S101 - as `build_data` has it
-        persons = self.unlabelled.design.cluster[self.n :]
+        assert self.unlabeled.design is not None  # noqa: S101 - as `build_data` has it
+        persons = self.unlabeled.design.cluster[self.n :]
         others = np.setdiff1d(persons, present)  # of whom no row has a label
         others = others[rng.permutation(len(others)) < round(test_size * len(others))]
         more = np.isin(persons, np.concatenate([present[code[held]], others]))

@@ -109,7 +109,7 @@ class Recode:
 
 @dataclass(frozen=True)
 class LabelCut:
-    """A label made from a number: true where the one condition holds, which is favourable unless said."""
+    """A label made from a number: true where the one condition holds, which is favorable unless said."""
 
     __pydantic_config__ = _FORBID
 

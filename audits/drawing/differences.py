@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from audits.drawing.marks import decisive, named_above, reaching
-from audits.drawing.style import GREY, INK, distinct, empty, finish, rows_named
+from audits.drawing.style import GRAY, INK, distinct, empty, finish, rows_named
 from audits.stats import Estimate, Judgment
 from audits.stats.text import number
 
@@ -66,7 +66,7 @@ def differences(
     low, high = limit or (judged.immaterial_low, judged.immaterial_high)
     if high is not None:
         ends = (unit * (0.0 if low is None else low), unit * high)
-        figure.add_vrect(*ends, fillcolor=GREY, opacity=0.12, line_width=0)
+        figure.add_vrect(*ends, fillcolor=GRAY, opacity=0.12, line_width=0)
         values = [
             unit * end for each in found for end in (each.value, each.low, each.high) if end is not None
         ]

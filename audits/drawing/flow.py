@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, annotate, finish, wrap_title
+from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, annotate, finish, wrap_title
 
 __all__ = ["FlowMap", "flow_bars", "flow_list", "flow_map"]
 
@@ -86,7 +86,7 @@ def flow_map(flows: FlowMap, *, alt: str) -> go.Figure:
                 "label": [""] * (shift + len(flows.columns)),
                 "x": [0.001] * shift + [0.999] * len(flows.columns),
                 "y": [*middles[0], *middles[1]],
-                "color": colors + [GREY] * len(flows.columns),
+                "color": colors + [GRAY] * len(flows.columns),
                 "pad": _PAD,
                 "thickness": _THICK,
                 "hoverinfo": "skip",

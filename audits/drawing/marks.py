@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.style import CONTEXT, CONTRAST, FOCUS, GREY, INK, annotate
+from audits.drawing.style import CONTEXT, CONTRAST, FOCUS, GRAY, INK, annotate
 from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate, Judgment
 
 __all__ = [
@@ -33,26 +33,26 @@ def verdict_look(verdict: str | None) -> tuple[str, str]:
     return (CONTRAST, "circle") if verdict == EVIDENCE else (INK, "circle")
 
 
-def dot(colour: str, symbol: str = "circle") -> dict[str, Any]:
+def dot(color: str, symbol: str = "circle") -> dict[str, Any]:
     """Return a dot for `add_legend`."""
-    line = {"color": colour, "width": 1.5}
-    return {"mode": "markers", "marker": {"color": colour, "symbol": symbol, "size": 9, "line": line}}
+    line = {"color": color, "width": 1.5}
+    return {"mode": "markers", "marker": {"color": color, "symbol": symbol, "size": 9, "line": line}}
 
 
-def box(colour: str, *, hollow: bool = False) -> dict[str, Any]:
+def box(color: str, *, hollow: bool = False) -> dict[str, Any]:
     """Return a bar, filled or not, for `add_legend`."""
-    marker = {"color": "white" if hollow else colour, "line": {"color": colour, "width": 1.5}}
+    marker = {"color": "white" if hollow else color, "line": {"color": color, "width": 1.5}}
     return {"mode": "markers", "marker": {**marker, "symbol": "square", "size": 10}}
 
 
 def band() -> dict[str, Any]:
     """Return a gray band for `add_legend`."""
-    return {"mode": "markers", "marker": {"color": GREY, "size": 14, "symbol": "square", "opacity": 0.4}}
+    return {"mode": "markers", "marker": {"color": GRAY, "size": 14, "symbol": "square", "opacity": 0.4}}
 
 
-def dashes(colour: str, dash: str = "dot", width: float = 2) -> dict[str, Any]:
+def dashes(color: str, dash: str = "dot", width: float = 2) -> dict[str, Any]:
     """Return a line for `add_legend`."""
-    return {"mode": "lines", "line": {"color": colour, "dash": dash, "width": width}}
+    return {"mode": "lines", "line": {"color": color, "dash": dash, "width": width}}
 
 
 def decisive(judged: Judgment, y: Any, unit: float = 1.0) -> go.Scatter:

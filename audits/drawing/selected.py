@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audits.data.values import MISSING
-from audits.drawing.style import CONTRAST, GREY, describe, empty, finish
+from audits.drawing.style import CONTRAST, GRAY, describe, empty, finish
 from audits.stats.text import count, number
 
 __all__ = [
@@ -183,8 +183,8 @@ def selected_among(table: pd.DataFrame, name: str) -> go.Figure:
     if not n or not chosen:
         return empty("None of the people selected has this number.")
     figure = go.Figure()
-    for label, column, size, colour, opacity in (
-        (f"all {count(n)} people", "people", n, GREY, 0.75),
+    for label, column, size, color, opacity in (
+        (f"all {count(n)} people", "people", n, GRAY, 0.75),
         (f"selected ({count(chosen)})", "selected", chosen, CONTRAST, 0.65),
     ):
         figure.add_trace(
@@ -192,7 +192,7 @@ def selected_among(table: pd.DataFrame, name: str) -> go.Figure:
                 x=(table["from"] + table["to"]) / 2,
                 y=100 * table[column] / size,
                 width=table["to"] - table["from"],
-                marker={"color": colour, "opacity": opacity, "line": {"width": 0}},
+                marker={"color": color, "opacity": opacity, "line": {"width": 0}},
                 name=label,
                 customdata=[
                     [number(low), number(high), count(people)]

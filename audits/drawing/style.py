@@ -18,7 +18,7 @@ __all__ = [
     "CONTEXT",
     "CONTRAST",
     "FOCUS",
-    "GREY",
+    "GRAY",
     "GROUPS",
     "INK",
     "KEPT_HERE",
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
-"""Colour-blind safe (Okabe, Ito 2008), the strongest contrasts to white first."""
+"""Color-blind safe (Okabe, Ito 2008), the strongest contrasts to white first."""
 
 TURNED_JS = """
 let turned;
@@ -77,7 +77,7 @@ CONTEXT = "#9AA1A9"
 
 ACCENT = OKABE_ITO[0]
 CONTRAST = OKABE_ITO[1]
-GREY = "#B8BDC4"
+GRAY = "#B8BDC4"
 INK = "#22262B"
 # quoted: a bare name may not begin with a digit, and one that does voids the whole list
 _FONT = "'Source Sans', 'Source Sans 3', 'Source Sans Pro', 'Segoe UI', Helvetica, Arial, sans-serif"
@@ -92,10 +92,10 @@ _AXIS = {
     "ticks": "",
     "ticklabelstandoff": 3,  # a mark at the end of an axis is not read as part of its label
     "title": {"standoff": 15, "font": {"size": 12}},
-    "zerolinecolor": GREY,
+    "zerolinecolor": GRAY,
     "zerolinewidth": 2,
 }
-_COLOURBAR = {"colorbar": {"outlinewidth": 0, "ticks": ""}}
+_COLORBAR = {"colorbar": {"outlinewidth": 0, "ticks": ""}}
 _TEMPLATE = go.layout.Template(
     {
         "layout": {
@@ -106,7 +106,7 @@ _TEMPLATE = go.layout.Template(
             "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
             "paper_bgcolor": "white",
             "plot_bgcolor": "white",
-            "coloraxis": _COLOURBAR,
+            "coloraxis": _COLORBAR,
             "xaxis": _AXIS,
             "yaxis": _AXIS,
             "shapedefaults": {"line": {"color": INK}},
@@ -121,8 +121,8 @@ _TEMPLATE = go.layout.Template(
                     "error_y": {"color": INK},
                 }
             ],
-            "heatmap": [_COLOURBAR],
-            "contour": [_COLOURBAR],
+            "heatmap": [_COLORBAR],
+            "contour": [_COLORBAR],
         },
     }
 )

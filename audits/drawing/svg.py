@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from audits.drawing.style import GREY, INK, OKABE_ITO, round_ticks, short
+from audits.drawing.style import GRAY, INK, OKABE_ITO, round_ticks, short
 
 __all__ = ["in_notebooks", "media", "to_svg"]
 
@@ -244,7 +244,7 @@ def _scale(axis: _Axis, other: _Axis) -> Iterator[str]:
         zero = axis.at(0)
         yield _stroke(
             (zero, other.start, zero, other.end) if across else (other.start, zero, other.end, zero),
-            GREY,
+            GRAY,
             1.5,
         )
     if axis.layout.title.text:

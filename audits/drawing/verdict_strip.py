@@ -7,7 +7,7 @@ import math
 import plotly.graph_objects as go
 
 from audits.drawing.marks import decisive
-from audits.drawing.style import CLEAR, GREY, INK, annotate, describe
+from audits.drawing.style import CLEAR, GRAY, INK, annotate, describe
 from audits.stats import Judgment
 from audits.stats.badges import interval_text
 
@@ -52,7 +52,7 @@ def with_strip(figure: go.Figure, judged: Judgment, label: str, *, unit: float =
     shapes = [{"type": "line", "x0": 0, "x1": 0, "line": {"color": INK, "width": 1}}]
     if high is not None:
         start = -edge if low is None or not math.isfinite(low) else unit * low
-        look = {"fillcolor": GREY, "opacity": 0.16, "line": {"width": 0}, "layer": "below"}
+        look = {"fillcolor": GRAY, "opacity": 0.16, "line": {"width": 0}, "layer": "below"}
         shapes.append({"type": "rect", "x0": max(start, -edge), "x1": unit * high, **look})
     where = {"xref": "x2", "yref": "y2 domain", "y0": 0, "y1": 0.6}
     made.layout.shapes = [*made.layout.shapes, *({**where, **shape} for shape in shapes)]

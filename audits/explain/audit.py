@@ -507,12 +507,12 @@ def _not_cleared(
 def _unknown(subject: Subject, options: ExplainOptions) -> UnknownOutcomes:
     """Return whose outcome is not known: rows that were left out, unless predictions are compared."""
     data = subject.data
-    if data.unlabelled is None or (options.outcome == "decision" and data.numeric is None):
+    if data.unlabeled is None or (options.outcome == "decision" and data.numeric is None):
         return UnknownOutcomes()
     side = _sides(dataclasses.replace(subject, data=data.everyone), options)
     sizes = np.ones(len(side))
-    if data.weights is not None and data.unlabelled.weights is not None:
-        sizes = np.concatenate([data.weights, data.unlabelled.weights])
+    if data.weights is not None and data.unlabeled.weights is not None:
+        sizes = np.concatenate([data.weights, data.unlabeled.weights])
     compared, known = side >= 0, np.arange(len(side)) < data.n
     source = OutcomeSide(side[compared] == 1, people_in(group_name(options.source)))
     return unknown_outcomes(known[compared], sizes[compared], [source], level=options.level)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from audits.drawing.marks import add_legend, decisive, dot, named_above, reaching
 from audits.drawing.selected import of_value, people_id
-from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish, rows_named
+from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, distinct, empty, finish, rows_named
 from audits.explain.result import ExplainResult, without
 from audits.explain.text import interval_words, points, size_words
 from audits.stats import AVERAGE, Estimate
@@ -78,7 +78,7 @@ def left(result: ExplainResult) -> go.Figure:
     first = describe(level.removeprefix("level: ") or "like for like", longest=26)
     labels = [f"{first}: {interval}", *distinct([name for name, _, _ in rows], longest=_ABOVE)]
     each = rows_named(figure, labels[::-1])
-    gap = {"color": GREY, "dash": "dot", "width": 2}
+    gap = {"color": GRAY, "dash": "dot", "width": 2}
     overall = result.scale * result.gap.value
     figure.add_vline(x=overall, line=gap)
     if any(not trusted for _, _, trusted in rows):
@@ -155,7 +155,7 @@ def values(result: ExplainResult) -> go.Figure:
             for each in (result.scale * (one or 0), result.scale * (other or 0), None)
         ]
         y = [each for _, _, place in known for each in (place, place, None)]
-        line = {"color": GREY, "width": 2, "dash": dash}
+        line = {"color": GRAY, "width": 2, "dash": dash}
         figure.add_trace(go.Scatter(x=x, y=y, mode="lines", line=line, showlegend=False, hoverinfo="skip"))
     add_legend(figure, [(names[0], dot(FOCUS)), (names[1], dot(INK))])
     if any(few):

@@ -83,7 +83,7 @@ def flipset(
     Notes
     -----
     Definitions 1 and 2 of Black, Yeom, Fredrikson (2020). A source person i whose counterparts are
-    decided favourably with share g_i is in the positive flipset with share h_i (1 - g_i) and in the
+    decided favorably with share g_i is in the positive flipset with share h_i (1 - g_i) and in the
     negative one with share (1 - h_i) g_i.
     """
     rng = generator(rng)

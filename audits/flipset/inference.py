@@ -292,7 +292,7 @@ def _equal_rates(compared: Comparison, matched: list[Matching]) -> float:
 
 
 def _rates(compared: Comparison, part: Matching) -> tuple[float, float, float]:
-    """Difference of favourable rates in one stratum, its variance if they are equal, and that p-value."""
+    """Difference of favorable rates in one stratum, its variance if they are equal, and that p-value."""
     decisions, sizes = compared.decisions, compared.sizes
     n, m = float(sizes[part.source].sum()), float(sizes[part.target].sum())
     h, g = (float(sizes[side] @ decisions[side]) for side in (part.source, part.target))
@@ -337,7 +337,7 @@ def _unlike(column: np.ndarray, sizes: np.ndarray, first: np.ndarray, second: np
 
 
 def _net(compared: Comparison, matched: list[Matching], strata: tuple[Stratum, ...]) -> Estimate:
-    """Favourable share of the source minus that of the target, averaged over strata."""
+    """Favorable share of the source minus that of the target, averaged over strata."""
     n, m = sum(item.n_source for item in strata), sum(item.n_target for item in strata)
     if len(strata) > 1:
         return weighted_sum([item.net for item in strata], [item.n_source / n for item in strata])

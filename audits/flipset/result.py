@@ -190,7 +190,7 @@ class Check:
 
 @dataclass(frozen=True)
 class CounterpartRate:
-    """Favourable rate of a group's counterparts beside that of the group itself."""
+    """Favorable rate of a group's counterparts beside that of the group itself."""
 
     name: str
     counterparts: float
@@ -219,7 +219,7 @@ class Validation:
     trusted : bool
         Whether no serious check failed.
     rates : tuple of PushedRate
-        Favourable rates of counterparts and of their group; alike for an exact coupling (Proposition 2).
+        Favorable rates of counterparts and of their group; alike for an exact coupling (Proposition 2).
     """
 
     ks: dict[str, float]
@@ -375,7 +375,7 @@ class Noise:
 class Stratum:
     """The part of the audit within one value of the conditioning column.
 
-    `net` is the source's favourable share minus the target's within it, by Proposition 2 also the positive
+    `net` is the source's favorable share minus the target's within it, by Proposition 2 also the positive
     minus the negative flipset; `adjusted_p` of equal rates in it, Holm-adjusted over the strata. `positive`
     and `negative` describe its flipsets as those of the whole are described (Figures 10 and 11), at the level
     divided by the number of strata; None where there is but one.
@@ -398,7 +398,7 @@ class Stratum:
 class SameValue:
     """The groups' rates compared among people who agree in one feature (section 5.5).
 
-    `difference` is the source's favourable share minus the target's, 0 where people with the same value are
+    `difference` is the source's favorable share minus the target's, 0 where people with the same value are
     decided alike; `coverage` the share of source people whose value occurs in both groups; `values` how
     many values (or ranges) do.
     """
@@ -427,13 +427,13 @@ class FlipsetResult(BaseResult):
     Attributes
     ----------
     positive, negative : FlipsetPart
-        Decided favourably here but not at the counterpart; and the other way round.
+        Decided favorably here but not at the counterpart; and the other way round.
     judged : Judgment
         The verdict and the interval that it follows from: what the larger flipset holds above chance.
     above_chance : AboveChance or None
         That interval's parts, and the tests that have to agree; None where chance was not measured.
     net : Estimate
-        Favourable share of the source minus that of the target; by Proposition 2 also the positive minus
+        Favorable share of the source minus that of the target; by Proposition 2 also the positive minus
         the negative flipset, as shares of the source. 0 means demographic parity.
     people : DataFrame, indexed by the user's row number
         One row a source person: decision, score, flip shares, atom, nearest counterpart, distance.

@@ -6,8 +6,8 @@ precision, accuracy, calibration, impact ratio (four-fifths rule, 29 CFR 1607.4 
 (Bellamy et al. 2018). Values follow fairlearn's and scikit-learn's definitions; every one has an interval.
 A difference excludes 0 only if Fisher's exact test does too: a handful of people would else differ too often.
 
-"Positive" always means favourable for the person: a true positive rate is the share of people with a
-favourable label who are decided favourably.
+"Positive" always means favorable for the person: a true positive rate is the share of people with a
+favorable label who are decided favorably.
 """
 
 import lazy_loader

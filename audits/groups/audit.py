@@ -75,7 +75,7 @@ def groups(
 
         return groups_by_amount(subject.everyone, options, progress=progress)
     check_limits(options)
-    labelled, subject = subject, subject.everyone
+    labeled, subject = subject, subject.everyone
     data = subject.data
     progress(0.0, "Scoring people")
     people = pd.DataFrame(
@@ -98,7 +98,7 @@ def groups(
         people["people"] = weights * (data.n / weights.sum())
         people["cluster"] = data.design.cluster
         people["stratum"] = data.design.stratum[data.design.cluster]
-    people, warnings = with_labels(people, labelled)
+    people, warnings = with_labels(people, labeled)
     groups = data.groups.add_prefix("group: ")
     for name in groups:
         people[name] = groups[name].to_numpy()

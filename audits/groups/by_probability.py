@@ -1,7 +1,7 @@
 """Groups that nobody's row names, but of which each person has a probability: bounds, and estimates on terms.
 
 Decisions and memberships are never seen together, so a rate is known only to lie between bounds: of people
-with like probabilities, at least and at most so many of those decided favourably can belong to the group
+with like probabilities, at least and at most so many of those decided favorably can belong to the group
 (Fréchet). The bounds suppose nothing but that the probabilities are right, up to `proxy_error`. Under the
 assumption that decisions have nothing to do with membership once the probability is given, the rate is a
 weighted mean. Nobody is ever put into a group.
@@ -217,8 +217,8 @@ def _bounds(
 ) -> tuple[_Bound, _Bound]:
     """Lower and upper bound of the rate of a group.
 
-    Of people whose probability is p and whose favourable share is d, at least max(0, d + p - 1) and at most
-    min(d, p) are favourably decided members. `by_decision` says where the first branch of either is taken.
+    Of people whose probability is p and whose favorable share is d, at least max(0, d + p - 1) and at most
+    min(d, p) are favorably decided members. `by_decision` says where the first branch of either is taken.
     """
     bins = _bins(p, size)
     above, share = np.clip(p + error, 0, 1), []
@@ -298,9 +298,9 @@ def _gap(
 def _expected_counts(
     p: np.ndarray, decided: np.ndarray, size: np.ndarray, shift: float
 ) -> tuple[float, float]:
-    """People expected in the group who are decided favourably, and all expected.
+    """People expected in the group who are decided favorably, and all expected.
 
-    Every probability is off by `shift` for those decided favourably, and by the opposite for the others.
+    Every probability is off by `shift` for those decided favorably, and by the opposite for the others.
     """
     moved = np.clip(p + shift * (2 * decided - 1), 0, 1)
     return float(size @ (moved * decided)), float(size @ moved)

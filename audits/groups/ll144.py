@@ -2,7 +2,7 @@
 
 The tables that New York City's Local Law 144 of 2021 asks of a bias audit of an automated employment
 decision tool, as its rules define them (6 RCNY § 5-300 and § 5-301): the *selection rate* of a category is
-the share of its people decided favourably; its *scoring rate* the share with a score above the median of
+the share of its people decided favorably; its *scoring rate* the share with a score above the median of
 all scores; the *impact ratio* a category's rate divided by the highest category's. An auditor may leave
 categories under 2% of the data out of the impact ratios, with their numbers and rates still shown (§ 5-301
 (d)): they are left out here unless ``exclude_under`` says otherwise. People of unknown category are counted

@@ -261,7 +261,7 @@ class Counts:
     Attributes
     ----------
     n, selected : arrays (k,)
-        People, and those decided favourably.
+        People, and those decided favorably.
     true_positive, false_positive, true_negative, false_negative : arrays (k,) or None
         Of people whose label is known. Positive is favorable: label and decision of a true positive are.
     """
@@ -275,7 +275,7 @@ class Counts:
 
     @property
     def cells(self) -> np.ndarray:
-        """People of the four kinds, (k, 4); without labels favourably decided and others, (k, 2)."""
+        """People of the four kinds, (k, 4); without labels favorably decided and others, (k, 2)."""
         parts = (self.true_positive, self.false_positive, self.true_negative, self.false_negative)
         known = [part for part in parts if part is not None]
         return np.stack(known if known else [self.selected, self.n - self.selected], 1)

@@ -135,7 +135,7 @@ class Amounts:
 
 @dataclass(frozen=True)
 class Calibration:
-    """People by predicted score: how often the label was in fact favourable."""
+    """People by predicted score: how often the label was in fact favorable."""
 
     edges: tuple[float, ...]
     n: tuple[float, ...]
@@ -234,7 +234,7 @@ class GroupsResult(BaseResult):
     spreads : tuple of Spread
         One an attribute, in the order asked for.
     people : DataFrame, indexed by the user's row number
-        Score, decision, favourable label, people a row stands for, and the protected attributes: enough to
+        Score, decision, favorable label, people a row stands for, and the protected attributes: enough to
         move a threshold without a new run.
     bootstrap_seed : int
         Of the bootstrap's draws.
@@ -398,7 +398,7 @@ class GroupsResult(BaseResult):
         return pd.DataFrame(rows)
 
     def calibration_frame(self, attribute: str) -> pd.DataFrame:
-        """Return how often the label was favourable by predicted score; empty where there is none."""
+        """Return how often the label was favorable by predicted score; empty where there is none."""
         rows = []
         for row in self.of(attribute):
             found = row.calibration

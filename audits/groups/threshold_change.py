@@ -126,7 +126,7 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
 
 
 def decisions_by_row(result: GroupsResult) -> pd.Series | None:
-    """Return who was decided favourably, by row; None where rows are no single people, or none is kept."""
+    """Return who was decided favorably, by row; None where rows are no single people, or none is kept."""
     kept = "cluster" not in result.people and len(result.people) and "decision" in result.people
     return result.people["decision"].astype(bool) if kept else None
 
@@ -185,7 +185,7 @@ def _sort_people(people: pd.DataFrame, attribute: str) -> PeopleByGroup:
 
 
 def _metric_mask(people: pd.DataFrame, metric: Metric) -> np.ndarray:
-    """Who a judged rate is about: everyone, or those with (without) a favourable label."""
+    """Who a judged rate is about: everyone, or those with (without) a favorable label."""
     labels = labels_of(people)
     assert metric.share is not None  # noqa: S101  (only shares are judged)
     y = None if labels is None else labels.favorable

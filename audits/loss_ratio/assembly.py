@@ -120,7 +120,7 @@ def people_table(data: AuditData, moved: Moves, ratios: np.ndarray) -> pd.DataFr
     before, after, target = moved.before, moved.after, moved.target
     predicted = {}
     if before.predicted is not None and after.predicted is not None:
-        own = target.y * target.unit + target.centre
+        own = target.y * target.unit + target.center
         if target.kind == "classes":
             own = np.array([class_text(value) for value in target.classes], dtype=object)[target.y]
         predicted = {"label": own, "predicted": before.predicted, "predicted after": after.predicted}

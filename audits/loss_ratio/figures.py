@@ -14,7 +14,7 @@ from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
     CONTEXT,
     FOCUS,
-    GREY,
+    GRAY,
     INK,
     distinct,
     empty,
@@ -93,7 +93,7 @@ def against_tolerance(result: LossRatioResult) -> go.Figure:
     )
     if any(found.low is None for _, found, _ in others):
         add_legend(figure, [("too few people for an interval", dot(CONTEXT))])
-    figure.add_vline(x=1.0, line={"color": GREY, "width": 1})
+    figure.add_vline(x=1.0, line={"color": GRAY, "width": 1})
     ends = [end for _, found, _ in rows for end in (found.value, found.low, found.high)]
     _mark(figure, "x", result.tolerance, ends)
     figure.update_xaxes(**_ratio_axis([*ends, result.tolerance], "error, times as large (log scale)"))
@@ -108,8 +108,8 @@ def along_flow(result: LossRatioResult) -> go.Figure:
     tolerance = result.tolerance
     steps = [point.steps for point in result.curve]
     figure = go.Figure()
-    for name, values, colour in (
-        ("mean ratio", [point.statistic for point in result.curve], GREY),
+    for name, values, color in (
+        ("mean ratio", [point.statistic for point in result.curve], GRAY),
         ("lower bound T", [point.lower_bound for point in result.curve], INK),
     ):
         figure.add_trace(
@@ -118,7 +118,7 @@ def along_flow(result: LossRatioResult) -> go.Figure:
                 y=values,
                 mode="lines+markers",
                 name=name,
-                line={"color": colour},
+                line={"color": color},
                 hovertemplate="%{x} steps: %{y:.3g}<extra></extra>",
             )
         )

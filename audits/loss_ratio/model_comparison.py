@@ -89,9 +89,9 @@ def balanced_accuracy(right: np.ndarray, y: np.ndarray, weights: np.ndarray) -> 
 def average_odds_difference(
     decisions: np.ndarray, y: np.ndarray, group: np.ndarray, weights: np.ndarray
 ) -> float | None:
-    """Mean over the outcomes of the difference in favourable shares: everyone else minus the largest group.
+    """Mean over the outcomes of the difference in favorable shares: everyone else minus the largest group.
 
-    Below 0 the others are decided favourably less often than equally deserving people of the largest
+    Below 0 the others are decided favorably less often than equally deserving people of the largest
     group. None where one side has nobody with an outcome.
     """
     values, codes = np.unique(group, return_inverse=True)

@@ -33,7 +33,7 @@ class Step:
     Attributes
     ----------
     difference : Estimate
-        Favourable share of the group minus everyone else's; the intervals of all steps hold together.
+        Favorable share of the group minus everyone else's; the intervals of all steps hold together.
     also : tuple of Headline
         What other audits find; empty but for the model as it was and the step chosen.
     worst, worst_score : str, float

@@ -57,7 +57,7 @@ class ModelReport:
     classes : tuple or None
         Label values in the order of its outputs; None where it gives a number or one chance.
     scores : tuple of float
-        Favourable scores of the first five people.
+        Favorable scores of the first five people.
     notes : tuple of str
         How inputs and outputs were read, in sentences.
     favored : float or None

@@ -1,4 +1,4 @@
-"""What a label holds beside favourable or not: its classes, or the number it was cut from."""
+"""What a label holds beside favorable or not: its classes, or the number it was cut from."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def label_numbers(data: AuditData) -> np.ndarray:
 
 
 def cut_rule(cut: LabelCut) -> tuple[float, HigherIs]:
-    """Return the threshold on a predicted number, and whether higher is favourable.
+    """Return the threshold on a predicted number, and whether higher is favorable.
 
-    A threshold from which on a decision is favourable, or below which where lower is better; moved by one
+    A threshold from which on a decision is favorable, or below which where lower is better; moved by one
     rounding step where the cut itself is on the other side.
 
     Examples

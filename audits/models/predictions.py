@@ -73,7 +73,7 @@ class PredictedScore(_PredictionColumn):
 
 @dataclass(frozen=True, eq=False)
 class PredictedLabel(_PredictionColumn):
-    """A column of predicted labels: the score is 1 where it is a favourable value, else 0."""
+    """A column of predicted labels: the score is 1 where it is a favorable value, else 0."""
 
     column: str
     favorable: tuple[object, ...]
@@ -85,7 +85,7 @@ class PredictedLabel(_PredictionColumn):
         return f"predicted labels in column {self.column!r}"
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return 1.0 for a favourable predicted label and 0.0 for any other, (n,)."""
+        """Return 1.0 for a favorable predicted label and 0.0 for any other, (n,)."""
         column = _column(frame, self.column, "label")
         wanted = {class_text(value) for value in self.favorable}
         codes, levels = pd.factorize(column)

@@ -1,4 +1,4 @@
-"""What a model is to every audit, and how its classes are matched to the favourable outcome."""
+"""What a model is to every audit, and how its classes are matched to the favorable outcome."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def check_scores(scores: np.ndarray, frame: pd.DataFrame, name: str) -> np.ndarr
 def favorable_columns(
     classes: Sequence[object], favorable: Sequence[object], labels: Sequence[object], name: str
 ) -> np.ndarray:
-    """Return which columns of `score` are favourable, (k,) bool.
+    """Return which columns of `score` are favorable, (k,) bool.
 
     Parameters
     ----------
@@ -156,8 +156,8 @@ def favorable_columns(
     Raises
     ------
     InputError
-        If a label value of the data, or a favourable value, is none of the model's classes, or if
-        the favourable values are none or all of them.
+        If a label value of the data, or a favorable value, is none of the model's classes, or if
+        the favorable values are none or all of them.
     """
     if not favorable:
         raise InputError(

@@ -24,14 +24,14 @@ def accuracy(decisions: np.ndarray, y: np.ndarray, weights: np.ndarray) -> Estim
 def area_under_curve(
     scores: np.ndarray, y: np.ndarray, weights: np.ndarray, *, level: float = 0.05
 ) -> Estimate:
-    """Probability that a person with the favourable label outscores one without, ties counting half.
+    """Probability that a person with the favorable label outscores one without, ties counting half.
 
     Parameters
     ----------
     scores : (n,) float
         Higher is better for the person.
     y : (n,) bool
-        Whether the label is favourable. With one outcome only there is no area: values are None.
+        Whether the label is favorable. With one outcome only there is no area: values are None.
     weights : (n,) float
         People that each row represents.
     level : float
@@ -90,7 +90,7 @@ def outscoring(scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float 
 
 
 def log_loss(scores: np.ndarray, y: np.ndarray, weights: np.ndarray, *, level: float = 0.05) -> Estimate:
-    """Mean cross-entropy of probabilities of the favourable label, in nats; 0 is perfect.
+    """Mean cross-entropy of probabilities of the favorable label, in nats; 0 is perfect.
 
     A probability that contradicts the label with certainty counts as one rounding step (2.2e-16)
     away from it, so the loss of one person is at most 36. The interval is the normal one of a mean.

@@ -53,7 +53,7 @@ class Predictions:
         The column; exactly one of the two.
     higher_is : {"favorable", "unfavorable"}
         Whether a higher score is better or worse for the person. For a risk score, where it is
-        worse, people below the threshold get the favourable decision; at the threshold they do not.
+        worse, people below the threshold get the favorable decision; at the threshold they do not.
     made : {"held_out", "in_sample", "unknown"} or None
         Of whom: people whom the model had not seen in training, or had, or nobody says (None too). Stated
         with every accuracy.
@@ -135,7 +135,7 @@ class ModelSpec:
         Label values in the order of the outputs, where a file or service does not say or says it wrong.
     predict : {"label"} or None
         What a model trained here learns, or a file or service gives: by default whether the outcome is
-        favourable; ``"label"`` is the label itself, each of its values where there are more than two, or the
+        favorable; ``"label"`` is the label itself, each of its values where there are more than two, or the
         number that `data.label` cuts.
     columns : tuple of str, or mapping of str to tuple of str, or None
         Columns that a file reads by position, in the order it was trained on; for a file with several

@@ -1,6 +1,6 @@
 """The subject of every audit: data, model, threshold and feature space, and who gets which decision.
 
-The favourable score of a person is the sum of the model's probabilities over the favourable label
+The favorable score of a person is the sum of the model's probabilities over the favorable label
 values; the decision is favorable where it is at least the threshold. Without a threshold, the decision
 of a model with more than two classes is its own: favorable where its most probable class is. With a
 column of scores any real scale will do, and where higher is worse for the person, the decision is
@@ -64,7 +64,7 @@ class Subject:
     notes : tuple of str
         What the user should know about the model, in sentences.
     score_kind : {"number", "probability", "label"}
-        Whether the scores are any numbers, probabilities of the favourable outcome, or 0 and 1.
+        Whether the scores are any numbers, probabilities of the favorable outcome, or 0 and 1.
     higher_is : {"favorable", "unfavorable"}
         Direction of the user's scores. `favorable_score` is always higher for the better: with
         ``"unfavorable"`` it is the user's score negated, and `threshold` stays on the user's scale.
@@ -124,12 +124,12 @@ class Subject:
 
     @cached_property
     def favorable_classes(self) -> np.ndarray:
-        """Which columns of the scores of a model with classes are favourable, (k,) bool."""
+        """Which columns of the scores of a model with classes are favorable, (k,) bool."""
         classes = self.model.classes or ()
         return favorable_columns(classes, self.data.favorable, label_values(self.data), self.model.name)
 
     def decide(self, score: np.ndarray, groups: pd.DataFrame) -> np.ndarray:
-        """Return who gets the favourable decision, (n,) bool.
+        """Return who gets the favorable decision, (n,) bool.
 
         Parameters
         ----------
@@ -143,21 +143,21 @@ class Subject:
 
     @cached_property
     def scores(self) -> np.ndarray:
-        """Favourable scores of the people audited, (n,)."""
+        """Favorable scores of the people audited, (n,)."""
         return self.favorable_score(self.data.frame)
 
     @cached_property
     def everyone(self) -> Subject:
         """The same model about everyone it decides on, people without a label too, and no labels."""
         data = self.data
-        if data.unlabelled is None:
+        if data.unlabeled is None:
             return self
         column = None if self.model.invents else getattr(self.model, "column", None)
         if column is not None:
-            known = data.unlabelled.frame[column].notna().to_numpy()
+            known = data.unlabeled.frame[column].notna().to_numpy()
             if data.numeric is not None and not known.any():
                 return self  # the outcome itself, which stays unknown
-            data = data.with_unlabelled(known)
+            data = data.with_unlabeled(known)
         return dataclasses.replace(self, data=data.everyone)
 
     @cached_property
@@ -165,10 +165,10 @@ class Subject:
         """The same people in the order of what they are: no draw depends on how the table was sorted."""
         data, training = self.data, self.training
         order = content_order(data, self.scores)
-        more = data.unlabelled
+        more = data.unlabeled
         if more is not None:
             more = more.beside(order, data.n, np.arange(len(more.frame)))
-        taken = dataclasses.replace(data.take(order), unlabelled=more)
+        taken = dataclasses.replace(data.take(order), unlabeled=more)
         if training is not None:
             training = training.take(content_order(training))
         found = dataclasses.replace(self, data=taken, training=training)
@@ -177,7 +177,7 @@ class Subject:
 
     @cached_property
     def decisions(self) -> np.ndarray:
-        """Who of the people audited gets the favourable decision, (n,) bool.
+        """Who of the people audited gets the favorable decision, (n,) bool.
 
         Raises
         ------
@@ -245,7 +245,7 @@ class Subject:
 
     @property
     def outcome(self) -> str:
-        """The favourable outcome in words: ``two_year_recid = 0``, ``gpa >= 3``, or ``favorable``."""
+        """The favorable outcome in words: ``two_year_recid = 0``, ``gpa >= 3``, or ``favorable``."""
         data = self.data
         if data.numeric is not None:
             return data.numeric.name
@@ -263,7 +263,7 @@ class Subject:
 
     @property
     def rule(self) -> str:
-        """The decision rule in words: "favourable where the score is at least 0.5"."""
+        """The decision rule in words: "favorable where the score is at least 0.5"."""
         if self.data.numeric is not None:
             return f"no decision but a number: {self.data.numeric.favorable} is good for the person"
         if self.score_kind == "label":

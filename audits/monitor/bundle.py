@@ -59,7 +59,7 @@ class Scored:
     Attributes
     ----------
     score : (n,)
-        Probability of the favourable outcome.
+        Probability of the favorable outcome.
     sensitivity, flagged : (n,)
     contributions : (n, c)
         Parts of the sensitivity by column of `columns`.

@@ -111,7 +111,7 @@ class Monitor:
         persons
             Whom a row is about.
         scores, decisions
-            Of the deployed model: probability of the favourable outcome; whether it was decided.
+            Of the deployed model: probability of the favorable outcome; whether it was decided.
         protected
             Values of protected attributes.
         """

@@ -8,7 +8,7 @@
 | repeats | rows are equal more often than by chance | the audited people |
 | sensitivity, scores, decisions | their distribution changes | the audited people |
 | model | the deployed model's score or decision is not the bundle's | one in a thousand |
-| groups | the groups' shares, or a group's rate of favourable decisions, change | the audited people |
+| groups | the groups' shares, or a group's rate of favorable decisions, change | the audited people |
 | outcomes | a group's true or false positive rate, or calibration, changes | the audited people |
 """
 
@@ -74,7 +74,7 @@ class Outcomes:
     Attributes
     ----------
     good : (n,) bool
-        Whether the outcome was the favourable one.
+        Whether the outcome was the favorable one.
     scores, decisions : (n,)
         The score then, and the decision: 1, 0, or -1 where nobody knows.
     protected : list of dict of str to str

@@ -308,7 +308,7 @@ class Monitors(Admin, History):
         return [next(found[batch.monitor]) for batch in batches]
 
     def learn(self, identity: str, outcomes: Mapping[str, bool]) -> Known:
-        """Note outcomes by the sender's ids: whether each was the favourable one.
+        """Note outcomes by the sender's ids: whether each was the favorable one.
 
         Outcomes known already are passed over; one that is known otherwise is not changed.
 

@@ -65,9 +65,9 @@ class BatchContext:
     Attributes
     ----------
     scores : tuple of float or None
-        The deployed model's own probability of the favourable outcome.
+        The deployed model's own probability of the favorable outcome.
     decisions : tuple of bool or None
-        Whether the decision was favourable.
+        Whether the decision was favorable.
     persons : tuple of str
         Who a row is about: counted once a window.
     protected : dict of str to tuple of str or None

@@ -1,4 +1,4 @@
-"""Running rates of groups: how many were decided favourably, and what became of them."""
+"""Running rates of groups: how many were decided favorably, and what became of them."""
 
 from __future__ import annotations
 

@@ -127,8 +127,8 @@ def _exact_distance(
     if two:  # all mass that moves moves as far: the square is the distance of order 1, times that far
         kept, far = "euclidean", float(outcomes[1] - outcomes[0])
     reach = float(np.quantile(parts.errors[kept], 1 - options.level, method="higher"))
-    centre = value**2 / far if two else value
-    low, high = max(centre - reach, 0.0), centre + reach
+    center = value**2 / far if two else value
+    low, high = max(center - reach, 0.0), center + reach
     if two:
         low, high = float(np.sqrt(low * far)), float(np.sqrt(high * far))
     if p is not None and p > options.level:

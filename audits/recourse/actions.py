@@ -265,7 +265,7 @@ class PairScore:
     actions: Actions
 
     def score(self, moved: np.ndarray) -> np.ndarray:
-        """Return favourable scores (n,) of the people with encoded actionable columns `moved` (n, d)."""
+        """Return favorable scores (n,) of the people with encoded actionable columns `moved` (n, d)."""
         import torch
 
         points = self.points.copy()

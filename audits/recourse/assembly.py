@@ -236,7 +236,7 @@ def changes_by_alpha(
     Parameters
     ----------
     decisions : bool array (n, s)
-        Favourable decision at each step.
+        Favorable decision at each step.
     """
     weights, space = way.people.weights, way.actions.space
     found = []

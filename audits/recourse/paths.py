@@ -167,7 +167,7 @@ def fewest_changes(
     *,
     progress: Progress = silent,
 ) -> tuple[list[tuple[str, ...] | None], np.ndarray]:
-    """Find, for each person, a smallest set of columns whose values of `moved` make the decision favourable.
+    """Find, for each person, a smallest set of columns whose values of `moved` make the decision favorable.
 
     Sets of one column are tried, then of two, and so on, all of them as long as that is affordable; then sets
     are grown by the column that raises the score most. Of several sets of the same size the one with the

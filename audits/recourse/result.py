@@ -17,7 +17,7 @@ _ACCEPTED = ("accepted minus the others", "accepted low", "accepted high")
 
 @dataclass(frozen=True)
 class AlphaRow:
-    """Rejected people at one α: share decided favourably, mean score, histogram of scores (Figure 4)."""
+    """Rejected people at one α: share decided favorably, mean score, histogram of scores (Figure 4)."""
 
     alpha: float
     reclassified: Estimate
@@ -30,7 +30,7 @@ class Change:
     """Mean change of one actionable feature at one α (Figure A1), counterpart minus today.
 
     `mean_change` is over all rejected people, in the feature's own unit; of ``column=value`` it is the
-    change of the value's share. `among_reclassified` is the mean over those decided favourably at this α.
+    change of the value's share. `among_reclassified` is the mean over those decided favorably at this α.
     `scale` is one standard deviation of the feature; 1 for shares.
     """
 
@@ -49,7 +49,7 @@ class GroupRecourse:
     Attributes
     ----------
     reclassified : tuple of Estimate
-        Share decided favourably at each of the result's steps.
+        Share decided favorably at each of the result's steps.
     burden : Estimate
         Mean cost of the smallest change towards the counterpart that flips the decision, among those for whom
         one does: in standard deviations and category changes, times the cost weights.

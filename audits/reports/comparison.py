@@ -72,7 +72,7 @@ def changes_figure(change: AuditChange) -> go.Figure:
     return finish(figure, height=140 + each * len(rows), alt=f"{title_of(change)}: {change.headline}")
 
 
-def _dots(part: list[tuple[int, ChangeRow]], unit: float, colour: str, symbol: str) -> go.Scatter:
+def _dots(part: list[tuple[int, ChangeRow]], unit: float, color: str, symbol: str) -> go.Scatter:
     values = [unit * float(row.change.value or 0.0) for _, row in part]
     ends = [(unit * float(row.change.low or 0.0), unit * float(row.change.high or 0.0)) for _, row in part]
     return go.Scatter(
@@ -80,12 +80,12 @@ def _dots(part: list[tuple[int, ChangeRow]], unit: float, colour: str, symbol: s
         y=[place for place, _ in part],
         mode="markers",
         marker={
-            "color": colour,
+            "color": color,
             "symbol": symbol,
             "size": 10,
-            "line": {"color": colour, "width": 2},
+            "line": {"color": color, "width": 2},
         },
-        error_x=whiskers(values, ends, color=colour, thickness=1.6),
+        error_x=whiskers(values, ends, color=color, thickness=1.6),
         customdata=[[distinct([row.name], longest=_MAX)[0], row.verdict] for _, row in part],
         hovertemplate="%{customdata[0]}: %{x:+.3g} (%{customdata[1]})<extra></extra>",
         showlegend=False,
@@ -149,7 +149,7 @@ def slope_exhibit(change: AuditChange, judged: Judgment) -> Exhibit:
 
 
 def decided_figure(changes: Changes) -> go.Figure:
-    """Draw how many of each group gain and lose the favourable decision, as shares of the group."""
+    """Draw how many of each group gain and lose the favorable decision, as shares of the group."""
     rows = sorted(changes.decided[1:], key=lambda row: -(row.gained + row.lost) / row.n)[:_MOST][::-1]
     rows = [*rows, *changes.decided[:1]]
     if not rows:
@@ -158,7 +158,7 @@ def decided_figure(changes: Changes) -> go.Figure:
     inside = [people_id(of_group(row.attribute, row.group)) if row.attribute else "" for row in rows]
     figure = go.Figure()
     yes, no = vocabulary().yes or "favored", vocabulary().no or "not favored"
-    for name, sign, colour in ((f"newly {yes}", 1.0, INK), (f"newly {no}", -1.0, CONTEXT)):
+    for name, sign, color in ((f"newly {yes}", 1.0, INK), (f"newly {no}", -1.0, CONTEXT)):
         people = [row.gained if sign > 0 else row.lost for row in rows]
         figure.add_trace(
             go.Bar(
@@ -166,7 +166,7 @@ def decided_figure(changes: Changes) -> go.Figure:
                 y=list(range(len(rows))),
                 orientation="h",
                 name=name,
-                marker={"color": colour},
+                marker={"color": color},
                 customdata=people,
                 meta=inside,
                 hovertemplate="%{customdata:,.0f} people, %{x:.1f}% of the group<extra></extra>",

@@ -39,7 +39,7 @@ class PeopleSummary:
     rows : int
         Rows of the data.
     outcome : str
-        What a favourable decision is.
+        What a favorable decision is.
     invents : bool
         Whether the model can score people who are not in the data.
     people : DataFrame

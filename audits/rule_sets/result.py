@@ -66,7 +66,7 @@ class LeaderRow:
     rules : tuple of dict
         One a rule: attribute, rule in words, the values or bins it admits.
     direction : {"advantaged", "harmed"}
-        Whether people inside get the favourable decision more often than those outside, or less.
+        Whether people inside get the favorable decision more often than those outside, or less.
     support : float
         Share of people inside.
     score : Estimate
@@ -74,7 +74,7 @@ class LeaderRow:
     difference : Estimate
         The same with its sign: below 0 people inside are harmed.
     favorable_in, favorable_out : Estimate
-        Favourable shares, each with its own Wilson interval.
+        Favorable shares, each with its own Wilson interval.
     margin : float
         The paper's margin of error, of the sampled score where there is one, else of the score on the data.
     confidence : float
@@ -92,10 +92,10 @@ class LeaderRow:
     people_needed : int or None
         People inside, all others growing alike, from which insufficient evidence is settled.
     within : Estimate or None
-        Of a group narrowed by ordinary columns: favourable share minus that of the others in the same
+        Of a group narrowed by ordinary columns: favorable share minus that of the others in the same
         context, with an interval corrected as the score's.
     favorable_context : float or None
-        Favourable share of those others.
+        Favorable share of those others.
     contributions : tuple of Contribution
         What each condition adds to the difference (Shapley values); empty for more than 12 conditions.
     """
@@ -280,7 +280,7 @@ class RuleSetsResult(BaseResult):
     rules : DataFrame
         One row a rule: attribute, words, levels it admits.
     cells : DataFrame (C, ...)
-        One row a combination of levels: people, favourable ones, perturbed people.
+        One row a combination of levels: people, favorable ones, perturbed people.
     people : DataFrame, indexed by the user's row number
         Cell, decision and score of every person audited.
     """

@@ -323,7 +323,7 @@ def carry_out(
     if subject.data.numeric is not None and not AUDITS[request.name].numeric:
         raise needs_cut(subject.data.numeric, f"audits[{place}].{request.name}")
     alone = AUDITS[request.name].decisions_alone
-    if subject.data.unlabelled is not None and alone is not None and alone(request.options, subject.data):
+    if subject.data.unlabeled is not None and alone is not None and alone(request.options, subject.data):
         subject = subject.everyone
     table = subject.data.frame.index
     if AUDITS[request.name].draws_rows or subject.data.design is not None:

@@ -73,7 +73,7 @@ class Registry(Mapping[str, Audit]):
 
         Examples
         --------
-        >>> AUDITS.now("barycentre"), AUDITS.now("groups")
+        >>> AUDITS.now("barycenter"), AUDITS.now("groups")
         ('barycenter', 'groups')
         """
         return _FORMER.get(name, name)

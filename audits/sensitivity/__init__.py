@@ -24,7 +24,7 @@ Departures, and why:
 * Match sets are held beside two rivals that know nothing of groups, and looked at among people equally far
   from the decision threshold: near it any second model decides otherwise (Figures 4 and 7 do not tell
   the two apart).
-* A model without a gradient is measured by finite differences and swaps, labelled as such.
+* A model without a gradient is measured by finite differences and swaps, labeled as such.
 """
 
 import lazy_loader

@@ -14,7 +14,7 @@ from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
     CONTEXT,
     FOCUS,
-    GREY,
+    GRAY,
     INK,
     describe,
     distinct,
@@ -241,14 +241,14 @@ def match_curves(result: SensitivityResult) -> go.Figure:
         return empty(found.sentence)
     figure = go.Figure()
     for curve in found.curves:
-        name, colour, dash = _CURVES[curve.name]
+        name, color, dash = _CURVES[curve.name]
         if curve.name == "sensitivity":
             figure.add_trace(
                 go.Scatter(
                     x=[*curve.false_positive, *curve.false_positive[::-1]],
                     y=[*curve.high, *curve.low[::-1]],
                     fill="toself",
-                    fillcolor=colour,
+                    fillcolor=color,
                     opacity=0.18,
                     line={"width": 0},
                     showlegend=False,
@@ -260,12 +260,12 @@ def match_curves(result: SensitivityResult) -> go.Figure:
                 x=curve.false_positive,
                 y=curve.true_positive,
                 mode="lines",
-                line={"color": colour, "dash": dash, "width": 2},
+                line={"color": color, "dash": dash, "width": 2},
                 name=f"{name}, AUC {number(curve.auc.value)}",
             )
         )
     figure.add_trace(
-        go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "width": 1}, name="by chance")
+        go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GRAY, "width": 1}, name="by chance")
     )
     figure.update_xaxes(title="decision stays the same: share above", range=[0, 1])
     figure.update_yaxes(title="decision changes: share above", range=[0, 1.01])
@@ -315,7 +315,7 @@ def twin_metrics(result: SensitivityResult) -> go.Figure:
     figure = go.Figure()
     attributes = list(dict.fromkeys(row.attribute for row in rows))
     names = dict(zip(attributes, distinct(attributes), strict=True))
-    for model, colour in _MODELS.items():
+    for model, color in _MODELS.items():
         mine = [row for row in rows if row.model == model and row.difference.value is not None][::-1]
         figure.add_trace(
             go.Scatter(
@@ -323,8 +323,8 @@ def twin_metrics(result: SensitivityResult) -> go.Figure:
                 y=[f"{names[row.attribute]}: {row.metric}" for row in mine],
                 orientation="h",  # models of one rate stand one below the other
                 mode="markers",
-                marker={"color": colour, "size": 9},
-                error_x=reaching([row.difference for row in mine], 100.0, color=colour, thickness=1.5),
+                marker={"color": color, "size": 9},
+                error_x=reaching([row.difference for row in mine], 100.0, color=color, thickness=1.5),
                 name=model,
                 hovertemplate=f"%{{y}}, {model}: %{{x:.1f}} points<extra></extra>",
             )
@@ -369,7 +369,7 @@ def calibration(result: SensitivityResult) -> go.Figure:
                 x=[0, 1],
                 y=[0, 1],
                 mode="lines",
-                line={"color": GREY},
+                line={"color": GRAY},
                 name="stated as it is",
                 showlegend=place == 0,
             ),

@@ -54,9 +54,9 @@ _AFTER_ALARM = 256  # people looked at together where a stream alarms again and 
 def _rank_players() -> np.ndarray:
     """Return the logarithm of each player's factor by part of the ranks, (64, players); the means are 1."""
     middle = (np.arange(_FINE) + 0.5) / _FINE
-    centred = 2 * middle - 1
+    centered = 2 * middle - 1
     spread = 12 * (middle - 0.5) ** 2 - 1
-    bets = [1 + tilt * centred for tilt in (-0.7, -0.2, 0.2, 0.7)]
+    bets = [1 + tilt * centered for tilt in (-0.7, -0.2, 0.2, 0.7)]
     bets += [1 + tilt * (spread - spread.mean()) for tilt in (-0.45, 0.8)]
     eighth = np.arange(_FINE) // 8
     for share in (0.25, 0.5):
@@ -73,10 +73,10 @@ def _fading_players() -> np.ndarray:
     shapes = [middle, (middle - 0.5) ** 2]
     shapes += [(parts < _FINE * share).astype(float) for share in (0.125, 0.25, 0.5, 0.75, 0.875)]
     shapes += [(parts // 8 == k).astype(float) for k in range(8)]
-    centred = np.column_stack(shapes)
-    centred -= centred.mean(axis=0)
-    centred *= 0.2 / np.sqrt((centred**2).mean(axis=0))
-    return np.hstack([centred, -centred])
+    centered = np.column_stack(shapes)
+    centered -= centered.mean(axis=0)
+    centered *= 0.2 / np.sqrt((centered**2).mean(axis=0))
+    return np.hstack([centered, -centered])
 
 
 _RANKS = _rank_players()

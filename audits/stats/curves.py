@@ -12,7 +12,7 @@ from audits.stats.intervals import percent_level
 __all__ = ["Roc", "area_equally_far", "area_within", "roc_curves"]
 
 _GRID = np.linspace(0.0, 1.0, 51)
-_NEIGHBOURS = 10
+_NEIGHBORS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ def area_equally_far(
     `weights` (people a row stands for) count for members and in the bootstrap, not among the compared.
     """
     counts = np.ones(len(member)) if weights is None else np.asarray(weights, dtype=float)
-    method = f"bootstrap {percent_level(level)}, beside {_NEIGHBOURS} just nearer and just farther"
+    method = f"bootstrap {percent_level(level)}, beside {_NEIGHBORS} just nearer and just farther"
     cases, others = np.flatnonzero(member), np.flatnonzero(~member)
     n = float(counts.sum())
     if not cases.size or not others.size:
@@ -163,8 +163,8 @@ def _beside(
 ) -> float | None:
     """Weighted mean share of neighbors on both sides that a case outscores; `others` rise in distance."""
     place = np.searchsorted(distance[others], distance[cases])
-    reach = np.minimum(np.minimum(place, len(others) - place), _NEIGHBOURS)  # as many on either side
-    steps = np.arange(_NEIGHBOURS)
+    reach = np.minimum(np.minimum(place, len(others) - place), _NEIGHBORS)  # as many on either side
+    steps = np.arange(_NEIGHBORS)
     used = steps < reach[:, None]
     wins = np.zeros(len(cases))
     for side in (place[:, None] - 1 - steps, place[:, None] + steps):

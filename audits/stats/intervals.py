@@ -37,10 +37,10 @@ def _score_interval(count: float, n: float, level: float) -> tuple[float, float,
     """Wilson's score interval of `count` / `n` > 0: share, low, high."""
     p = count / n
     z = -float(ndtri(level / 2))
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    center = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(max(p * (1 - p), 0.0) / n + z * z / (4 * n * n))
     # rounding must not push the interval off its own estimate at 0 and 1
-    return p, max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))
+    return p, max(0.0, min(p, center - half)), min(1.0, max(p, center + half))
 
 
 def wilson(count: float, n: float, *, level: float = 0.05) -> Estimate:

@@ -96,13 +96,13 @@ def _fit(count: np.ndarray, n: np.ndarray, x: np.ndarray, alike: float) -> _Fit:
     precision = np.full(x.shape[1], _PRIOR_SPREAD**-2)
     start = np.zeros(x.shape[1])
     start[0] = np.log((count.sum() + 0.5) / (n.sum() - count.sum() + 0.5))
-    centre, effects = start * (np.arange(len(start)) == 0), start
+    center, effects = start * (np.arange(len(start)) == 0), start
 
     def objective(at: np.ndarray) -> float:
         a = np.clip(expit(x @ at), 1e-9, 1 - 1e-9) * alike
         b = alike - a
         likely = (betaln(count + a, n - count + b) - betaln(a, b)).sum()
-        return float(likely - 0.5 * precision @ (at - centre) ** 2)
+        return float(likely - 0.5 * precision @ (at - center) ** 2)
 
     now = objective(effects)
     information = np.diag(precision)
@@ -111,7 +111,7 @@ def _fit(count: np.ndarray, n: np.ndarray, x: np.ndarray, alike: float) -> _Fit:
         slope, curve = _derivatives(count, n, mean, alike)
         turn = mean * (1 - mean)
         information = (x * (curve * turn**2)[:, None]).T @ x + np.diag(precision)
-        step = np.linalg.solve(information, x.T @ (slope * turn) - precision * (effects - centre))
+        step = np.linalg.solve(information, x.T @ (slope * turn) - precision * (effects - center))
         size = 1.0
         while objective(effects + size * step) < now and size > 1e-4:
             size /= 2

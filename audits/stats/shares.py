@@ -22,10 +22,10 @@ def wilson_ends(
     count, n = np.asarray(count, dtype=float), np.asarray(n, dtype=float)
     p = count / n
     z = -ndtri(np.asarray(level, dtype=float) / 2)
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    center = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(np.maximum(p * (1 - p), 0) / n + z * z / (4 * n * n))
     # rounding must not push the interval off its own estimate at 0 and 1
-    return np.clip(np.minimum(p, centre - half), 0, 1), np.clip(np.maximum(p, centre + half), 0, 1)
+    return np.clip(np.minimum(p, center - half), 0, 1), np.clip(np.maximum(p, center + half), 0, 1)
 
 
 def newcombe_ends(

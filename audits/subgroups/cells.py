@@ -29,7 +29,7 @@ class Cells:
     n : float array (C,)
         People (total weight), positive.
     favorable : float array (C,)
-        Those of them who are decided favourably.
+        Those of them who are decided favorably.
     row_cell : int array (n,)
         Cell of every row of the data; empty for a merged table.
     """
@@ -46,11 +46,11 @@ class Cells:
 
     @property
     def rate(self) -> float:
-        """Favourable share of everyone."""
+        """Favorable share of everyone."""
         return float(self.favorable.sum() / self.n.sum())
 
     def marked(self) -> np.ndarray:
-        """Return people, favourable ones and two random marks of every cell, (C, 4).
+        """Return people, favorable ones and two random marks of every cell, (C, 4).
 
         Two groups with equal sums of both marks are the same people: sums stay below 2^53, so they are
         exact, and a coincidence is as good as impossible. No number of a result depends on the marks.
@@ -66,7 +66,7 @@ def count_cells(
     favorable: np.ndarray,
     weights: np.ndarray | None = None,
 ) -> Cells:
-    """Count people and favourable decisions per occupied cell.
+    """Count people and favorable decisions per occupied cell.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def count_cells(
     sizes : sequence of int
         Levels of each attribute.
     favorable : array (n,)
-        Favourable decisions, bool (or people decided favourably, without weights).
+        Favorable decisions, bool (or people decided favorably, without weights).
     weights : array (n,), optional
         People a row stands for.
     """

@@ -9,7 +9,7 @@ __all__ = ["differences", "margin", "people_for_margin", "z_factor"]
 
 
 def differences(n: np.ndarray, favorable: np.ndarray, total: float, total_favorable: float) -> np.ndarray:
-    """P(favourable | R) - P(favourable | not R), (S,): above 0 the group is advantaged.
+    """P(favorable | R) - P(favorable | not R), (S,): above 0 the group is advantaged.
 
     The group-fairness score of Definition 4.1 is its absolute value; 0 means no difference.
 
@@ -60,7 +60,7 @@ def people_for_margin(first: np.ndarray, second: np.ndarray, error: float, confi
 def z_factor(n: np.ndarray, total: float, rate: float) -> np.ndarray:
     """Factor (S,) that turns `favorable - n rate` into its z-score when decisions are shuffled.
 
-    The count of favourable decisions in a group is then hypergeometric; 0 where nothing can vary.
+    The count of favorable decisions in a group is then hypergeometric; 0 where nothing can vary.
     """
     spread = n * (total - n) / max(total, 1.0) * rate * (1 - rate) * total / max(total - 1.0, 1.0)
     return np.where(spread > 1e-300, 1 / np.sqrt(np.where(spread > 1e-300, spread, 1.0)), 0.0)

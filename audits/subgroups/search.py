@@ -35,7 +35,7 @@ class FrequentRuleSets:
     rules : int array (S, m)
         Rule of each attribute, -1 where it is free.
     n, favorable : float array (S,)
-        People inside, and those of them decided favourably.
+        People inside, and those of them decided favorably.
     same : int array (S,)
         Rule sets that have exactly these people; the shortest is kept.
     n_candidates : int
@@ -204,7 +204,7 @@ class Search:
                 self._add((*chosen, after), rules, self._sums(inside, place, len(first), after))
 
     def _sums(self, inside: np.ndarray, place: np.ndarray, size: int, after: int) -> np.ndarray:
-        """People, favourable ones and marks of every rule set with every rule of `after`, (F, 4, r)."""
+        """People, favorable ones and marks of every rule set with every rule of `after`, (F, 4, r)."""
         admitted = self.attributes[after].rules
         levels = admitted.shape[1]
         index = place * levels + self.cells.codes[:, after]

@@ -30,7 +30,7 @@ def promising(blocks: CostBlocks, v: np.ndarray, pool: ThreadPoolExecutor) -> tu
     """Return the c-transform of `v` (m,), and the pairs of each row of smallest reduced cost.
 
     Of the band of smallest reduced costs the very smallest are kept and then every so-manieth: the duals are
-    good only up to a sampling error that varies slowly over space, so that the best pairs of neighbouring
+    good only up to a sampling error that varies slowly over space, so that the best pairs of neighboring
     rows are the same few columns, and a plan needs others too.
     """
     m = len(v)

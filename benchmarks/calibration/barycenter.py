@@ -2,7 +2,7 @@
 
     python -m benchmarks.calibration --only barycenter
 
-The last of three groups, the smallest, is like the others or decided less favourably. Without a difference
+The last of three groups, the smallest, is like the others or decided less favorably. Without a difference
 flips above chance are 0, and every group's at once must be covered; a net difference is that of the rates.
 """
 
@@ -23,7 +23,7 @@ _SIZES = (0.5, 0.3, 0.2)
 
 
 def world(n: int, lower: float, number: int) -> pd.DataFrame:
-    """Two features, one of which decisions follow; the last group is favoured less often by `lower`."""
+    """Two features, one of which decisions follow; the last group is favored less often by `lower`."""
     rng = np.random.default_rng([number, n, 16])
     group = np.repeat([0, 1, 2], np.round(np.array(_SIZES) * n).astype(int))
     x = rng.normal(size=(len(group), 2))

@@ -1,7 +1,7 @@
 """Two other ways to look for subgroups, on the same decisions (Table 8 of the paper).
 
 * Largest gap between any two subgroups, in the spirit of Themis (Galhotra, Brun, Meliou 2017): for every
-  combination of attributes, the subgroup with the largest favourable share against the one with the smallest.
+  combination of attributes, the subgroup with the largest favorable share against the one with the smallest.
   Themis draws inputs uniformly; here shares are those of the people, in subgroups of at least 30.
 * A linear threshold of all protected attributes, in the spirit of GerryFair's auditor (Kearns, Neel, Roth, Wu
   2018): least squares of the decision on the attributes (their heuristic oracle), cut where the two sides
@@ -42,9 +42,9 @@ class Comparison:
     ----------
     method : str
     group, against : str
-        The subgroup with the larger favourable share, and the one it is compared with.
+        The subgroup with the larger favorable share, and the one it is compared with.
     score : Estimate
-        Difference of their favourable shares.
+        Difference of their favorable shares.
     n_group, n_against : float
         People in each.
     """
@@ -58,7 +58,7 @@ class Comparison:
 
 
 def largest_pair(cells: Cells, attributes: Sequence[Attribute], *, level: float = 0.05) -> Comparison | None:
-    """Return the two subgroups, by values of the same attributes, whose favourable shares differ most.
+    """Return the two subgroups, by values of the same attributes, whose favorable shares differ most.
 
     The interval is Newcombe's, at the level over all pairs that were compared.
     """
@@ -148,7 +148,7 @@ def linear_threshold(
 
 
 def _subgroups(cells: Cells, chosen: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Levels (g, d), people (g,) and favourable ones (g,) of every combination of levels that occurs."""
+    """Levels (g, d), people (g,) and favorable ones (g,) of every combination of levels that occurs."""
     levels, place = np.unique(cells.codes[:, chosen], axis=0, return_inverse=True)
     place = place.reshape(-1)
     return levels, np.bincount(place, cells.n), np.bincount(place, cells.favorable)

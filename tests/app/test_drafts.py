@@ -14,7 +14,7 @@ from app.tables.columns import profile
 from app.tables.summary import GroupSize, Summary, summarise
 from app.workspaces.workspace import Workspace, new_token
 from audits.data import build_data, data_spec, read_table
-from audits.data.samples import CATALOGUE
+from audits.data.samples import CATALOG
 from audits.errors import InputError
 from audits.runs.spec import parse_spec
 
@@ -38,9 +38,9 @@ def summary() -> Summary:
     return summarise(build_data(people, spec))
 
 
-@pytest.mark.parametrize("name", list(CATALOGUE))
+@pytest.mark.parametrize("name", list(CATALOG))
 def test_every_example_gives_a_spec_that_parses_and_data_that_load(space: Workspace, name: str) -> None:
-    draft = drafts.from_sample(space, CATALOGUE[name])
+    draft = drafts.from_sample(space, CATALOG[name])
     spec = parse_spec(drafts.audit_spec(draft, "flipset", draft["options"]), space.folder)
     assert len(spec.digests()) == len(spec.paths()) >= 1
     data = build_data(read_table(space.folder / draft["spec"]["data"]["path"]), spec.data)

@@ -15,7 +15,7 @@ from app.glance.runs import usual_options
 from app.tour.story import tell, tour_specs
 from app.workspaces.workspace import Workspace
 from audits.checks import build
-from audits.data.samples import CATALOGUE
+from audits.data.samples import CATALOG
 from audits.results import numbers
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.result import RunResult
@@ -25,12 +25,12 @@ from tests.app.test_pages import visit
 
 
 def example(space: Workspace, name: str):
-    draft = drafts.from_sample(space, CATALOGUE[name])
+    draft = drafts.from_sample(space, CATALOG[name])
     data, _ = jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)).result()
     return draft, data
 
 
-@pytest.mark.parametrize("name", list(CATALOGUE))
+@pytest.mark.parametrize("name", list(CATALOG))
 def test_an_example_arrives_with_the_numbers_of_a_run_made_now(space: Workspace, name: str) -> None:
     draft, data = example(space, name)
     spec = drafts.audit_spec(draft, "groups", usual_options(draft, data)["groups"])
@@ -46,7 +46,7 @@ def test_an_example_arrives_with_the_numbers_of_a_run_made_now(space: Workspace,
 
 def test_every_bundled_result_is_one_that_an_example_asks_for_and_all_are_small(space: Workspace) -> None:
     asked = set()
-    for name in CATALOGUE:
+    for name in CATALOG:
         draft, data = example(space, name)
         for audit, options in usual_options(draft, data).items():
             spec = parse_spec(drafts.audit_spec(draft, audit, options), space.folder)
@@ -79,14 +79,14 @@ def story(tmp_path_factory):
                 archive.extractall(folder)
                 result = RunResult.load(Path(folder)).audits[0]
                 found[result.name] = result.result
-    with speaking(build(DataWords, CATALOGUE["loans"].spec["data"]["words"], "data.words")):
+    with speaking(build(DataWords, CATALOG["loans"].spec["data"]["words"], "data.words")):
         names = ("groups", "rule_sets", "flipset", "attribute_swap")
         return tell(*(found[name] for name in names)), found
 
 
 def test_every_number_of_the_demo_follows_from_data_and_model_alone(story) -> None:
     told, found = story
-    spec = CATALOGUE["loans"].spec
+    spec = CATALOG["loans"].spec
     frame = pd.read_csv(drafts.SAMPLES / "loans.csv")
     approved = frame["model_score"] >= spec["threshold"]
     women = frame["sex"] == "female"
@@ -124,7 +124,7 @@ def test_the_demo_shows_what_at_a_glance_runs_and_opens_at_once(space: Workspace
     assert all(jobs.arrives_computed(space, spec) for spec in tour_specs(draft, data).values())
 
 
-@pytest.mark.parametrize("name", list(CATALOGUE))
+@pytest.mark.parametrize("name", list(CATALOG))
 def test_pages_open_with_the_results_that_at_a_glance_shows(space: Workspace, name: str) -> None:
     draft, data = example(space, name)
     space.save_draft(draft)

@@ -9,7 +9,7 @@ from app.drafts import drafts
 from app.glance.matrix import cell
 from app.glance.runs import usual_options
 from app.pages import QUESTIONS
-from audits.data.samples import CATALOGUE
+from audits.data.samples import CATALOG
 from audits.groups.figures.ranked import draw_ranked, ranked_groups
 from audits.groups.metrics import METRICS
 from audits.runs.executors.inline import InlineExecutor
@@ -59,7 +59,7 @@ def test_other_data_are_run_only_when_asked(space) -> None:
 
 @pytest.fixture(scope="module")
 def loans():
-    spec = CATALOGUE["loans"].spec
+    spec = CATALOG["loans"].spec
     names = spec["data"]["protected"]
     spec["audits"] = [{"groups": {"by": [*names, names]}}]
     return InlineExecutor().submit(spec, drafts.SAMPLES).result().audits[0].result

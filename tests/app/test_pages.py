@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from app import jobs
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace, issue_token
-from audits.data.samples import CATALOGUE
+from audits.data.samples import CATALOG
 from audits.runs.executors.job import Run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +34,7 @@ def visit(space: Workspace) -> AppTest:
 
 def open_example(space: Workspace, name: str) -> AppTest:
     """Come to the data of an example of which nothing is run yet."""
-    space.save_draft(drafts.from_sample(space, CATALOGUE[name]))
+    space.save_draft(drafts.from_sample(space, CATALOG[name]))
     return visit(space)
 
 
@@ -91,11 +91,11 @@ def carry_out(space: Workspace, at: AppTest) -> Run:
 def test_the_empty_page_offers_every_example(space: Workspace) -> None:
     at = visit(space)
     assert not at.exception
-    assert {button.key for button in at.button} >= {f"open-{name}" for name in CATALOGUE}
+    assert {button.key for button in at.button} >= {f"open-{name}" for name in CATALOG}
     assert not space.exists, "a visit that brings nothing leaves nothing"
 
 
-@pytest.mark.parametrize("name", list(CATALOGUE))
+@pytest.mark.parametrize("name", list(CATALOG))
 def test_every_example_opens_ready_to_run(space: Workspace, name: str) -> None:
     at = open_example(space, name)
     assert not at.exception

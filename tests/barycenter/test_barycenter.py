@@ -143,7 +143,7 @@ def test_gaussians_meet_where_theory_says():
 @settings(max_examples=12)
 @given(st.integers(0, 10_000), st.integers(2, 5))
 def test_net_flips_are_the_difference_of_rates(seed, k):
-    """Proposition 2 for any number of groups, and every group is favoured alike where all meet."""
+    """Proposition 2 for any number of groups, and every group is favored alike where all meet."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(2, 25, k)
     frame = pd.DataFrame(rng.integers(0, 6, (sizes.sum(), 3)), columns=["x", "y", "z"])  # many alike

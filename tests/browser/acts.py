@@ -246,7 +246,7 @@ def run(page: Page) -> None:
 
 
 def finding(page: Page) -> str:
-    """Wait for the finding and return it with what folds below; an earlier result, greyed, is not it."""
+    """Wait for the finding and return it with what folds below; an earlier result, grayed, is not it."""
     own = ".st-key-finding:not(.st-key-earlier *)"
     page.wait_for_selector(f'{own}, .main [class*="st-key-problem-"]', timeout=SLOW)
     settle(page)

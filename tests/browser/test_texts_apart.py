@@ -153,14 +153,14 @@ def unnamed(figure: go.Figure) -> list[str]:
         across = trace.type == "bar" and trace.orientation != "h"
         rows = trace.x if across else trace.y
         dots = trace.type == "scatter"
-        colour = trace.marker.color or (trace.line.color if dots else None)
+        color = trace.marker.color or (trace.line.color if dots else None)
         symbol = (trace.marker.symbol if dots else None) or "circle"
-        if colour is None:
+        if color is None:
             continue  # of the palette, a color a trace, each named below the other
-        if not isinstance(colour, str) and not all(isinstance(each, str) for each in colour):
+        if not isinstance(color, str) and not all(isinstance(each, str) for each in color):
             continue  # a scale, which its bar explains
         looks = [
-            _look(*each, trace.type) for each in zip(_each(colour, rows), _each(symbol, rows), strict=True)
+            _look(*each, trace.type) for each in zip(_each(color, rows), _each(symbol, rows), strict=True)
         ]
         for look, row in zip(looks, rows, strict=True):
             if row is not None:
@@ -186,11 +186,11 @@ def _each(value: Any, rows: Any) -> list[Any]:
     return [value] * len(rows) if isinstance(value, str) else list(value)
 
 
-def _look(colour: str, symbol: str, kind: str) -> str:
+def _look(color: str, symbol: str, kind: str) -> str:
     if symbol.startswith("line-"):
         return "tick"
-    hollow = "hollow " if "open" in symbol or colour in {"white", "#FFFFFF"} else ""
-    return f"{colour} {hollow}{'bar' if kind == 'bar' else 'diamond' if 'diamond' in symbol else 'dot'}"
+    hollow = "hollow " if "open" in symbol or color in {"white", "#FFFFFF"} else ""
+    return f"{color} {hollow}{'bar' if kind == 'bar' else 'diamond' if 'diamond' in symbol else 'dot'}"
 
 
 TURNED = """
@@ -245,9 +245,9 @@ def test_every_mark_is_named(made: list[tuple[str, str]]) -> None:
 
 
 def test_a_mark_without_a_name_is_found() -> None:
-    colours, symbols = ["blue"] * 4 + ["red"] * 2, ["circle"] * 2 + ["circle-open"] * 2 + ["circle"] * 2
+    colors, symbols = ["blue"] * 4 + ["red"] * 2, ["circle"] * 2 + ["circle-open"] * 2 + ["circle"] * 2
     figure = go.Figure(go.Scatter(x=list(range(6)), y=list("abcdef"), mode="markers"))
-    figure.update_traces(marker={"color": colours, "symbol": symbols}, showlegend=False)
+    figure.update_traces(marker={"color": colors, "symbol": symbols}, showlegend=False)
     assert unnamed(figure) == ["blue dot", "blue hollow dot", "red dot"]
     add_legend(figure, [("few people", dot("blue", "circle-open")), ("sure", dot("red"))])
     assert not unnamed(figure), "the commonest look may go without, as the others are told from it"

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from audits.data.samples import write_samples
-from audits.data.samples.catalogue import FOLDER
+from audits.data.samples.catalog import FOLDER
 from tests.cli.conftest import write_spec
 
 ROOT = Path(__file__).resolve().parents[2]

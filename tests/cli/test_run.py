@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.data.samples import CATALOGUE
+from audits.data.samples import CATALOG
 from audits.runs.result import RunResult
 from tests.cli.conftest import write_spec
 
@@ -253,6 +253,6 @@ def test_sample_data_writes_and_names_its_files(cli, tmp_path):
     assert answer.status == 0
     written = {Path(line).name for line in answer.out.splitlines()}
     assert written == {path.name for path in (tmp_path / "all").iterdir()}
-    assert {name for sample in CATALOGUE.values() for name in sample.files} <= written
+    assert {name for sample in CATALOG.values() for name in sample.files} <= written
     one = cli("sample-data", "hiring", "--out", tmp_path / "one")
-    assert {Path(line).name for line in one.out.splitlines()} == {*CATALOGUE["hiring"].files, "README.md"}
+    assert {Path(line).name for line in one.out.splitlines()} == {*CATALOG["hiring"].files, "README.md"}

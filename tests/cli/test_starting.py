@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from audits.data.samples import CATALOGUE, write_samples
+from audits.data.samples import CATALOG, write_samples
 from tests.cli.conftest import parsed
 
 
@@ -71,7 +71,7 @@ def test_audits_that_compare_people_are_refused_without_features(cli, results, t
     assert "flipset has no feature left to match people on" in done.err
 
 
-@pytest.mark.parametrize("name", list(CATALOGUE))
+@pytest.mark.parametrize("name", list(CATALOG))
 def test_init_writes_a_spec_that_runs(cli, tmp_path, name):
     write_samples(name, tmp_path)
     table = tmp_path / f"{name}.csv"

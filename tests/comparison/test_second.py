@@ -32,7 +32,7 @@ N = 300
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """300 people; `now` favours men, `then` less so, `same` is `now` again, `holes` lacks someone."""
+    """300 people; `now` favors men, `then` less so, `same` is `now` again, `holes` lacks someone."""
     folder = tmp_path_factory.mktemp("pair")
     rng = np.random.default_rng(7)
     sex = rng.choice(["f", "m"], N)

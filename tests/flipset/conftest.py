@@ -23,7 +23,7 @@ def audited(
 
 
 def subject_of(frame: pd.DataFrame, **data: object) -> Subject:
-    """Return a subject whose model is the column ``decision`` (1 is favourable)."""
+    """Return a subject whose model is the column ``decision`` (1 is favorable)."""
     features = tuple(name for name in frame.columns if name not in {"group", "decision", "label", "weight"})
     spec = DataSpec(
         label=data.pop("label", "decision"),

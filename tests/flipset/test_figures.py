@@ -84,9 +84,9 @@ def test_training_curves_are_the_history_of_both_ways(mapped):
 def test_the_score_change_is_drawn_as_shares_of_everyone(result):
     bars = flipset_comparisons.score_change(result).data[0]
     assert sum(bars.y) == pytest.approx(100)
-    centre = sum(x * y for x, y in zip(bars.x, bars.y, strict=True)) / 100
-    # a bin's people lie within half a bin of its centre
-    assert centre == pytest.approx(result.score_change.mean, abs=bars.width[0] / 2)
+    center = sum(x * y for x, y in zip(bars.x, bars.y, strict=True)) / 100
+    # a bin's people lie within half a bin of its center
+    assert center == pytest.approx(result.score_change.mean, abs=bars.width[0] / 2)
     assert result.score_change_frame()["people"].sum() == pytest.approx(result.n_source)
 
 

@@ -116,7 +116,7 @@ def test_arrests_agree_with_theory():
     weights=st.booleans(),
 )
 def test_proposition_2(n, m, d, seed, ties, weights):
-    """Net flipset size = difference of favourable shares, whatever sizes, ties and weights."""
+    """Net flipset size = difference of favorable shares, whatever sizes, ties and weights."""
     subject = draw_crowd(n, m, d=d, seed=seed, ties=ties, weights=weights)
     result = audited(subject, source=A, target=B, permutations=0)
     net = (result.positive.size - result.negative.size) / result.n_source

@@ -72,7 +72,7 @@ def test_the_people_of_all_bars_are_everyone_once():
     assert np.bincount(bars).tolist() == [everyone for _, everyone, _ in found.bars]
     names = bar_names(found)
     fine, joined = names[: len(found.bars)], found.joined.labels  # the last may be in both
-    for bar in (fine, joined):  # ranges, and neighbouring ranges joined
+    for bar in (fine, joined):  # ranges, and neighboring ranges joined
         assert sum(in_bar(found, values, name) for name in bar).tolist() == [1] * 240
     words = one(["a", "b", None], [0, 0, 0], scaled=False)
     assert bars_of(words, pd.Series(["b", None, "a", "never seen"])).tolist() == [2, 0, 1, -1]

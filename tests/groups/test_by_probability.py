@@ -39,7 +39,7 @@ def audited(frame: pd.DataFrame, **options: object) -> GroupsResult:
 
 
 def test_without_anything_known_the_bounds_are_frechets():
-    """One probability for all: of d = 60% favourable, a group of 50% has between 20% and all."""
+    """One probability for all: of d = 60% favorable, a group of 50% has between 20% and all."""
     n = 4000
     frame = pd.DataFrame({"p_black": 0.5, "p_white": 0.5, "x": 0.0, "score": np.arange(n) % 5 < 3})
     black, white = audited(frame.astype({"score": float})).probable

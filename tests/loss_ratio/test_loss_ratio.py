@@ -265,11 +265,11 @@ def test_bad_subjects(make, make_people):
     with pytest.raises(InputError, match="must be a model that can be asked"):
         loss_ratio(make(frame, {"predictions": {"score": "score"}}), LossRatioOptions())
     subject = make(frame, features=("hair", "skill"))
-    unlabelled = dataclasses.replace(subject, data=dataclasses.replace(subject.data, label=None, y=None))
+    unlabeled = dataclasses.replace(subject, data=dataclasses.replace(subject.data, label=None, y=None))
     with pytest.raises(
         InputError, match=r"data\.label is missing: a loss compares the model with the true outcome"
     ):
-        loss_ratio(unlabelled, LossRatioOptions())
+        loss_ratio(unlabeled, LossRatioOptions())
     one = dataclasses.replace(subject, data=subject.data.take(subject.data.y))
     with pytest.raises(InputError, match=r"must have both outcomes among the .* people audited"):
         loss_ratio(one, LossRatioOptions())

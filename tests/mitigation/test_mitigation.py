@@ -99,7 +99,7 @@ def test_another_audit_that_these_people_do_not_allow_is_said(trained):
 
 
 def test_other_audits_that_need_no_choice(trained):
-    """The two largest groups, those with fewer favourable labels first; recourse only with a role."""
+    """The two largest groups, those with fewer favorable labels first; recourse only with a role."""
     data = trained.data
     share = data.frame.groupby("sex", observed=True)["decision"].mean()
     found = usual_others(data, "logistic")

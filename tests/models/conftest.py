@@ -35,7 +35,7 @@ def make_people(n: int = 400, *, seed: int = 0) -> pd.DataFrame:
 
 
 def audit_data(frame: pd.DataFrame, **spec: Any) -> AuditData:
-    """Return the data with label `hired`, favourable "yes", protected `sex`, unless told otherwise."""
+    """Return the data with label `hired`, favorable "yes", protected `sex`, unless told otherwise."""
     given = {"label": "hired", "favorable": "yes", "protected": ("sex",), **spec}
     return build_data(frame, DataSpec(**given))
 

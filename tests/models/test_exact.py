@@ -74,7 +74,7 @@ def brought(own, how, path, data):
 
 
 def differences(subject, frame, column, step):
-    """Slope of the favourable log-odds by a number, from scores alone."""
+    """Slope of the favorable log-odds by a number, from scores alone."""
     up, down = (subject.favorable_score(frame.assign(**{column: frame[column] + s})) for s in (step, -step))
     return (np.log(up / (1 - up)) - np.log(down / (1 - down))) / (2 * step)
 

@@ -54,7 +54,7 @@ def y(blanks):
 
 @pytest.fixture
 def brought(blanks, make_data):
-    """Return a function that gives the favourable scores of a file for the people with blanks."""
+    """Return a function that gives the favorable scores of a file for the people with blanks."""
 
     def scores(path: Path, **spec):
         data = make_data(blanks.iloc[::-1], features=("age", "income", "job", "flag"))

@@ -94,7 +94,7 @@ def test_scores_are_those_of_scikit_learn(subject: Subject):
 
 
 def test_values_exactly_at_a_threshold_go_the_same_way(subject: Subject):
-    """And those of the neighbouring floats; a forest rounds a value to float32 before it compares."""
+    """And those of the neighboring floats; a forest rounds a value to float32 before it compares."""
     plain, frame = plain_of(subject), subject.data.frame
     [column] = [each for each in plain.inputs if each.column == "debt"]
     cuts = np.unique(plain.trees.threshold[plain.trees.feature == column.places[0]])[:150]

@@ -97,7 +97,7 @@ def test_a_group_only_among_the_trained_on_still_needs_no_luck(make_data, people
             )
 
 
-# ---- the favourable score
+# ---- the favorable score
 
 
 class Fixed:

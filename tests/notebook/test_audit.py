@@ -407,7 +407,7 @@ def test_rows_of_one_person_and_sampling_weights_are_said_as_in_a_spec(crowd, pi
 
 
 def test_numbers_that_are_no_probabilities_need_a_threshold():
-    """Cut at 0, a line through labels of 0 and 1 would favour nearly everyone."""
+    """Cut at 0, a line through labels of 0 and 1 would favor nearly everyone."""
     rng = np.random.default_rng(0)
     people = pd.DataFrame({"hours": rng.normal(size=200), "sex": ["f", "m"] * 100})
     y = (people["hours"] + rng.normal(size=200) > 0).astype(int)

@@ -60,7 +60,7 @@ def test_other_pairs_of_references_are_refused():
 
 
 def test_equal_opportunity_by_zafars_constraint_against_a_general_solver():
-    """The regression that a constrained optimiser finds, and no covariance among the favourable."""
+    """The regression that a constrained optimiser finds, and no covariance among the favorable."""
     rng = np.random.default_rng(8)
     n = 600
     group = rng.choice(["a", "b", "c"], n)

@@ -10,7 +10,7 @@ from audits.models import Subject, make_subject, model_spec
 
 
 def subject_of(frame: pd.DataFrame, protected: tuple[str, ...], **data: object) -> Subject:
-    """Return a subject whose model is the column ``decision`` (1 is favourable)."""
+    """Return a subject whose model is the column ``decision`` (1 is favorable)."""
     features = data.pop(
         "features", tuple(n for n in frame.columns if n not in {*protected, "decision", "weight"})
     )

@@ -1,4 +1,4 @@
-"""Figures of rule sets: every row labelled as the user wrote it, nothing read as markup, an alt text each."""
+"""Figures of rule sets: every row labeled as the user wrote it, nothing read as markup, an alt text each."""
 
 from __future__ import annotations
 

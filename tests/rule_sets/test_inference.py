@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def people(n: int, rng: np.random.Generator):
-    """Attributes and everyone's chance of a favourable decision without any effect."""
+    """Attributes and everyone's chance of a favorable decision without any effect."""
     bins = [End(str(k), str(k + 1)) for k in range(5)]
     attributes = [
         category("sex", rng.integers(0, 2, n), ["f", "m"]),

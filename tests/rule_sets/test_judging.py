@@ -65,7 +65,7 @@ def test_people_needed_make_intervals_as_short_as_what_matters():
 
 
 def first_of(seed: int, n: int, effect: float):
-    """The interval of the first score in a world where women are favoured less, and its truth."""
+    """The interval of the first score in a world where women are favored less, and its truth."""
     rng = np.random.default_rng(seed)
     attributes, _ = people(n, rng)
     chance = 0.5 - effect * (attributes[0].codes == 0)

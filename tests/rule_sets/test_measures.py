@@ -125,9 +125,9 @@ def test_measures_say_what_they_need(subject: Subject) -> None:
         rule_sets(subject, functions={"half": lambda audited: np.zeros(3)})
     frame = crowd(100)
     spec = DataSpec(favorable=1, protected=("sex",), features=("income",))
-    unlabelled = make_subject(build_data(frame, spec), model_spec({"predictions": {"label": "decision"}}))
+    unlabeled = make_subject(build_data(frame, spec), model_spec({"predictions": {"label": "decision"}}))
     with pytest.raises(InputError, match="precision needs the label"):
-        rule_sets(unlabelled, RuleSetsOptions(measures=("precision",)))
+        rule_sets(unlabeled, RuleSetsOptions(measures=("precision",)))
     spec = DataSpec(label="decision", favorable=1, protected=("sex",), features=("income",))
     decided = make_subject(build_data(frame, spec), model_spec({"predictions": {"label": "decision"}}))
     with pytest.raises(InputError, match="log_loss needs scores that are probabilities"):

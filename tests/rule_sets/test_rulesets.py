@@ -47,7 +47,7 @@ def searched(data, decisions, *, support, **options):
 
 
 def brute(attributes, decisions, weights=None):
-    """Every rule set by definition, one boolean mask after the other: {rules: (n, favourable)}."""
+    """Every rule set by definition, one boolean mask after the other: {rules: (n, favorable)}."""
     weights = np.ones(len(decisions)) if weights is None else weights
     found = {}
     for rules in itertools.product(*(range(-1, len(item.rules)) for item in attributes)):

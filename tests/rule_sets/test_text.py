@@ -127,7 +127,7 @@ def test_own_terms():
     [
         ({"text": "txt"}, "rule_sets.text must be a column of the data"),
         (
-            {"text": "text", "terms": {"colour": ("mauve",)}},
+            {"text": "text", "terms": {"color": ("mauve",)}},
             "must hold some of the 1 terms, but no text does",
         ),
         ({"text": "text", "terms": {"a": ("x",), "b": ("X",)}}, "must name every term once"),
@@ -162,7 +162,7 @@ def word_model(path):
 
 
 def test_an_onnx_model_that_reads_the_text_is_asked_about_exchanged_terms(tmp_path):
-    """The model decides by one term alone: inside its rule set nobody is favourable, and never was."""
+    """The model decides by one term alone: inside its rule set nobody is favorable, and never was."""
     frame = corpus(2000)
     spec = DataSpec(
         label="verdict", favorable="fine", protected=("source",), features=("text",), kinds={"text": "text"}
@@ -173,7 +173,7 @@ def test_an_onnx_model_that_reads_the_text_is_asked_about_exchanged_terms(tmp_pa
     result = rule_sets(audited, RuleSetsOptions(text="text", support=0.05, **FAST))
     row = next(item for item in result.leaderboard if item.rule_set == "“gay”")
     assert (row.favorable_in.value, row.favorable_out.value) == (0.0, 1.0)
-    # every text with a term of gender is unfavourable once that term is "gay"
+    # every text with a term of gender is unfavorable once that term is "gay"
     assert row.sampled.favorable_in == 0.0
     assert result.sampling["columns"] == ["text"]
     assert result.leaderboard[0].number == row.number

@@ -56,7 +56,7 @@ class RatesResult:
 
 
 def rates(subject, options, *, rng, progress) -> RatesResult:
-    """Favourable share of each group, and the mean decision of `draws` people drawn at random."""
+    """Favorable share of each group, and the mean decision of `draws` people drawn at random."""
     groups, decisions = subject.data.groups[options.by], np.asarray(subject.decisions)
     progress(0.5, "Counting")
     table = []

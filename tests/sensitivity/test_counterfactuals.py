@@ -45,7 +45,7 @@ def six() -> Subject:
 
 def test_the_model_decides_on_lives_with_another_group_by_hand():
     subject = six()
-    assert (subject.scores * 4).tolist() == [1, 2, 1, 2, 5, 2]  # favourable from 3
+    assert (subject.scores * 4).tolist() == [1, 2, 1, 2, 5, 2]  # favorable from 3
     lives = {"work": "other_work", "record": "other_record"}
     found, words = decided_otherwise(subject, "group", lives)
     # as the other group's: 0+2+1, 1+2+0, 1+2+1, then 2+0+1, 0+0+0, 1+0+0

@@ -24,7 +24,7 @@ from audits.data.preprocessing.filters import apply_recodes, kept_rows, known_co
 from audits.data.preprocessing.groups import edges_of, protected_groups
 from audits.data.preprocessing.leakage import leak_notes
 from audits.data.preprocessing.missing import drop_incomplete, fill_gaps
-from audits.data.preprocessing.outcomes import Outcome, drop_unlabelled, favorable_rows
+from audits.data.preprocessing.outcomes import Outcome, drop_unlabeled, favorable_rows
 from audits.data.preprocessing.value_labels import named_values
 from audits.data.preprocessing.weights import counts_of, design_of, weighted_rows
 from audits.data.spec import DataSpec, LabelCut, NumericOutcome, check_spec
@@ -87,7 +87,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
     frame, meant = named_values(frame, spec, orders, counted=times is not None)
     written = dataclasses.replace(written, meant=meant)
     named = frame
-    frame, outcome = drop_unlabelled(frame, spec, excluded, times)
+    frame, outcome = drop_unlabeled(frame, spec, excluded, times)
     lost = named.loc[named.index.difference(frame.index, sort=False)]
     frame = weighted_rows(frame, spec, excluded, times)
     kinds = _kinds(frame, spec, orders, outcome, times)
@@ -139,7 +139,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
             for name, means in spec.labels.items()
         },
         among=among,
-        unlabelled=_unlabeled_rows(frame, lost, spec, read, most_groups, gathered, times),
+        unlabeled=_unlabeled_rows(frame, lost, spec, read, most_groups, gathered, times),
         leaving=tuple(leaving),
     )
     return dataclasses.replace(data, digest=_digest(data))

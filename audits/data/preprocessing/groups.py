@@ -133,7 +133,7 @@ def bin_names(edges: Sequence[float]) -> list[str]:
 def two_largest(data: AuditData, attribute: str) -> tuple[str, str] | None:
     """Return source and target among the values of a protected attribute: the two with most people.
 
-    Missing values aside. The source is the one with the smaller share of favourable labels; without labels,
+    Missing values aside. The source is the one with the smaller share of favorable labels; without labels,
     the smaller group. None where fewer than two values are known.
     """
     weights = np.ones(data.n) if data.weights is None else data.weights

@@ -91,8 +91,8 @@ def _cut_errors(numbers: np.ndarray, y: np.ndarray) -> int:
     ordered, good = numbers[known][order], y[known][order]
     if not len(good):
         return absent
-    below = np.concatenate([[0], np.cumsum(good)])  # favourable among the i smallest
-    wrong = below + (~good).sum() - (np.arange(len(good) + 1) - below)  # favourable above the cut
+    below = np.concatenate([[0], np.cumsum(good)])  # favorable among the i smallest
+    wrong = below + (~good).sum() - (np.arange(len(good) + 1) - below)  # favorable above the cut
     ends = np.concatenate([[True], ordered[1:] > ordered[:-1], [True]])
     wrong = wrong[ends]
     return absent + int(min(wrong.min(), (len(good) - wrong).min()))

@@ -14,14 +14,14 @@ from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import as_text, find_level, near
 from audits.errors import InputError
 
-__all__ = ["MAX_CLASSES", "Outcome", "cut_label", "drop_unlabelled", "favorable_rows"]
+__all__ = ["MAX_CLASSES", "Outcome", "cut_label", "drop_unlabeled", "favorable_rows"]
 
 MAX_CLASSES = 100
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The label's column, its favourable values as they stand in the data, and the same as text.
+    """The label's column, its favorable values as they stand in the data, and the same as text.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Outcome:
     levels: tuple[str, ...]
 
 
-def drop_unlabelled(
+def drop_unlabeled(
     frame: pd.DataFrame, spec: DataSpec, excluded: dict[str, int], times: pd.Series | None = None
 ) -> tuple[pd.DataFrame, Outcome]:
     """Return the rows with a label and what the label is; a cut becomes a column of its own.
@@ -58,7 +58,7 @@ def drop_unlabelled(
     ------
     InputError
         For an unknown or empty column, a cut of a column that holds no numbers, a label with more
-        than 100 values, no or an unknown favourable value.
+        than 100 values, no or an unknown favorable value.
     """
     given = spec.favorable if isinstance(spec.favorable, tuple) else (spec.favorable,)
     numeric = spec.outcome == "numeric"
@@ -159,7 +159,7 @@ def _favorable_levels(column: pd.Series, given: tuple[object, ...], spec: DataSp
 
 
 def favorable_rows(frame: pd.DataFrame, outcome: Outcome) -> np.ndarray | None:
-    """Return whether each row's label is favourable (n,); None without a label.
+    """Return whether each row's label is favorable (n,); None without a label.
 
     Raises
     ------

@@ -3,14 +3,14 @@
 `benchmarks.samples` makes the files; ``sample_data/README.md`` says what is true of them.
 
 >>> from audits.data import samples
->>> list(samples.CATALOGUE)
+>>> list(samples.CATALOG)
 ['hiring', 'loans', 'law_school', 'arrests', 'admissions']
->>> samples.CATALOGUE["hiring"].files
+>>> samples.CATALOG["hiring"].files
 ('hiring.yaml', 'hiring.csv', 'hiring.onnx')
 """
 
 from __future__ import annotations
 
-from audits.data.samples.catalogue import CATALOGUE, ExampleSet, write_samples
+from audits.data.samples.catalog import CATALOG, ExampleSet, write_samples
 
-__all__ = ["CATALOGUE", "ExampleSet", "write_samples"]
+__all__ = ["CATALOG", "ExampleSet", "write_samples"]

@@ -33,7 +33,7 @@ _BINS = 10
 
 
 def same_values(compared: Comparison, flips: Flips) -> tuple[SameValue, ...]:
-    """Difference of favourable rates among people who agree in a feature, one feature at a time.
+    """Difference of favorable rates among people who agree in a feature, one feature at a time.
 
     Features with a scale and more than 20 values are cut into ten parts of as many people each.
 
@@ -181,7 +181,7 @@ _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def score_change(compared: Comparison, matched: list[Matching]) -> ScoreChange:
-    """Describe how the favourable score changes from person to counterpart, on the scale that is thresholded.
+    """Describe how the favorable score changes from person to counterpart, on the scale that is thresholded.
 
     Who is left without a counterpart is not counted.
     """

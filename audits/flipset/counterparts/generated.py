@@ -31,7 +31,7 @@ from audits.transport.maps import (
 __all__ = ["PeopleGenerator", "map_match"]
 
 _ROWS = 20_000  # scored at a time, so that progress is shown and a run can be cancelled
-_NEIGHBOURS = 2000  # people of the other group among whom the nearest is looked for
+_NEIGHBORS = 2000  # people of the other group among whom the nearest is looked for
 _PAIRS = 2_000_000
 
 
@@ -119,7 +119,7 @@ class PeopleGenerator:
         frame = self.subject.data.frame[compared].iloc[pool]
         if not compared or len(frame.drop_duplicates()) == 1:
             return np.full(len(z), pool[0])  # anyone's attributes are everyone's
-        some = pool[np.linspace(0, len(pool) - 1, min(len(pool), _NEIGHBOURS)).astype(np.int64)]
+        some = pool[np.linspace(0, len(pool) - 1, min(len(pool), _NEIGHBORS)).astype(np.int64)]
         y = self.encoded.values[some]
         found = np.empty(len(z), dtype=np.int64)
         step = max(1, _PAIRS // len(some))

@@ -204,7 +204,7 @@ class Flips:
     positive, negative : arrays (n,)
         Share of the person's counterparts towards whom the decision flips that way.
     reach : array (n,)
-        Share of the person's counterparts decided favourably.
+        Share of the person's counterparts decided favorably.
     found : array (n,)
         Share of the person who has a counterpart: 1 but for unbalanced transport. The rest cannot flip.
     back_positive, back_negative : arrays (m,) or None

@@ -47,7 +47,7 @@ class Comparison:
     subject : Subject
     options : FlipsetOptions
     decisions : bool array (n,)
-        Favourable decisions of all audited people.
+        Favorable decisions of all audited people.
     sizes : array (n,)
         People each row stands for.
     encoded : Encoded
@@ -134,7 +134,7 @@ def choose(
     Parameters
     ----------
     decisions : array (n,)
-        Favourable decisions: a subsample keeps their share.
+        Favorable decisions: a subsample keeps their share.
     sizes : array (n,)
         People each row stands for.
     points : array (n, d)

@@ -83,7 +83,7 @@ def validate(
 
 
 def _pushed_rates(compared: Comparison, matched: list[Matching]) -> tuple[CounterpartRate, ...]:
-    """Favourable rates of the counterparts there, and back where known, beside the groups' own."""
+    """Favorable rates of the counterparts there, and back where known, beside the groups' own."""
     decisions, sizes = compared.decisions, compared.sizes
     rates = []
     for back in (False, True):
@@ -110,7 +110,7 @@ def _pushed_rates(compared: Comparison, matched: list[Matching]) -> tuple[Counte
 def _rate_checks(
     rates: tuple[CounterpartRate, ...], n: float, m: float, material: float
 ) -> tuple[Check, ...]:
-    """Hold the counterparts' favourable rates against their group's own (Proposition 2's consequence).
+    """Hold the counterparts' favorable rates against their group's own (Proposition 2's consequence).
 
     By it the net flipset is the difference of the groups' rates; a map whose counterparts are decided
     otherwise than their group makes another one. Off by more than two samples of one group differ by chance

@@ -12,7 +12,7 @@ from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import (
     CONTEXT,
     FOCUS,
-    GREY,
+    GRAY,
     INK,
     describe,
     finish,
@@ -81,7 +81,7 @@ def _interval_axis(figure: go.Figure, result: FlipsetResult, inner: int) -> None
         yaxis={"range": [-1.0, 0.7], "visible": False, "domain": [1 - _INTERVAL / inner, 1.0]},
     )
     figure.add_shape(
-        type="rect", x0=-limit, x1=limit, y0=0, y1=1, yref="y domain", fillcolor=GREY, opacity=0.18,
+        type="rect", x0=-limit, x1=limit, y0=0, y1=1, yref="y domain", fillcolor=GRAY, opacity=0.18,
         line_width=0, layer="below",
     )  # fmt: skip
     figure.add_shape(type="line", x0=0, x1=0, y0=0.32, y1=1, yref="y domain", line={"color": INK, "width": 1})
@@ -136,8 +136,8 @@ def _dots(result: FlipsetResult, way: Way, each: int, columns: int) -> list[go.S
         rest_declined = int((~order["decision"].iloc[flipped:].astype(bool)).sum())
     looks = [
         ("the match gets the other answer", FOCUS, way == "negative", range(flipped), [of_run(way, above=0)]),
-        ("declined", GREY, True, range(flipped, min(flipped + rest_declined, total)), []),
-        ("favored", GREY, False, range(min(flipped + rest_declined, total), total), []),
+        ("declined", GRAY, True, range(flipped, min(flipped + rest_declined, total)), []),
+        ("favored", GRAY, False, range(min(flipped + rest_declined, total), total), []),
     ]
     if single:
         order = order.iloc[

@@ -14,7 +14,7 @@ from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import (
     CONTEXT,
     FOCUS,
-    GREY,
+    GRAY,
     INK,
     describe,
     distinct,
@@ -141,7 +141,7 @@ def _mirrored_bars(
     """Return the bars of those who flip, upwards, and of everyone, downwards."""
     x, width, hover = _bars(item)
     bars = []
-    for name, (sign, color) in zip(sides, ((-1, GREY), (1, FOCUS)), strict=True):
+    for name, (sign, color) in zip(sides, ((-1, GRAY), (1, FOCUS)), strict=True):
         sizes = [inside if sign > 0 else everyone for _, everyone, inside in item.bars]
         total = sum(sizes)
         fill = "white" if hollow and sign > 0 else color
@@ -213,7 +213,7 @@ def _upright(item: Marginal) -> bool:
 
 
 def _bars(item: Marginal) -> tuple[list[float], list[float] | None, list[str]]:
-    """Bar centres, widths and hover labels of one feature."""
+    """Bar centers, widths and hover labels of one feature."""
     if item.edges is None:
         labels = list(item.categories or ())
         return (
@@ -222,18 +222,18 @@ def _bars(item: Marginal) -> tuple[list[float], list[float] | None, list[str]]:
             [describe(label, longest=60) for label in labels],
         )
     ends = list(zip(item.edges[:-1], item.edges[1:], strict=True))
-    centres = [(low + high) / 2 for low, high in ends]
+    centers = [(low + high) / 2 for low, high in ends]
     hover = [
-        value_words(centre)
-        if high - low == 1 and centre == round(centre)
+        value_words(center)
+        if high - low == 1 and center == round(center)
         else f"{value_words(low)} to {value_words(high)}"
-        for centre, (low, high) in zip(centres, ends, strict=True)
+        for center, (low, high) in zip(centers, ends, strict=True)
     ]
     widths = [high - low for low, high in ends]
     if item.missing is not None:  # a bar apart, to the right of the numbers
         wide = max(widths[-1], 0.04 * (item.edges[-1] - item.edges[0]))
-        centres, widths, hover = [*centres, item.edges[-1] + 2 * wide], [*widths, wide], [*hover, MISSING]
-    return centres, widths, hover
+        centers, widths, hover = [*centers, item.edges[-1] + 2 * wide], [*widths, wide], [*hover, MISSING]
+    return centers, widths, hover
 
 
 def transparency(result: FlipsetResult, within: str | None = None, *, by_sign: bool = False) -> go.Figure:

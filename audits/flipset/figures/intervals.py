@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from audits.drawing.differences import differences
 from audits.drawing.marks import whiskers
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, empty, finish, shares_axis
+from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, empty, finish, shares_axis
 from audits.flipset.result import FlipsetResult
 from audits.flipset.text import way_words
 from audits.stats import Estimate
@@ -36,9 +36,9 @@ def causal(result: FlipsetResult) -> go.Figure:
     if result.causal is None:
         return empty("The data hold no true counterfactuals.")
     figure = go.Figure()
-    for name, parts, colour in (
+    for name, parts, color in (
         ("by matching", (result.positive, result.negative), INK),
-        ("true counterfactuals", (result.causal.positive, result.causal.negative), GREY),
+        ("true counterfactuals", (result.causal.positive, result.causal.negative), GRAY),
     ):
         values = [100 * (part.share.value or 0.0) for part in parts]
         ends = [(part.share.low or 0.0, part.share.high or 0.0) for part in parts]
@@ -47,7 +47,7 @@ def causal(result: FlipsetResult) -> go.Figure:
                 x=values,
                 y=[way_words("positive"), way_words("negative")],
                 orientation="h",
-                marker={"color": colour},
+                marker={"color": color},
                 error_x=whiskers(values, [(100 * low, 100 * high) for low, high in ends], width=3),
                 name=name,
                 # of the counterfactuals the table of people says nothing
@@ -88,7 +88,7 @@ def null_distribution(result: FlipsetResult) -> go.Figure:
         return empty("Chance was not measured, or by an earlier version.")
     edges, counts = noise.histogram["edges"], noise.histogram["permutations"]
     figure = go.Figure(
-        histogram(edges, counts, 100.0, GREY, hovertemplate="%{x:.1f}%: %{y} permutations<extra></extra>")
+        histogram(edges, counts, 100.0, GRAY, hovertemplate="%{x:.1f}%: %{y} permutations<extra></extra>")
     )
     seen = 100 * noise.observed
     figure.add_vline(x=seen, line={"color": FOCUS, "width": 3})

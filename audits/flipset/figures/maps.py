@@ -12,7 +12,7 @@ from audits.drawing.selected import people_id, within_edges
 from audits.drawing.style import (
     CONTEXT,
     FOCUS,
-    GREY,
+    GRAY,
     INK,
     OKABE_ITO,
     describe,
@@ -95,7 +95,7 @@ def repeats(result: FlipsetResult) -> go.Figure:
             edges,
             found.histogram["people"],
             100.0,
-            GREY,
+            GRAY,
             meta=[people_id(*within_edges("flips again", edges, k)) for k in range(len(edges) - 1)],
             hovertemplate="%{y:,.0f} people<extra></extra>",
         ),
@@ -145,7 +145,7 @@ def curve(points: Sequence[CurvePoint]) -> go.Figure:
     for name in maps:
         mine = [point for point in points if str(point.get("map", "")) == name]
         last = name == maps[-1]
-        for key, label, row, colour in _LINES:
+        for key, label, row, color in _LINES:
             shown = [point for point in mine if point[key] is not None]
             if not shown:
                 continue
@@ -154,7 +154,7 @@ def curve(points: Sequence[CurvePoint]) -> go.Figure:
                     x=[point["iteration"] for point in shown],
                     y=[point[key] for point in shown],
                     mode="lines" if len(shown) > 1 else "markers",
-                    line={"color": colour, "width": 2, "dash": "solid" if last else "dot"},
+                    line={"color": color, "width": 2, "dash": "solid" if last else "dot"},
                     name=label,
                     meta=name,
                     legendgroup=label,
@@ -184,7 +184,7 @@ _LINES = (
 
 
 def arrows(result: FlipsetResult) -> go.Figure:
-    """Draw people, arrows to their counterparts coloured by flip, and the decision boundary (Figure 1)."""
+    """Draw people, arrows to their counterparts colored by flip, and the decision boundary (Figure 1)."""
     table = result.arrows
     if table.empty:
         return empty("People are matched on more or fewer than two numeric features.")
@@ -204,8 +204,8 @@ def arrows(result: FlipsetResult) -> go.Figure:
                 hoverinfo="skip",
             )
         )
-    for flip, name, colour in (
-        ("none", "same decision", GREY),
+    for flip, name, color in (
+        ("none", "same decision", GRAY),
         ("positive", way_words("positive"), _COLORS["positive"]),
         ("negative", way_words("negative"), _COLORS["negative"]),
     ):
@@ -218,9 +218,9 @@ def arrows(result: FlipsetResult) -> go.Figure:
                 x=x,
                 y=y,
                 mode="lines+markers",
-                line={"color": colour, "width": 1},
+                line={"color": color, "width": 1},
                 marker={
-                    "color": colour,
+                    "color": color,
                     "size": 7,
                     "symbol": ["circle", "arrow", "circle"] * len(rows),
                     "angleref": "previous",

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import FOCUS, GREY, describe, empty, finish, short
+from audits.drawing.style import FOCUS, GRAY, describe, empty, finish, short
 from audits.flipset.figures.bars import bar_rules
 from audits.flipset.result import Marginal
 from audits.flipset.text import Way, way_words
@@ -68,7 +68,7 @@ def joint_marginal(table: pd.DataFrame, one: Marginal, other: Marginal, part: Wa
             marker={
                 "size": [max(5.0, _MAX * (people / most) ** 0.5) for people in table["people"]],
                 "color": [100 * share for share in table["share"]],
-                "colorscale": [[0, GREY], [1, FOCUS]],
+                "colorscale": [[0, GRAY], [1, FOCUS]],
                 "cmin": 0,
                 "cmax": max(1.0, 100 * float(table["share"].max())),
                 "colorbar": {"title": "flip (%)", "thickness": 12},

@@ -124,7 +124,7 @@ def _unknown(
 ) -> UnknownOutcomes:
     """Return whose outcome is not known: of a model's people residuals lack it, others were left out."""
     data, sizes, sides = subject.data, people["people"].to_numpy(dtype=float), []
-    groups, more = data.groups, data.unlabelled
+    groups, more = data.groups, data.unlabeled
     if "actual" in people:
         known, score = people["actual"].notna().to_numpy(), people["score"].to_numpy(dtype=float)
         sides = [OutcomeSide(score > np.median(score), "people with the higher predictions")]

@@ -14,13 +14,13 @@ from audits.drawing.selected import people_id, within_edges
 from audits.drawing.style import (
     ACCENT,
     CONTRAST,
-    GREY,
+    GRAY,
     describe,
     distinct,
     empty,
     finish,
 )
-from audits.groups.figures.layout import LEGEND, colours, leading, people_of
+from audits.groups.figures.layout import LEGEND, colors, leading, people_of
 from audits.groups.result import GroupRow, GroupsResult
 from audits.groups.text import people_of as people_of_row
 from audits.stats.text import count, percent
@@ -44,18 +44,18 @@ def scores(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Figure:
     """Draw the distribution of scores of the largest groups, each as a share of its people."""
     rows = leading(result, attribute, most=most)
     edges = result.score_edges
-    centres = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
+    centers = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
     figure = go.Figure()
     labels = distinct([people_of_row(row) for row in rows], longest=LEGEND)
-    for row, label, colour in zip(rows, labels, colours(result, rows), strict=True):
+    for row, label, color in zip(rows, labels, colors(result, rows), strict=True):
         figure.add_trace(
             go.Scatter(
-                x=centres,
+                x=centers,
                 y=[100 * n / row.n for n in row.score_counts],
                 mode="lines+markers",  # a line alone tells no click
                 marker={"size": 4},
-                line={"color": colour, "shape": "hvh", "width": 2},
-                meta=_by_score(result, row, edges, range(len(centres)), row.score_counts),
+                line={"color": color, "shape": "hvh", "width": 2},
+                meta=_by_score(result, row, edges, range(len(centers)), row.score_counts),
                 name=f"{label} ({count(row.n)})",
             )
         )
@@ -71,15 +71,15 @@ def has_scores(result: GroupsResult, attribute: str) -> bool:
 
 
 def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Figure:
-    """Draw how often the label was favourable against the predicted score, a line a group."""
+    """Draw how often the label was favorable against the predicted score, a line a group."""
     rows = [row for row in leading(result, attribute, most=most) if row.calibration is not None]
     if not rows:
         return empty("Calibration needs a label and scores that are probabilities.")
     figure = go.Figure(
-        go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GREY, "dash": "dot"}, name="calibrated")
+        go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GRAY, "dash": "dot"}, name="calibrated")
     )
     labels = distinct([people_of_row(row) for row in rows], longest=LEGEND)
-    for row, label, colour in zip(rows, labels, colours(result, rows), strict=True):
+    for row, label, color in zip(rows, labels, colors(result, rows), strict=True):
         bins = row.calibration
         if bins is None:
             continue
@@ -96,7 +96,7 @@ def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Fi
                 y=[rate.value for _, rate in shown],
                 error_y=reaching([rate for _, rate in shown], color=None, thickness=1),
                 mode="lines+markers",
-                line={"color": colour},
+                line={"color": color},
                 meta=_by_score(result, row, bins.edges, list(held), bins.n),
                 name=f"{label} ({count(row.n)})",
             )

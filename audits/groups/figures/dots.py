@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from audits.drawing.marks import add_legend, dashes, dot, legend_name, verdict_look, verdicts_named, whiskers
 from audits.drawing.style import (
     ACCENT,
-    GREY,
+    GRAY,
     INK,
     describe,
     distinct,
@@ -94,7 +94,7 @@ def rates(
         if name == "selection_rate":
             best = max(row.selection_rate.value or 0.0 for row in result.of(attribute))
             figure.add_vline(
-                x=100 * FOUR_FIFTHS * best, line={"color": GREY, "dash": "dot"}, row=1, col=panel
+                x=100 * FOUR_FIFTHS * best, line={"color": GRAY, "dash": "dot"}, row=1, col=panel
             )
         title = "%" if unit > 1 else ""
         figure.update_xaxes(title=title, rangemode="tozero", nticks=4, row=1, col=panel)
@@ -110,14 +110,14 @@ def rates(
 
 def _rates(dots: Sequence[_Dot], look: tuple[str, str], unit: float) -> go.Scatter:
     """Dots of one look with their intervals, times `unit`; a click on one selects its people."""
-    colour, symbol = look
+    color, symbol = look
     estimates, places, labels, people = zip(*dots, strict=True)
     frame = pd.DataFrame([(each.value, each.low, each.high) for each in estimates], columns=[*"vlh"])
     return go.Scatter(
         x=(unit * frame["v"]).tolist(),
         y=list(places),
         mode="markers",
-        marker={"color": colour, "size": 9, "symbol": symbol, "line": {"color": colour, "width": 1.5}},
+        marker={"color": color, "size": 9, "symbol": symbol, "line": {"color": color, "width": 1.5}},
         error_x=_reach(frame["v"], frame["l"], frame["h"], 1.8, unit),
         meta=list(people),
         customdata=[
@@ -142,7 +142,7 @@ def _name_looks(figure: go.Figure, looks: set[str], *, four_fifths: bool) -> Non
     shown += [(_NOT_JUDGED, dot(INK, "square"))]
     add_legend(figure, [(legend_name(words), look) for words, look in shown if words in looks])
     if four_fifths:
-        add_legend(figure, [("four fifths of the highest", dashes(GREY))])
+        add_legend(figure, [("four fifths of the highest", dashes(GRAY))])
 
 
 def differences(
@@ -220,7 +220,7 @@ def pooled_rates(result: GroupsResult, attribute: str, *, most: int = MAX_GROUPS
     )
     for panel, name in enumerate(panels, start=1):
         part = kept[kept["rate"] == name].set_index("group").reindex(groups).reset_index()
-        for side, colour, symbol, shift in (
+        for side, color, symbol, shift in (
             ("raw", INK, "diamond", 0.0),
             ("pooled", ACCENT, "circle", -0.26),
         ):
@@ -229,7 +229,7 @@ def pooled_rates(result: GroupsResult, attribute: str, *, most: int = MAX_GROUPS
                 x=(100 * known[side]).tolist(),
                 y=[place + shift for place in known.index],
                 mode="markers",
-                marker={"color": colour, "symbol": symbol, "size": 8},
+                marker={"color": color, "symbol": symbol, "size": 8},
                 error_x=_reach(known[side], known[f"{side} low"], known[f"{side} high"], 1.6),
                 name=side,
                 legendgroup=side,
@@ -258,8 +258,8 @@ def probable(result: GroupsResult, attribute: str, *, most: int = MAX_GROUPS) ->
         return empty("No group is known by probability.")
     labels = distinct([item.group for item in items])
     figure = go.Figure()
-    for what, ends, colour, width in (
-        ("possible", [item.bounds for item in items], GREY, 1.5),
+    for what, ends, color, width in (
+        ("possible", [item.bounds for item in items], GRAY, 1.5),
         ("if the assumption holds", [item.selection_rate for item in items], ACCENT, 4.0),
     ):
         frame = pd.DataFrame(
@@ -270,7 +270,7 @@ def probable(result: GroupsResult, attribute: str, *, most: int = MAX_GROUPS) ->
                 x=(100 * frame["value"]).tolist(),
                 y=labels,
                 mode="markers",
-                marker={"color": colour, "size": 1 if what == "possible" else 9},
+                marker={"color": color, "size": 1 if what == "possible" else 9},
                 error_x=_reach(frame["value"], frame["low"], frame["high"], width),
                 name=what,
                 customdata=[end.method for end in ends],
@@ -338,7 +338,7 @@ def beside(
     models = distinct(names, longest=60)
     for panel, name in enumerate(panels, start=1):
         part = mine[mine["rate"] == name].set_index("group").loc[groups].reset_index()
-        for side, label, colour, symbol, shift in zip(
+        for side, label, color, symbol, shift in zip(
             ("first", "second"), models, (INK, ACCENT), ("diamond", "circle"), (0.0, -0.26), strict=True
         ):
             known = part[part[side].notna()]
@@ -347,7 +347,7 @@ def beside(
                     x=(100 * known[side]).tolist(),
                     y=[place + shift for place in known.index],
                     mode="markers",
-                    marker={"color": colour, "symbol": symbol, "size": 8},
+                    marker={"color": color, "symbol": symbol, "size": 8},
                     error_x=_reach(known[side], known[f"{side} low"], known[f"{side} high"], 1.6),
                     name=label,
                     legendgroup=side,
@@ -375,12 +375,12 @@ def _gaps(part: list[tuple[int, Difference]], labels: list[str], *, further: boo
         [unit * (end or 0) for end in (gap.estimate.low, gap.estimate.value, gap.estimate.high)]
         for _, gap in part
     ]
-    colour, symbol = verdict_look(part[0][1].verdict)
+    color, symbol = verdict_look(part[0][1].verdict)
     return go.Scatter(
         x=[value for _, value, _ in ends],
         y=[place for place, _ in part],
         mode="markers",
-        marker={"color": colour, "symbol": symbol, "size": 9, "line": {"color": colour, "width": 1.5}},
+        marker={"color": color, "symbol": symbol, "size": 9, "line": {"color": color, "width": 1.5}},
         error_x=whiskers(
             [value for _, value, _ in ends],
             [(low, high) for low, _, high in ends],

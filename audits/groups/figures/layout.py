@@ -30,7 +30,7 @@ __all__ = [
     "BESIDE",
     "LEGEND",
     "MAX_GROUPS",
-    "colours",
+    "colors",
     "groups_to_draw",
     "laid_out",
     "leading",
@@ -128,7 +128,7 @@ def laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
     return figure
 
 
-def colours(result: GroupsResult, rows: Sequence[GroupRow]) -> list[str]:
+def colors(result: GroupsResult, rows: Sequence[GroupRow]) -> list[str]:
     """Return a color for each group: the sentence's first in focus, the reference black."""
     others = itertools.cycle(OKABE_ITO[2:6])
     first, other = lower_first(result.table, result.options.get("measure"))

@@ -1,6 +1,6 @@
 """Moving people without a gradient, by scores of rows that could be written down.
 
-An estimate of the flow, and labelled so. People move in the encoded space by Eq. 2.6. Along numbers and ranks
+An estimate of the flow, and labeled so. People move in the encoded space by Eq. 2.6. Along numbers and ranks
 the slope is a central difference over a quarter of a standard deviation, at least one whole step, numbers
 rounded as the column's are (and within the observed ranges where that is asked for). The flow passes through
 shares of categories, which no row can hold: there the log-odds (of k classes the logarithms of their chances,

@@ -1,7 +1,7 @@
 """What a person's loss compares: the model's answer with the label, whichever of three kinds that is.
 
-*favorable*: the probability of the favourable outcome against whether the label is favourable. *classes*:
-the probabilities of all values of the label against the person's own (k > 2); the favourable ones then
+*favorable*: the probability of the favorable outcome against whether the label is favorable. *classes*:
+the probabilities of all values of the label against the person's own (k > 2); the favorable ones then
 matter for groups of people only. *number*: the number predicted against the one that the label is cut from,
 both in standard deviations of the label, so that its loss has no unit.
 """
@@ -34,7 +34,7 @@ Kind = Literal["favorable", "classes", "number"]
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What the model says of people (n,): favourable scores, what it predicts, and whether that is wrong.
+    """What the model says of people (n,): favorable scores, what it predicts, and whether that is wrong.
 
     `predicted` is the class of the largest probability, or the number; None where the score says it all.
     """
@@ -56,7 +56,7 @@ class Target:
     loss : {"cross_entropy", "logistic", "squared"}
     classes : tuple
         Values of the label, for "classes".
-    centre, unit : float
+    center, unit : float
         Mean and standard deviation of the label's number, for "number".
     """
 
@@ -66,11 +66,11 @@ class Target:
     y: np.ndarray
     loss: Loss
     classes: tuple[object, ...] = ()
-    centre: float = 0.0
+    center: float = 0.0
     unit: float = 1.0
 
     def raw(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return what the model gives: favourable scores (n,), probabilities (n, k) or numbers (n,)."""
+        """Return what the model gives: favorable scores (n,), probabilities (n, k) or numbers (n,)."""
         if self.kind == "favorable":
             return self.subject.favorable_score(frame)
         if self.kind == "classes":
@@ -99,7 +99,7 @@ class Target:
     def losses(self, raw: np.ndarray) -> np.ndarray:
         """Return the losses (n,) of what `raw` gave."""
         if self.kind == "number":
-            return np.square((raw - self.centre) / self.unit - self.y)
+            return np.square((raw - self.center) / self.unit - self.y)
         if self.kind == "favorable":
             right = np.where(self.y, raw, 1.0 - raw)
             return probability_losses(right, self.loss)
@@ -128,7 +128,7 @@ class Target:
         if self.kind == "number":
             scale = nn.Linear(1, 1).double()
             scale.weight.data.fill_(1.0 / self.unit)
-            scale.bias.data.fill_(-self.centre / self.unit)
+            scale.bias.data.fill_(-self.center / self.unit)
             return nn.Sequential(network, scale)
         if self.loss != "squared":
             return network
@@ -161,12 +161,12 @@ def target_of(subject: Subject, data: AuditData, loss: Loss | None) -> Target:
         if loss not in {None, "squared"}:
             raise InputError("loss", f"must be 'squared', as the {model.name} predicts a number", loss)
         everyone = label_numbers(subject.data)
-        centre = float(np.average(everyone, weights=subject.data.weights))
-        unit = float(np.sqrt(np.average(np.square(everyone - centre), weights=subject.data.weights)))
+        center = float(np.average(everyone, weights=subject.data.weights))
+        unit = float(np.sqrt(np.average(np.square(everyone - center), weights=subject.data.weights)))
         if unit == 0:
-            raise InputError("data.label", f"must vary, but everyone audited has {centre:g}")
-        y = (label_numbers(data) - centre) / unit
-        return Target(subject, data, "number", y, "squared", (), centre, unit)
+            raise InputError("data.label", f"must vary, but everyone audited has {center:g}")
+        y = (label_numbers(data) - center) / unit
+        return Target(subject, data, "number", y, "squared", (), center, unit)
     chosen: Loss = loss or "cross_entropy"
     classes: Any = model.classes
     if classes is None or len(classes) <= 2:

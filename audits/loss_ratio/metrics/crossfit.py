@@ -305,8 +305,8 @@ def association(
     seen, score = x @ directions.T, others @ directions.T
     counts = np.ones(len(x)) if counts is None else counts
     if values.dtype.kind == "f":
-        centre = np.average(values, weights=counts)
-        fit = score @ ((counts * (values - centre)) @ (seen - np.average(seen, axis=0, weights=counts)))
+        center = np.average(values, weights=counts)
+        fit = score @ ((counts * (values - center)) @ (seen - np.average(seen, axis=0, weights=counts)))
         total = weights.sum()
         one, other = fit - weights @ fit / total, theirs - weights @ theirs / total
         spread = np.sqrt((weights @ one**2) * (weights @ other**2) / max(total - 1, 1))

@@ -265,7 +265,7 @@ def _sequence(weights: Any, biases: Any, activation: str) -> torch.nn.Sequential
 
 
 def _log_odds(network: torch.nn.Module, sign: float) -> torch.nn.Sequential:
-    """Return the log-odds (m, 1) of the favourable of two classes.
+    """Return the log-odds (m, 1) of the favorable of two classes.
 
     `sign` is -1 where that is the first class. The network gives logits (m, 2), or log-odds (m, 1) or (m,)
     of the second.
@@ -282,7 +282,7 @@ def _log_odds(network: torch.nn.Module, sign: float) -> torch.nn.Sequential:
         return nn.Sequential(*layers[:-1], linear_layer((sign * weight).numpy(), (sign * bias).numpy()))
 
     class Odds(nn.Module):
-        """Logits (m, 2), or log-odds of the second class, to those of the favourable one, (m, 1)."""
+        """Logits (m, 2), or log-odds of the second class, to those of the favorable one, (m, 1)."""
 
         def forward(self, given: torch.Tensor) -> torch.Tensor:
             z = given.reshape(len(given), -1)

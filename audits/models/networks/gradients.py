@@ -31,7 +31,7 @@ _EPOCH = pd.Timestamp("1970-01-01")
 class Differentiable(Model, Protocol):
     """A model with a gradient.
 
-    ``network()`` of ``design(frame)`` are the log-odds (n, 1) of the favourable outcome where `classes`
+    ``network()`` of ``design(frame)`` are the log-odds (n, 1) of the favorable outcome where `classes`
     is None, else logits (n, k) in the order of `classes`. Each column of the design depends on one raw
     column only, and is affine in it where that holds numbers.
     """

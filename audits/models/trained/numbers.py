@@ -1,7 +1,7 @@
 """Models that predict a number, trained here by least squares.
 
 The label of the data is a cut of that number (``{column: gpa, at_least: 3}``): a person's decision is
-favourable where the number predicted lies on the favourable side of the same cut. The score is the number,
+favorable where the number predicted lies on the favorable side of the same cut. The score is the number,
 its sign turned where lower is better for the person.
 """
 
@@ -80,16 +80,16 @@ class LinearNumbers(PipelineNumbers):
 
 @dataclass(frozen=True, eq=False)
 class NetworkNumbers(OnSpace, _Trained):
-    """A network that predicts (number - `centre`) / `unit`."""
+    """A network that predicts (number - `center`) / `unit`."""
 
     space: FeatureSpace
     layers: Any  # a torch.nn.Sequential
-    centre: float
+    center: float
     unit: float
 
     def number(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the number predicted for each row of `frame`, (n,) float64."""
-        return self.centre + self.unit * network_outputs(self.layers, self.design(frame))[:, 0]
+        return self.center + self.unit * network_outputs(self.layers, self.design(frame))[:, 0]
 
     def regression(self) -> torch.nn.Module:
         """Return a float64 copy of the network: points (n, d) to numbers (n, 1)."""
@@ -97,7 +97,7 @@ class NetworkNumbers(OnSpace, _Trained):
 
         layers = copy.deepcopy(self.layers).double()
         last = layers[-1]
-        last.bias.data = last.bias.data * self.unit + self.centre
+        last.bias.data = last.bias.data * self.unit + self.center
         last.weight.data = last.weight.data * self.unit
         return torch.nn.Sequential(*layers)
 
@@ -120,20 +120,20 @@ def train_number(
     """
     target = label_numbers(data)
     counts = np.ones(data.n) if data.weights is None else data.weights
-    centre = float(np.average(target, weights=counts))
-    unit = float(np.sqrt(np.average(np.square(target - centre), weights=counts)))
+    center = float(np.average(target, weights=counts))
+    unit = float(np.sqrt(np.average(np.square(target - center), weights=counts)))
     if unit == 0:
-        raise InputError("data.label", f"must vary, but everyone trained on has {centre:g}")
+        raise InputError("data.label", f"must vary, but everyone trained on has {center:g}")
     sign = number_sign(data)
     if kind == "mlp":
         import torch
 
         space = FeatureSpace.fit(data)
-        x, y = space.encode(data.frame), (target - centre) / unit
+        x, y = space.encode(data.frame), (target - center) / unit
         layers, _ = train_layers(x, y, data.weights, seed=seed, learns="number", progress=progress)
         digest = training_digest(data, ["mlp number", *HIDDEN, seed, torch.__version__])
         columns = tuple(space.columns)
-        return NetworkNumbers("neural network", columns, digest, sign, space, layers, centre, unit)
+        return NetworkNumbers("neural network", columns, digest, sign, space, layers, center, unit)
     pipeline, numbers, levels = fit_pipeline(data, kind, target, seed=seed, number=True)
     digest = training_digest(data, [f"{kind} number", repr(pipeline[-1]), seed, sklearn.__version__])
     made = LinearNumbers if kind == "logistic" else PipelineNumbers

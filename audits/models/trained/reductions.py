@@ -43,7 +43,7 @@ _CONSTRAINTS = {
 
 @dataclass(frozen=True, eq=False)
 class Mixture(OnSpace):
-    """Logistic regressions on `space`, mixed by `shares` (t,): probability of the favourable outcome."""
+    """Logistic regressions on `space`, mixed by `shares` (t,): probability of the favorable outcome."""
 
     name: str
     columns: tuple[str, ...]
@@ -56,7 +56,7 @@ class Mixture(OnSpace):
     invents: bool = True
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of the favourable outcome, (n,) in [0, 1]."""
+        """Return the probability of the favorable outcome, (n,) in [0, 1]."""
         with one_thread():
             return expit(self.design(frame) @ self.weights.T + self.intercepts) @ self.shares
 

@@ -29,7 +29,7 @@ _MAX_WORDS = 200_000
 
 @dataclass(frozen=True, eq=False)
 class TextModel:
-    """A pipeline trained on the text in `column`; `score` gives the probability of the favourable label.
+    """A pipeline trained on the text in `column`; `score` gives the probability of the favorable label.
 
     A missing text counts as one without words, and so does a text all of whose words are new.
     """
@@ -47,7 +47,7 @@ class TextModel:
         return (self.column,)
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of the favourable label, (n,) in [0, 1]."""
+        """Return the probability of the favorable label, (n,) in [0, 1]."""
         need_columns(frame, self.columns, self.name)
         if frame.empty:
             return np.empty(0)

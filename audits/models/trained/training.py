@@ -125,7 +125,7 @@ def check_class_parts(training: AuditData, held_out: AuditData) -> None:
 
 
 def what_to_learn(data: AuditData, *, label: bool) -> Literal["favorable", "classes", "number"]:
-    """Return what a model predicts: favourable or not, or if the `label` each value or the number behind it.
+    """Return what a model predicts: favorable or not, or if the `label` each value or the number behind it.
 
     Raises
     ------

@@ -35,9 +35,9 @@ class PolicyOutcomes:
     name : str
     kind : {"decision", "probability", "score", "classes"}
     values : array (n, c)
-        Decisions as 0 and 1, favourable probabilities, scores, or class probabilities (c classes).
+        Decisions as 0 and 1, favorable probabilities, scores, or class probabilities (c classes).
     favorable : bool array (n,)
-        Who is decided favourably.
+        Who is decided favorably.
     """
 
     name: str
@@ -288,7 +288,7 @@ def _trained_on(
 
 
 def _with_label(data: AuditData, column: str) -> AuditData:
-    """Return `data` with another column as its label, of the same favourable values."""
+    """Return `data` with another column as its label, of the same favorable values."""
     favorable = _favorable(data, column)
     return dataclasses.replace(
         data,
@@ -300,7 +300,7 @@ def _with_label(data: AuditData, column: str) -> AuditData:
 
 
 def _favorable(data: AuditData, name: str) -> np.ndarray:
-    """Whether a column says a favourable decision (n,)."""
+    """Whether a column says a favorable decision (n,)."""
     column = one_of(f"{_WHERE}.label", name, data.frame.columns, what="a column")
     missing = int(data.frame[column].isna().sum())
     if missing:
@@ -407,7 +407,7 @@ def equal_opportunity(
     -------
     decisions : bool array (n,)
     unchanged : list of int
-        Groups without anyone of a favourable label.
+        Groups without anyone of a favorable label.
 
     References
     ----------

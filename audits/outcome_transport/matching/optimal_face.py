@@ -6,7 +6,7 @@ optimal dual values (complementary slackness). Which pairs are tight is worked o
 * On a line with a strictly convex cost the atoms' coupling is unique, so a pair is tight where it has mass;
   only equal outcomes leave a choice.
 * On a line with the plain distance (Eq. 10) far more couplings are optimal. Let D be the mass of source
-  outcomes minus that of target outcomes up to a gap between two neighbouring outcomes. Where D > 0 mass has
+  outcomes minus that of target outcomes up to a gap between two neighboring outcomes. Where D > 0 mass has
   to cross the gap upwards, where D < 0 downwards, where D = 0 not at all; and any coupling that never crosses
   a gap against its sign is optimal (each gap then costs |D| times its width, which is the least possible).
 * For vectors, the tight pairs are read off the certified duals.
@@ -80,7 +80,7 @@ def ragged_ranges(start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def crossing(matched: OutcomePlan) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Mass that has to cross each gap between neighbouring outcomes of either side.
+    """Mass that has to cross each gap between neighboring outcomes of either side.
 
     Returns
     -------

@@ -110,9 +110,9 @@ def resample(
     def statistics(w: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return _resampled_statistics(x, y, w, v, far, inside, (rows, columns), couple)
 
-    centre_cost, centre, centre_flows = statistics(base[0], base[1])
-    costs, moves = np.empty((draws, 2)), np.empty((draws, *centre.shape))
-    flows = np.empty((draws, *centre_flows.shape))
+    center_cost, center, center_flows = statistics(base[0], base[1])
+    costs, moves = np.empty((draws, 2)), np.empty((draws, *center.shape))
+    flows = np.empty((draws, *center_flows.shape))
     for draw in range(draws):
         counts = _bootstrap_weights(people[0], rng)
         again = counts if comparison.same_people else _bootstrap_weights(people[1], rng)
@@ -126,9 +126,9 @@ def resample(
     subgroups = source.subgroup == np.arange(len(rows))[:, None]
     row_reach = _reach(subgroups, ours, a, pooled, kept[1] / full[1])
     shrink = (1 / full[0] + 1 / full[1]) / (1 / kept[0] + 1 / kept[1])
-    moves = np.where(np.isfinite(moves), moves - centre, 0.0) * np.sqrt(reach)
-    flows = np.where(np.isfinite(flows), flows - centre_flows, 0.0) * np.sqrt(row_reach)[:, None]
-    apart = (costs - centre_cost) * np.sqrt(min(shrink, 1.0))
+    moves = np.where(np.isfinite(moves), moves - center, 0.0) * np.sqrt(reach)
+    flows = np.where(np.isfinite(flows), flows - center_flows, 0.0) * np.sqrt(row_reach)[:, None]
+    apart = (costs - center_cost) * np.sqrt(min(shrink, 1.0))
     return BootstrapSpread(
         apart.std(axis=0), np.maximum(apart.mean(axis=0), 0.0), moves, flows, round(people[0].sum())
     )
@@ -209,10 +209,10 @@ def distance_error(
     values = np.union1d(x, y)
     at = np.searchsorted(values, x[:, 0]), np.searchsorted(values, y[:, 0])
     people = whole(a), whole(b)
-    centre = [np.bincount(k, w, len(values)) / w.sum() for k, w in zip(at, (a, b), strict=True)]
+    center = [np.bincount(k, w, len(values)) / w.sum() for k, w in zip(at, (a, b), strict=True)]
     gaps = np.diff(values)
     levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
-    inverse = [_inverse(values, one, levels) for one in centre]
+    inverse = [_inverse(values, one, levels) for one in center]
     found = np.empty(draws)
     for k in range(draws):
         counts = _bootstrap_weights(people[0], rng)
@@ -222,7 +222,7 @@ def distance_error(
             for where, w, c in zip(at, (a, b), (counts, others), strict=True)
         ]
         if ground == "euclidean":
-            moved = (again[0] - centre[0]) - (again[1] - centre[1])
+            moved = (again[0] - center[0]) - (again[1] - center[1])
             found[k] = np.abs(np.cumsum(moved)[:-1]) @ gaps
         else:
             new = [_inverse(values, one, levels) for one in again]

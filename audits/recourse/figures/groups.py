@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from audits.drawing.differences import differences
 from audits.drawing.intervals import MAX_ROWS, IntervalRow, interval_rows
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import CONTEXT, GREY, INK, describe, distinct, empty, finish, rows_named
+from audits.drawing.style import CONTEXT, GRAY, INK, describe, distinct, empty, finish, rows_named
 from audits.drawing.verdict_strip import with_strip
 from audits.recourse.result import RecourseResult
 from audits.recourse.text import judged_row, yes_word
@@ -160,14 +160,14 @@ def ways(result: RecourseResult) -> go.Figure:
         return empty("The robustness of ways was not tested.")
     cheapest = table["way"] == 1
     figure = go.Figure()
-    for chosen, name, colour in ((cheapest, "cheapest way", INK), (~cheapest, "other ways", GREY)):
+    for chosen, name, color in ((cheapest, "cheapest way", INK), (~cheapest, "other ways", GRAY)):
         figure.add_trace(
             go.Scatter(
                 x=table["cost"][chosen],
                 y=100 * table[by][chosen],
                 mode="markers",
                 name=name,
-                marker={"color": colour, "size": 8, "line": {"color": INK, "width": 0.5}},
+                marker={"color": color, "size": 8, "line": {"color": INK, "width": 0.5}},
                 customdata=[
                     f"row {row}: {describe(change, longest=120)}"
                     for row, change in zip(table.index[chosen], table["change"][chosen], strict=True)

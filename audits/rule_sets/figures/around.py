@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from audits.drawing.marks import reaching
 from audits.drawing.selected import people_id
-from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, empty, finish
+from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, empty, finish
 from audits.rule_sets.figures.rows import label_rows
 from audits.rule_sets.result import MeasureResult
 from audits.stats import EVIDENCE
@@ -119,13 +119,13 @@ def lattice(table: pd.DataFrame, names: Names = str, *, scale: float = 100.0) ->
             x=ends_x,
             y=ends_y,
             mode="lines",
-            line={"color": GREY, "width": 1},
+            line={"color": GRAY, "width": 1},
             hoverinfo="skip",
             showlegend=False,
         )
     )
     labels = list(map(names, shown["rule_set"]))
-    for step, colour in _LOOK.items():
+    for step, color in _LOOK.items():
         part = [place for place, own in enumerate(shown["step"]) if own == step]
         if part:
             figure.add_trace(
@@ -134,7 +134,7 @@ def lattice(table: pd.DataFrame, names: Names = str, *, scale: float = 100.0) ->
                     y=part,
                     mode="markers",
                     name=step,
-                    marker={"color": colour, "size": 10, "line": {"color": INK, "width": 0}},
+                    marker={"color": color, "size": 10, "line": {"color": INK, "width": 0}},
                     customdata=[
                         f"{describe(labels[place], longest=120)}<br>{people(shown['n_in'][place])}"
                         for place in part

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from audits.drawing.marks import add_legend, box, dashes, decisive, dot, reaching
 from audits.drawing.selected import people_id
-from audits.drawing.style import CONTEXT, FOCUS, GREY, INK, describe, distinct, empty, finish
+from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, distinct, empty, finish
 from audits.rule_sets.figures.around import by_measure, conditions, lattice
 from audits.rule_sets.figures.rows import label_rows, neighbours, profile
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
@@ -167,7 +167,7 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
             x=100 * drawn["support"],
             y=100 * drawn["difference"],
             mode="markers",
-            marker={"color": GREY, "size": 4},
+            marker={"color": GRAY, "size": 4},
             name=f"{some}{len(table):,} rule sets",
             hoverinfo="skip",
         )

@@ -1,4 +1,4 @@
-"""Figures of a rule-set audit that have one labelled row a group, a column or a method."""
+"""Figures of a rule-set audit that have one labeled row a group, a column or a method."""
 
 from __future__ import annotations
 

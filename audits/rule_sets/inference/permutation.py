@@ -58,7 +58,7 @@ class PeopleCounts:
 
     @property
     def rate(self) -> float:
-        """Favourable share of everyone; 0 of nobody."""
+        """Favorable share of everyone; 0 of nobody."""
         return float(self.favorable.sum() / max(self.n.sum(), 1))
 
     @property
@@ -175,7 +175,7 @@ def exact_p(n: np.ndarray, favorable: np.ndarray, total: float, good: float) -> 
     Parameters
     ----------
     n, favorable : array (S,)
-        People inside and favourable ones of them, rounded to whole people.
+        People inside and favorable ones of them, rounded to whole people.
     total, good : float
         The same of everyone.
     """
@@ -195,9 +195,9 @@ class Halves:
         Evidence on the first half; and evidence again, in the same direction, on the second, corrected for
         all that were discovered.
     first, second : float array (S,)
-        Difference of favourable shares on each half; NaN where a half has nobody inside or outside.
+        Difference of favorable shares on each half; NaN where a half has nobody inside or outside.
     counts : tuple of float arrays (S,)
-        On the second half: people inside, favourable ones inside.
+        On the second half: people inside, favorable ones inside.
     second_people : PeopleCounts
         The second half.
     """
@@ -301,7 +301,7 @@ def first_interval(
     Parameters
     ----------
     counts : arrays (S,)
-        Favourable people and people inside, and outside.
+        Favorable people and people inside, and outside.
     null : array
         Largest z-scores of all rule sets under shuffled decisions.
 
@@ -343,7 +343,7 @@ def split_halves(people: PeopleCounts, rng: np.random.Generator) -> tuple[People
 
 
 def _halve(people: PeopleCounts, splits: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Half of each cell's people, drawn blind to decisions: people and favourable ones, (C, splits)."""
+    """Half of each cell's people, drawn blind to decisions: people and favorable ones, (C, splits)."""
     odd = rng.integers(0, 2, (len(people.n), splits))
     n = people.n[:, None] // 2 + odd * (people.n[:, None] % 2)
     favorable = hypergeometric(people.favorable[:, None], (people.n - people.favorable)[:, None], n, rng)
@@ -358,7 +358,7 @@ def z_scores(people: PeopleCounts, groups: GroupSums) -> np.ndarray:
 def _observed_statistics(
     people: PeopleCounts, groups: GroupSums
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """z-score, difference of shares, people and favourable ones of each rule set."""
+    """z-score, difference of shares, people and favorable ones of each rule set."""
     n, favorable = groups.of(np.column_stack([people.n, people.favorable])).T
     z = (favorable - n * people.rate) * z_factor(n, people.total, people.rate)
     return z, _gap(n, favorable, people.total, people.favorable.sum()), n, favorable

@@ -92,7 +92,7 @@ def lattice(result: RuleSetsResult, number: int, measure: str | None = None) -> 
     Parameters
     ----------
     measure : str, optional
-        One of the result's measures; favourable decisions where it is left out.
+        One of the result's measures; favorable decisions where it is left out.
 
     Returns
     -------

@@ -98,7 +98,7 @@ def rules_table(attributes: Sequence[Attribute]) -> pd.DataFrame:
 def cells_table(
     attributes: Sequence[Attribute], cells: Cells, sampled: PerturbationScores | None
 ) -> pd.DataFrame:
-    """One row a cell: the level of each attribute, people and favourable ones, drawn and perturbed."""
+    """One row a cell: the level of each attribute, people and favorable ones, drawn and perturbed."""
     table = {f"level {place}": cells.codes[:, place] for place in range(len(attributes))}
     table |= {"people": cells.n, "favorable": cells.favorable}
     if sampled is not None and sampled.pool is not None:
@@ -156,7 +156,7 @@ def words_of(attributes: Sequence[Attribute], table: pd.DataFrame) -> list[str]:
 def combination_tree(
     result: RuleSetsResult, attributes: Sequence[str] | None = None, *, most_rings: int = 3
 ) -> pd.DataFrame:
-    """Return people and favourable shares of every combination of levels, ring by ring.
+    """Return people and favorable shares of every combination of levels, ring by ring.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """The same groups by how the model errs: any value of a person, averaged over those whom it is about.
 
-A measure is a value per person and who it is about: the false-positive rate is the share decided favourably
+A measure is a value per person and who it is about: the false-positive rate is the share decided favorably
 of those whose label is not. A rule set's difference is the mean inside minus the mean outside, each over the
 people whom the measure is about. Under the null hypothesis the values have nothing to do with the
 attributes, so they are shuffled among those people; the largest z-score of all rule sets in each shuffle
-corrects p-values and intervals, as for favourable decisions. Several measures share the error rate, and the
+corrects p-values and intervals, as for favorable decisions. Several measures share the error rate, and the
 shuffles, in equal parts.
 """
 

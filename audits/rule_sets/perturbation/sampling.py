@@ -48,7 +48,7 @@ class PerturbationScores:
     Attributes
     ----------
     inside, outside : float array
-        Favourable shares of perturbed people.
+        Favorable shares of perturbed people.
     n_inside, n_outside : float array
         Perturbed people behind them; where a cell was drawn more often than its people's share, the number
         of plain draws that would be as precise.
@@ -277,7 +277,7 @@ def sample_texts(
 def _inside(
     subject: Subject, texts: _Texts, groups: GroupSums, more: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Favourable ones among `more` (S,) further texts of each rule set."""
+    """Favorable ones among `more` (S,) further texts of each rule set."""
     good = np.zeros(len(groups.rules))
     used = groups.rules >= 0
     for chosen in np.unique(used, axis=0):
@@ -307,7 +307,7 @@ def _inside(
 def _outside(
     subject: Subject, texts: _Texts, groups: GroupSums, options: RuleSetsOptions, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Favourable and all texts outside each rule set, (S,) each, of one pool; and the size of the pool."""
+    """Favorable and all texts outside each rule set, (S,) each, of one pool; and the size of the pool."""
     data = subject.data
     size = _OUTSIDE * options.samples
     weights = None if data.weights is None else data.weights / data.weights.sum()

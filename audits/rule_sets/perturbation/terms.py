@@ -41,7 +41,7 @@ class TermExchangeRow:
     Attributes
     ----------
     difference : Estimate
-        Favourable share with these terms minus that of the same texts with all other combinations of the same
+        Favorable share with these terms minus that of the same texts with all other combinations of the same
         categories; interval corrected for all rule sets looked at. Below 0 the terms harm.
     favorable_in, favorable_out : float
         Those two shares.

@@ -3,7 +3,7 @@
 Worlds are drawn from the spec's own people: rows with their features, labels and decisions, drawn with
 replacement from everyone, and group membership dealt out at random, so that groups of the sizes asked for
 differ by luck alone. Then a difference is planted: in one group so many people lose (or, where too few have
-it, gain) the favourable decision. Each world goes through the audit as a spec runs it; what is counted is its
+it, gain) the favorable decision. Each world goes through the audit as a spec runs it; what is counted is its
 verdict. No power formula stands between plan and audit.
 """
 

@@ -2,7 +2,7 @@
 
 Definition 3.2, PS(x) = |grad A(x)| . |grad F(x)| over the points of a `FeatureSpace`: numbers in standard
 deviations, a category as a pair of entries of 0.5. F's gradient is that of its probability of the
-favourable outcome. A's is that of the log-odds of a group against the rest: of the second group where
+favorable outcome. A's is that of the log-odds of a group against the rest: of the second group where
 there are two (either gives the same), of the likeliest group where there are more.
 """
 
@@ -41,9 +41,9 @@ class AuditedModel:
     Attributes
     ----------
     network : Dense
-        One output, the log-odds of the favourable outcome; or logits of several classes.
+        One output, the log-odds of the favorable outcome; or logits of several classes.
     favorable : (k,) bool, optional
-        Which of several classes are favourable.
+        Which of several classes are favorable.
     """
 
     network: Dense
@@ -113,7 +113,7 @@ class Measured:
     Attributes
     ----------
     score : (n,)
-        F's probability of the favourable outcome.
+        F's probability of the favorable outcome.
     by_attribute : (n, a)
         Sensitivity for each protected-status model.
     contributions : (n, c)

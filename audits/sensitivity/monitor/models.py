@@ -70,11 +70,11 @@ class CarriedModel:
         return False
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of the favourable outcome of raw rows, (n,)."""
+        """Return the probability of the favorable outcome of raw rows, (n,)."""
         raise NotImplementedError
 
     def chance(self, scores: np.ndarray) -> np.ndarray:
-        """Return the probability of the favourable outcome from those of all classes, (…, k) -> (…,)."""
+        """Return the probability of the favorable outcome from those of all classes, (…, k) -> (…,)."""
         if scores.shape[-1] == 1 and len(self.favorable) == 1:
             return scores[..., 0]
         if scores.shape[-1] == 1:  # of the second of two classes
@@ -157,7 +157,7 @@ class FileModel(CarriedModel):
         return reopen(self.content, self.feeding)
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of the favourable outcome of raw rows, (n,)."""
+        """Return the probability of the favorable outcome of raw rows, (n,)."""
         return self.chance(self.model.score(frame))
 
     def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -195,7 +195,7 @@ class TreeModel(CarriedModel):
         return self.model.inputs[self.columns.index(column)].levels is not None
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of the favourable outcome of raw rows, (n,)."""
+        """Return the probability of the favorable outcome of raw rows, (n,)."""
         return self.chance(self.model.score(frame))
 
     def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

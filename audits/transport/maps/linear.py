@@ -90,19 +90,19 @@ def _moments(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Weighted mean (d,), covariance (d, d) with shrunk correlations, and by how much they were."""
     mean = weights @ x
-    centred = x - mean
+    centered = x - mean
     # a constant column's mean is off by rounding, which is no variation
-    centred[:, np.ptp(x[weights > 0], axis=0) == 0] = 0
-    covariance = (centred * weights[:, None]).T @ centred
+    centered[:, np.ptp(x[weights > 0], axis=0) == 0] = 0
+    covariance = (centered * weights[:, None]).T @ centered
     if shrinkage is None:
-        shrinkage = _shrinkage(centred, weights, covariance)
+        shrinkage = _shrinkage(centered, weights, covariance)
     return mean, (1 - shrinkage) * covariance + shrinkage * np.diag(np.diag(covariance)), shrinkage
 
 
-def _shrinkage(centred: np.ndarray, weights: np.ndarray, covariance: np.ndarray) -> float:
+def _shrinkage(centered: np.ndarray, weights: np.ndarray, covariance: np.ndarray) -> float:
     """Schäfer and Strimmer's share, on correlations: Σ Var(r_ij) / Σ r_ij² over i ≠ j, within [0, 1]."""
     spread = np.sqrt(np.diag(covariance))
-    z = centred / np.where(spread > 0, spread, 1)
+    z = centered / np.where(spread > 0, spread, 1)
     correlations = (z * weights[:, None]).T @ z
     squares = (z**2 * weights[:, None]).T @ z**2
     # Σw² is one over the effective number of people; at 1 person nothing varies and nothing is known

@@ -145,7 +145,7 @@ class CoupledOptions:
         Towards 0 the coupling becomes the exact one and takes longer; large values pair everyone with
         everyone. 0.02 blurs little: at 0.03 and above COMPAS shows flips, two or three people in a hundred,
         that the exact coupling does not have.
-    projection : {"drawn", "barycentre", "likeliest"}
+    projection : {"drawn", "barycenter", "likeliest"}
         Counterpart of a person: one of those they are paired with, drawn by the coupling's shares (the same
         one for the same person); the mean of them; or the likeliest. Drawn counterparts are real people of
         the target group and are distributed as it is. Means lie nearer the middle than anyone they are means

@@ -10,7 +10,7 @@ import pytest
 
 from audits.checks import build
 from audits.data import DataSpec, build_data, read_table, samples
-from audits.data.samples.catalogue import FOLDER
+from audits.data.samples.catalog import FOLDER
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 from benchmarks.samples.files import contents

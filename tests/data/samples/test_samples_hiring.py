@@ -8,7 +8,7 @@ import ot
 import pandas as pd
 import pytest
 
-from audits.data.samples.catalogue import FOLDER
+from audits.data.samples.catalog import FOLDER
 from benchmarks.samples import hiring
 
 

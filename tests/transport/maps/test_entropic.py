@@ -43,8 +43,8 @@ def test_plan_agrees_with_pot(cost: str):
     )
     costs = pairwise_cost(x, y, cost, weights)
     share_a, share_b = a / a.sum(), b / b.sum()
-    centred = costs - (costs @ share_b)[:, None] - share_a @ costs + share_a @ costs @ share_b
-    assert fitted.potentials.epsilon == pytest.approx(0.1 * share_a @ np.abs(centred) @ share_b)
+    centered = costs - (costs @ share_b)[:, None] - share_a @ costs + share_a @ costs @ share_b
+    assert fitted.potentials.epsilon == pytest.approx(0.1 * share_a @ np.abs(centered) @ share_b)
     expected = ot.sinkhorn(
         share_a, share_b, costs, fitted.potentials.epsilon, stopThr=1e-12, numItermax=100_000
     )

@@ -83,8 +83,8 @@ def test_suggested_shrinkage_is_schaefer_and_strimmers():
                 w = z[:, i] * z[:, j]
                 over += n / (n - 1) ** 3 * ((w - w.mean()) ** 2).sum()
                 under += (n / (n - 1) * w.mean()) ** 2
-    centred = x - x.mean(0)
-    ours = _shrinkage(centred, np.full(n, 1 / n), centred.T @ centred / n)
+    centered = x - x.mean(0)
+    ours = _shrinkage(centered, np.full(n, 1 / n), centered.T @ centered / n)
     assert ours == pytest.approx(over / under, rel=1e-9)
 
 

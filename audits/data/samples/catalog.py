@@ -15,7 +15,7 @@ import yaml
 from audits.checks import one_of
 from audits.errors import InputError
 
-__all__ = ["CATALOGUE", "FOLDER", "README", "ExampleSet", "write_samples"]
+__all__ = ["CATALOG", "FOLDER", "README", "ExampleSet", "write_samples"]
 
 README = "README.md"
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -59,7 +59,7 @@ class ExampleSet:
         return deepcopy(_read(self.files[0]))
 
 
-CATALOGUE: Mapping[str, ExampleSet] = MappingProxyType(
+CATALOG: Mapping[str, ExampleSet] = MappingProxyType(
     {
         each.name: each
         for each in (
@@ -111,7 +111,7 @@ def write_samples(
     Parameters
     ----------
     names : str or iterable of str
-        Names in `CATALOGUE`, or ``"all"``.
+        Names in `CATALOG`, or ``"all"``.
     out : Path
         Folder to write to; made if it is not there.
     overwrite : bool
@@ -130,12 +130,12 @@ def write_samples(
     """
     wanted = [names] if isinstance(names, str) else list(names)
     for name in wanted:
-        one_of("name", name, ["all", *CATALOGUE], what="a bundled example set or 'all'")
+        one_of("name", name, ["all", *CATALOG], what="a bundled example set or 'all'")
     if not wanted:
         raise InputError(
-            "name", "must name at least one example set", advice=f"choose {', '.join(CATALOGUE)} or all"
+            "name", "must name at least one example set", advice=f"choose {', '.join(CATALOG)} or all"
         )
-    chosen = [sample for sample in CATALOGUE.values() if "all" in wanted or sample.name in wanted]
+    chosen = [sample for sample in CATALOG.values() if "all" in wanted or sample.name in wanted]
     files = [*(name for sample in chosen for name in sample.files), README]
     out = Path(out)
     try:
