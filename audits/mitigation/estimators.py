@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from audits.errors import InputError
 from audits.mitigation.group_weights import group_cuts, reweighing_weights
@@ -42,8 +42,9 @@ class _Wrapper(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Return what the wrapped estimator reads of X."""
         return X if self.columns is None else X[list(self.columns)]
 
-    def _encoded(self, y: Any) -> np.ndarray:
-        """Learn the classes; return whose label is favorable, (n,) int."""
+    def _encoded(self, X: Any, y: Any) -> np.ndarray:
+        """Learn the columns and the classes; return whose label is favorable, (n,) int."""
+        validate_data(self, X, skip_check_array=True)
         y = np.asarray(y)
         self.classes_ = np.unique(y)
         if len(self.classes_) != 2:
@@ -115,7 +116,7 @@ class GroupThresholds(_Wrapper):
 
     def fit(self, X: Any, y: Any) -> GroupThresholds:
         """Fit the estimator, and a threshold of each group on the same people."""
-        label = self._encoded(y)
+        label = self._encoded(X, y)
         self.estimator_ = clone(self.estimator).fit(self._own(X), np.asarray(y))
         chance = self._chance(self.estimator_, self._own(X), self._place)
         found = group_cuts(chance, label == 1, self._groups(X), measure=self.measure, share=self.share)
@@ -177,7 +178,7 @@ class ReweighedEstimator(_Wrapper):
         InputError
             If the estimator takes none.
         """
-        label, name = self._encoded(y), weight_argument(self.estimator)
+        label, name = self._encoded(X, y), weight_argument(self.estimator)
         if name is None:
             raise InputError("estimator", "takes no sample_weight in fit", type(self.estimator).__name__)
         weights = reweighing_weights(label, _groups_of(X, self.column, sensitive_features)) ** self.share
@@ -235,7 +236,7 @@ class ReducedMixture(_Wrapper):
             TruePositiveRateParity,
         )
 
-        label, name = self._encoded(y), weight_argument(self.estimator)
+        label, name = self._encoded(X, y), weight_argument(self.estimator)
         if name is None:
             raise InputError("estimator", "takes no sample_weight in fit", type(self.estimator).__name__)
         kinds = {"selection_rate": DemographicParity, "true_positive_rate": TruePositiveRateParity}
@@ -266,7 +267,6 @@ class ReducedMixture(_Wrapper):
 
 
 def _chance_of_one(fitted: Any, X: Any) -> np.ndarray:
-    """Return the probability of label 1; fairlearn's stand-in for one label is no classifier."""
-    if hasattr(fitted, "predict_proba"):
-        return np.asarray(fitted.predict_proba(X))[:, list(fitted.classes_).index(1)]
-    return np.asarray(fitted.predict(X), dtype=float)
+    """Return the probability of label 1; fairlearn's stand-in for one label knows only that one."""
+    chance, classes = np.asarray(fitted.predict_proba(X)), list(fitted.classes_)
+    return chance[:, classes.index(1)] if 1 in classes else np.zeros(len(chance))

@@ -249,3 +249,35 @@ def test_wrong_input_is_refused_by_its_name(change: dict, said: str):
     }
     with pytest.raises(InputError, match=said):
         evenhand.mitigate(told.pop("estimator"), told.pop("X"), told.pop("y"), told.pop("protected"), **told)
+
+
+def test_an_exported_estimator_is_audited_from_its_file(tmp_path):
+    import skops.io
+
+    frame, y = people(800)
+    table = frame[READS].assign(sex=frame["sex"])
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+    for wrapped in (
+        GroupThresholds(pipeline, "sex", columns=READS),
+        ReweighedEstimator(pipeline, "sex", columns=READS),
+        ReducedMixture(pipeline, "sex", columns=READS, rounds=5),
+    ):
+        fitted = wrapped.fit(table, y)
+        path = tmp_path / f"{type(wrapped).__name__}.skops"
+        path.write_bytes(skops.io.dumps(fitted))
+        one, other = (
+            evenhand.audit(model, table, y, favorable=1, protected="sex", audits=["groups"])["groups"]
+            for model in (path, fitted)
+        )
+        pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
+
+
+def test_a_mixture_takes_a_fit_that_saw_one_label():
+    from sklearn.dummy import DummyClassifier
+
+    frame, y = people(400)
+    mixture = ReducedMixture(LogisticRegression(), "sex", columns=READS, rounds=3)
+    mixture.fit(frame[READS].assign(sex=frame["sex"]), y)
+    mixture.estimators_ = [DummyClassifier().fit(frame[READS], np.full(400, value)) for value in (0, 1)]
+    mixture.shares_ = np.array([0.25, 0.75])
+    assert mixture.predict_proba(frame[READS])[:, 1] == pytest.approx(0.75)

@@ -32,6 +32,9 @@ _TENSORS = tuple(
 )
 
 ALLOWED = (
+    "audits.mitigation.estimators.GroupThresholds",
+    "audits.mitigation.estimators.ReducedMixture",
+    "audits.mitigation.estimators.ReweighedEstimator",
     "numpy.dtype",
     "sklearn._loss.link.Interval",
     "sklearn._loss.link.LogitLink",
@@ -45,7 +48,8 @@ ALLOWED = (
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
     "sklearn.tree._tree.Tree",
 )
-"""Types beyond those that skops trusts: plain containers of numbers inside scikit-learn's estimators.
+"""Types beyond those that skops trusts: our own estimators around others, which only call `predict_proba`,
+and plain containers of numbers inside scikit-learn's estimators.
 
 The list is fixed: no file, spec or setting adds to it.
 """
@@ -134,7 +138,7 @@ def _open_estimator(model: Any, file: ModelFile, *, log_odds: bool) -> Opened:
         with one_thread():
             try:
                 return np.asarray(ask(given))
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, AttributeError, LookupError) as error:
                 said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
                 raise InputError(name, f"fails on the data: {said.rstrip('.')}") from None
 
