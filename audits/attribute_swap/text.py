@@ -84,9 +84,7 @@ def finding(rows: Sequence[SwapRow], judged: Judgment, looks: int) -> str:
     )
     begin = f"{before} of {people_in(row.group)} {words.are_yes}"
     if not row.read:
-        return (
-            f"{begin}, and would with any other {row.attribute}. {begun(unread(rows))}. Nothing is estimated."
-        )
+        return f"{begin}. {begun(unread(rows))}. Nothing is estimated."
     corrected = f", corrected for {looks} groups" if looks > 1 else ""
     gross = ""
     if judged.decided_by != name:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -150,6 +151,19 @@ def test_a_file_over_the_limit_is_refused_by_its_size_without_being_read(tmp_pat
         file.truncate(300_000_000)  # sparse
     with refused("large.csv has 300 MB; at most 200 MB are read"):
         read_table(path)
+
+
+def test_a_small_file_takes_little_memory_whatever_the_limit(tmp_path: Path):
+    path = tmp_path / "small.csv"
+    path.write_text("a,b\n1,2\n")
+    read_table([path])
+    tracemalloc.start()
+    try:
+        assert len(read_table([path], limits=Limits(file_bytes=1 << 30)).frame) == 1
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 100e6
 
 
 @pytest.mark.parametrize("packed", [True, False])

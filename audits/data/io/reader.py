@@ -10,6 +10,8 @@ import dataclasses
 import gzip
 import hashlib
 import io
+import os
+import stat
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -234,8 +236,13 @@ def _text_part(found: TextFile, about: Mapping[str, Any], options: ReadOptions) 
 def _bytes(path: Path, limits: Limits) -> bytes:
     try:
         with path.open("rb") as file:
-            data = file.read(limits.file_bytes + 1)
-            size = max(len(data), path.stat().st_size)
+            stated = os.fstat(file.fileno())
+            size, data = stated.st_size, b""
+            if not stat.S_ISREG(stated.st_mode):  # a pipe does not say how much it holds
+                data = file.read(limits.file_bytes + 1)
+            elif size <= limits.file_bytes:
+                data = file.read()  # a number here would be taken from memory before anything is read
+            size = max(size, len(data))
     except OSError as error:
         raise InputError(path.name, f"cannot be opened: {error.strerror}") from None
     if size > limits.file_bytes:
