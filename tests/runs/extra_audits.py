@@ -118,7 +118,10 @@ def slow(subject, options, *, rng, progress) -> PlainResult:
 class BreakOptions:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
-    how: Literal["exit", "kill", "segfault", "memory", "error", "input", "nan", "print", "garbage"]
+    how: Literal["exit", "kill", "segfault", "memory", "error", "input", "nan", "print", "garbage", "leak"]
+
+
+_left: list[np.ndarray] = []
 
 
 def break_down(subject, options, *, rng, progress) -> PlainResult:
@@ -132,6 +135,8 @@ def break_down(subject, options, *, rng, progress) -> PlainResult:
         os.kill(os.getpid(), signal.SIGSEGV)
     if options.how == "memory":
         np.ones(10**15)
+    if options.how == "leak":
+        _left.append(np.ones(80_000_000))  # 640 MB
     if options.how == "error":
         raise LookupError("no such\nthing")
     if options.how == "input":

@@ -15,6 +15,7 @@ import pytest
 
 from audits.errors import InputError, RunCancelled, RunFailed
 from audits.runs.executors.pool import InlineExecutor, ProcessExecutor
+from audits.runs.executors.queue import RunLimits
 from tests.runs.conftest import make_spec, write_people
 from tests.runs.extra_audits import PLUGIN
 
@@ -154,6 +155,22 @@ def test_too_little_memory_and_exceptions_fail_the_run_and_keep_the_worker(pool,
         error.result()
     assert "Traceback" in raised.value.__notes__[0]
     assert pool.pids() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process how much it holds")
+def test_what_a_run_leaves_in_memory_is_not_taken_from_the_next(base, tmp_path):
+    limits = RunLimits(memory=2_000_000_000)
+    with ProcessExecutor(1, base=tmp_path / "full", plugin=PLUGIN, limits=limits) as executor:
+        for seed in range(4):
+            run = done(executor.submit(make_spec({"break": {"how": "leak"}}, seed=seed), base))
+            assert run.status == "done"
+            before = executor.pids()
+        run = done(executor.submit(make_spec({"break": {"how": "print"}}), base))
+        assert run.status == "done"
+        assert executor.pids() != before
+        before = executor.pids()
+        assert done(executor.submit(make_spec({"break": {"how": "print"}}, seed=1), base)).status == "done"
+        assert executor.pids() == before
 
 
 def test_wrong_input_is_told_apart_from_failures(pool, base):
@@ -345,6 +362,7 @@ PARENT = """
 import os, sys, time
 from pathlib import Path
 from audits.runs.executors.pool import ProcessExecutor
+from audits.runs.executors.queue import RunLimits
 from tests.runs.conftest import make_spec
 from tests.runs.extra_audits import PLUGIN, register
 register()

@@ -320,7 +320,7 @@ class ProcessExecutor:
                 self._warm.discard(worker)
 
     def _carry_out(self, worker: WorkerProcess | None, job: RunRequest) -> bool:
-        """See one run to its end; tell whether the worker can take another."""
+        """See one run to its end; tell whether the worker may take another."""
         try:
             return self._carried_out(worker, job)
         finally:
@@ -352,7 +352,7 @@ class ProcessExecutor:
                 with self._lock:
                     del self._current[worker]
                 self._settle(worker, job, message)
-                return True
+                return not message.get("full")
         finally:
             if clock is not None:
                 clock.cancel()

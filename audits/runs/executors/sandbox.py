@@ -30,6 +30,7 @@ from audits.errors import InputError
 __all__ = [
     "Bounds",
     "allow_seconds",
+    "data_memory",
     "die_with_parent",
     "enter",
     "environment",
@@ -203,6 +204,14 @@ def resident_memory(pid: int) -> int:
     except OSError:
         return 0
     return (int(pages[1]) - int(pages[2])) * _PAGE
+
+
+def data_memory() -> int:
+    """Return the bytes that this process may write to, as its limit counts them; 0 where nobody can tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * _PAGE
+    except OSError:
+        return 0
 
 
 def number_from(name: str, default: float, *, least: float, most: float) -> float:

@@ -24,7 +24,15 @@ from typing import IO, Any
 
 from audits.errors import RunCancelled
 from audits.progress import CurvePoint, Progress
-from audits.runs.executors.sandbox import Bounds, allow_seconds, die_with_parent, enter, fresh_score, give_way
+from audits.runs.executors.sandbox import (
+    Bounds,
+    allow_seconds,
+    data_memory,
+    die_with_parent,
+    enter,
+    fresh_score,
+    give_way,
+)
 
 __all__ = ["die_with_parent", "main", "private_pipes"]
 
@@ -43,14 +51,17 @@ _PRELOADED = (
 _REPORT_SECONDS = 0.05
 _MAX_FILE = 4 << 30
 _GIVES_WAY = 5  # to the pages, and to what is read for them
+_HELD_BACK = 0.25
+"""Share of its memory that a worker may hold after a run; with more, the next run is given a new worker."""
 
 
 class Worker:
     """Carries out one run after another until its input closes."""
 
-    def __init__(self, commands: IO[bytes], answers: IO[bytes]) -> None:
+    def __init__(self, commands: IO[bytes], answers: IO[bytes], memory: int | None = None) -> None:
         self._commands = commands
         self._answers = answers
+        self._memory = memory
         self._writing = threading.Lock()
         self._runs: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._cancelled: set[str] = set()
@@ -74,10 +85,21 @@ class Worker:
 
     def serve(self) -> None:
         """Carry out runs as they come."""
+        empty = data_memory()
         while True:
             job = self._runs.get()
-            self.say(run=job["run"], **self._outcome(job))
+            told = self._outcome(job)
+            self.say(run=job["run"], full=self._is_full(empty), **told)
             self._cancelled.discard(job["run"])
+
+    def _is_full(self, empty: int) -> bool:
+        """Tell whether runs left behind so much, a stranger's model for one, that others would lack it."""
+        if self._memory is None:
+            return False
+        most = empty + _HELD_BACK * (self._memory - empty)
+        if data_memory() > most:
+            gc.collect()
+        return data_memory() > most
 
     def is_cancelled(self, run: str) -> bool:
         """Tell whether the parent wants the run to stop."""
@@ -213,7 +235,7 @@ def main(words: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(words)
     plugin = chosen.plugin
     _give_up(chosen.memory, chosen.network)
-    worker = Worker(commands, answers)
+    worker = Worker(commands, answers, chosen.memory)
     threading.Thread(target=worker.listen, name="commands", daemon=True).start()
     if not chosen.cold:
         _load()
