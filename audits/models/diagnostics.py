@@ -70,13 +70,15 @@ def remarks(subject: Any) -> list[str]:
     """Return what the scores themselves give reason to doubt, in sentences."""
     scores, decisions, data = subject.scores, subject.decisions, subject.data
     remarks = []
-    if decisions.all() or not decisions.any():
-        low, high = sorted((float(scores.min()), float(scores.max())))
+    everyone = subject.everyone
+    if everyone.decisions.all() or not everyone.decisions.any():
+        low, high = sorted((float(everyone.scores.min()), float(everyone.scores.max())))
         if subject.higher_is == "unfavorable":
             low, high = -high, -low
+        run = f"the scores run from {low:.4g} to {high:.4g}" if low < high else f"every score is {low:.4g}"
         remarks.append(
-            f"Everyone gets the {'favorable' if decisions.all() else 'unfavorable'} decision: the rule is "
-            f"{subject.rule}, and the scores run from {low:.4g} to {high:.4g}."
+            f"Everyone gets the {'favorable' if everyone.decisions.all() else 'unfavorable'} decision: "
+            f"the rule is {subject.rule}, and {run}."
         )
     remarks += _of_gaps(subject)
     if why := subject.cannot_clear:

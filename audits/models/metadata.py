@@ -49,9 +49,18 @@ def model_facts(subject: Subject) -> dict[str, Any]:
         "rule": subject.rule,
         "trained_on": None if subject.training is None else subject.training.n,
         "audited": subject.data.rows,
-        "notes": list(subject.notes),
+        "notes": [*subject.notes, *_without_label(subject)],
         "quality": _quality(subject),
     }
+
+
+def _without_label(subject: Subject) -> list[str]:
+    """Say how many more the model decides on, whose label is not known."""
+    more = subject.everyone.data.rows - subject.data.rows
+    if subject.data.unlabeled is None or not more:
+        return []
+    said = f"{more:,} more rows have" if more > 1 else "1 more row has"
+    return [f"{said} no label: they are decided on, too, and count where no label is needed."]
 
 
 def accuracy_words(facts: Mapping[str, Any]) -> str:

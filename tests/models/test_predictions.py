@@ -85,6 +85,19 @@ def test_a_threshold_outside_the_scores_is_told(make_data, scored):
     )
 
 
+def test_who_has_no_label_because_of_the_decision_is_decided_on_too(make_data, scored):
+    known = scored["risk"] < 5
+    frame = scored.astype({"hired": object})
+    frame.loc[~known, "hired"] = None
+    subject = by_score(make_data(frame), threshold=5)
+    assert subject.decisions.all(), "all who have a label"
+    assert len(subject.everyone.decisions) == len(frame)
+    assert subject.everyone.decisions.sum() == known.sum()
+    assert not any("Everyone gets" in note for note in subject.notes)
+    [told] = [note for note in model_facts(subject)["notes"] if "no label" in note]
+    assert str((~known).sum()) in told
+
+
 def test_auditing_the_label_itself_is_told(make_data, scored):
     subject = make_subject(make_data(scored), ModelSpec(predictions=Predictions(label="hired")))
     assert any("the label 'hired' itself" in note for note in subject.notes)
