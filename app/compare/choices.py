@@ -75,7 +75,7 @@ def checked_model(draft: Mapping[str, Any]) -> dict[str, Any]:
 def choose_audits(space: Workspace, draft: Mapping[str, Any], data: DataHandle) -> dict[str, dict[str, Any]]:
     """Draw the choice of audits; return each with its options: those last run here, else the usual ones."""
     latest = {name: record["spec"]["audits"][0][name] for name, record in latest_audits(space, draft).items()}
-    usual = data.usual_audits(draft["spec"]["model"].get("train"))
+    usual = data.usual_audits(draft["spec"]["model"])
     known = {name: (latest | usual)[name] for name in AUDITS if name in latest or name in usual}
     known |= latest
     second = draft["compare"].get("model", {})

@@ -11,7 +11,7 @@ import streamlit as st
 from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
 from app.widgets.results.plot import plot
-from audits.data.role_guesses import guess_verb
+from audits.data.role_guesses import guess_good_end, guess_verb
 from audits.drawing.style import CONTEXT, FOCUS, INK, finish
 from audits.stats.text import amount
 
@@ -28,13 +28,14 @@ def is_amount(draft: Mapping[str, Any]) -> bool:
 def amount_section(draft: dict[str, Any], item: ColumnProfile) -> dict[str, Any]:
     """Draw which end of a number is good, what it is counted in, and what people do with it."""
     data, key = draft["spec"]["data"], f"{draft['id']}-{item.name}"
-    good = data.get("favorable") if data.get("favorable") in _GOOD else "high"
+    good = data.get("favorable") if data.get("favorable") in _GOOD else guess_good_end(item.name)
     units, words = dict(data.get("units") or {}), dict(data.get("words") or {})
     with st.container(horizontal=True):
         chosen = st.selectbox(
             "Good for the person",
             list(_GOOD),
-            index=list(_GOOD).index(good),
+            index=None if good is None else list(_GOOD).index(good),
+            placeholder="High or low?",
             format_func=_GOOD.__getitem__,
             key=f"amount-good-{key}",
             width=230,

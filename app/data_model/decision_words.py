@@ -28,7 +28,7 @@ _KNOWN: tuple[tuple[str, tuple[str, str, str]], ...] = (
     (r"loan|credit|repaid|repay|default|approv|lend|mortgage", ("applicants", "approved", "declined")),
     (r"recid|arrest|bail|parole|violen", ("people", "rated low risk", "rated high risk")),
     (r"promot", ("employees", "promoted", "passed over")),
-    (r"grad|pass|exam|gpa|dropout", ("students", "predicted to pass", "predicted to fail")),
+    (r"grad|pass|exam|gpa|dropout|pupil|student", ("students", "predicted to pass", "predicted to fail")),
     (r"claim|insur", ("claimants", "paid", "refused")),
     (r"readmi|diabet|disease|patient|treat|triage", ("patients", "selected", "not selected")),
     (r"stop|frisk|search", ("people", "let go", "searched")),
@@ -63,6 +63,8 @@ def _own_words(
     good = draft["spec"]["data"].get("favorable")
     values = next((each.values for each in profiles if each.name == column), ())
     bad = [value for value in values if value != good]
+    if good in values and len(bad) > 1 and re.fullmatch(r"[a-z]+ed", str(good).lower()):
+        return {"yes": str(good).lower(), "no": f"not {str(good).lower()}"}
     if good not in values or len(bad) != 1 or not all(_is_word(value) for value in values):
         return {}
     return {"yes": str(good).lower(), "no": bad[0].lower()}

@@ -157,6 +157,8 @@ def _amount(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[st
     if column is None:
         return {**draft, "spec": {**draft["spec"], "model": {"predictions": {}}}}
     item = next(each for each in profiles if each.name == column)
+    if column != before:  # which end is good of one number says nothing of another
+        draft = with_data(draft, favorable=None)
     draft = amount_section(with_data(draft, label=column), item)
     return _without_threshold(
         {**draft, "spec": {**draft["spec"], "model": {"predictions": {"score": column}}}}

@@ -18,7 +18,13 @@ from app.tables.columns import ColumnProfile
 from app.widgets.subject import model_words
 from app.workspaces.workspace import Workspace
 from audits.checks import choices
-from audits.data.role_guesses import guess_good_answer, guess_outcome, guess_verb, is_consequence
+from audits.data.role_guesses import (
+    guess_good_answer,
+    guess_good_end,
+    guess_outcome,
+    guess_verb,
+    is_consequence,
+)
 from audits.data.role_guesses import is_amount as is_amount_name
 from audits.options import MEASURE_WORDS
 
@@ -89,7 +95,8 @@ def _propose_decision(draft: dict[str, Any], profiles: Sequence[ColumnProfile], 
             "choose that instead."
         )
         words = {"verb": verb} if (verb := guess_verb(name)) else None
-        amounts = with_data(draft, label=name, outcome="numeric", favorable="high", words=words)
+        good = guess_good_end(name)
+        amounts = with_data(draft, label=name, outcome="numeric", favorable=good, words=words)
         return {**_with_model(amounts, {"predictions": {"score": name}}), "proposal": why}
     if name is None:
         others = f" Perhaps {choices(guess.candidates[:3])}." if guess.candidates else ""
@@ -176,11 +183,11 @@ def _measure(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnP
 
 def _words(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
     st.caption("Optional. Sentences and figures use these words.")
-    if "words" not in draft["spec"]["data"] and not draft.get("named"):
-        draft = {
-            **with_group_words(with_words(draft, proposed_words(draft, profiles)), profiles),
-            "named": True,
-        }
+    if not set(draft["spec"]["data"].get("words") or {}) - {"verb"} and not draft.get("named"):
+        proposed = proposed_words(draft, profiles)
+        if is_amount(draft):
+            proposed = {name: each for name, each in proposed.items() if name == "people"}
+        draft = {**with_group_words(with_words(draft, proposed), profiles), "named": True}
     for name, said in ((draft["spec"]["data"].get("words") or {}).get("groups") or {}).items():
         st.caption(f"{name}: {', '.join(f'“{value}” are {words}' for value, words in said.items())}.")
     return words_section(draft, profiles)
@@ -225,10 +232,8 @@ def _is_answered(name: str, draft: dict[str, Any]) -> bool:
     if name != FIRST_QUESTION:
         return True
     way = way_of(model, data)
-    if way == "number":
-        return True
-    if way == "train" and is_amount(draft):
-        return bool(data.get("label"))
+    if way == "number" or (way == "train" and is_amount(draft)):
+        return bool(data.get("label") and data.get("favorable"))
     if way == "train":
         return isinstance(data.get("label"), dict) or bool(data.get("label") and data.get("favorable"))
     if way == "label":

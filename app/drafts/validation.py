@@ -117,6 +117,10 @@ def _missing_parts(spec: Mapping[str, Any], summary: Summary) -> list[InputError
                 "The audit", "needs a protected attribute", advice="tick at least one column as protected"
             )
         )
+    if spec["data"].get("outcome") == "numeric" and spec["data"].get("favorable") is None:
+        errors.append(
+            InputError("data.favorable", "is missing", advice="say whether high or low numbers are good")
+        )
     if not summary.features and "predictions" not in spec["model"]:
         errors.append(
             InputError("The audit", "needs a feature", advice="tick at least one column as a feature")

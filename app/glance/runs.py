@@ -21,7 +21,7 @@ __all__ = ["begin_example", "runs_under_way", "submit_usual", "usual_options", "
 def usual_options(draft: Mapping[str, Any], data: DataHandle) -> dict[str, dict[str, Any]]:
     """Return each audit that can run without a choice, with its options: an example's own come first."""
     model = draft["spec"]["model"]
-    found = data.usual_audits(model.get("train"))
+    found = data.usual_audits(model)
     names = list(data.protected)
     if names:
         example = draft["source"]["kind"] == "sample"  # of your own tables nobody asked for intersections

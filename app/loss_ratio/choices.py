@@ -39,7 +39,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     check_invents(draft)
     data.asked("loss_ratio", "labels")
     metrics = list(_METRICS)
-    usual = data.usual_audits(draft["spec"]["model"].get("train")).get("loss_ratio", {})
+    usual = data.usual_audits(draft["spec"]["model"]).get("loss_ratio", {})
     metric = st.selectbox(
         "What should not matter",
         metrics,

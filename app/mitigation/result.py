@@ -114,7 +114,7 @@ def mitigation_options(
             if name not in own:
                 also.setdefault(name, dict(given))
     shared = {name: options[name] for name in _SHARED if name in options}
-    return shared | {"also": data.usual_audits(draft["spec"]["model"].get("train")) | also}
+    return shared | {"also": data.usual_audits(draft["spec"]["model"]) | also}
 
 
 def _show(result: MitigationResult) -> None:

@@ -206,9 +206,12 @@ class DataHandle:
             answer = self._once("of audit", **question)
         return unpack_frame(answer["frame"]) if "frame" in answer else answer["found"]
 
-    def usual_audits(self, trained: str | None) -> dict[str, dict[str, Any]]:
-        """Return every audit that needs no choice on these data, with its options."""
-        return copy.deepcopy(dict(self._once("usual audits", trained=trained)["audits"]))
+    def usual_audits(self, model: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """Return every audit that needs no choice on these data and with this model, with its options."""
+        predictions = model.get("predictions") or {}
+        column = predictions.get("label") or predictions.get("score")
+        answer = self._once("usual audits", trained=model.get("train"), predictions=column)
+        return copy.deepcopy(dict(answer["audits"]))
 
 
 _REMEMBERED_ANSWERS = 50

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from audits.data.preprocessing.column_names import column_role, named_protected, names_group
 from audits.data.values import text_of
@@ -20,6 +20,7 @@ __all__ = [
     "GoodAnswer",
     "OutcomeGuess",
     "guess_good_answer",
+    "guess_good_end",
     "guess_group_words",
     "guess_outcome",
     "guess_verb",
@@ -108,6 +109,22 @@ _VERBS = (
     (re.compile(r"loss(?:es)?"), "lose"),
 )
 """What people do with a number, by its name."""
+_LOW_IS_GOOD = re.compile(
+    _any_of(
+        """risks? deciles? hazards? severity days? weeks? months? waits? waited waiting delays?
+        delayed absences? absent loss(?:es)? debts? arrears charges premiums? prices? fees? costs? rent fines?
+        penalt(?:y|ies) bail sentences? interest apr errors? complaints? force wartezeit schulden
+        kosten strafe miete riesgo deuda multas? días risque dette amende loyer attente"""
+    )
+)
+_HIGH_IS_GOOD = re.compile(
+    _any_of(
+        r"""wages? salar(?:y|ies) pay earnings incomes? bonus gpa grades? points marks? exams? tests?
+        math\w* reading ratings? refunds? benefits? lohn gehalt note punkte salaire sueldo salario nota
+        prime bourse beca"""
+    )
+)
+"""Words of a number's name by which more of it is bad, or good, for the person."""
 YES = frozenset({"yes", "y", "ja", "j", "oui", "si", "sí", "true", "t", "1", "1.0"})
 _SEX = re.compile("sex|gender|geschlecht|sexe|genre|sexo|género|genero")
 _WOMEN = re.compile("f|fem|female|w|wom[ae]n|weiblich|frau(en)?|femmes?|féminin|mujer(es)?|femenino")
@@ -177,6 +194,23 @@ def guess_verb(name: str) -> str:
     """
     words = words_of_name(name)
     return next((verb for pattern, verb in _VERBS if any(pattern.fullmatch(word) for word in words)), "")
+
+
+def guess_good_end(name: str) -> Literal["high", "low"] | None:
+    """Return which end of a number of that name is good for the person; None where the name does not say.
+
+    Examples
+    --------
+    >>> guess_good_end("hourly_wage"), guess_good_end("days_waited"), guess_good_end("decile_score")
+    ('high', 'low', 'low')
+    >>> guess_good_end("score"), guess_good_end("loss_of_pay")
+    (None, None)
+    """
+    words = words_of_name(name)
+    low, high = (any(each.fullmatch(word) for word in words) for each in (_LOW_IS_GOOD, _HIGH_IS_GOOD))
+    if low == high:
+        return None
+    return "low" if low else "high"
 
 
 def guess_group_words(name: str, values: Sequence[Any]) -> dict[str, str]:

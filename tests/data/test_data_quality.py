@@ -211,7 +211,9 @@ def test_a_decimal_mark_leaves_codes_and_mixed_texts_alone():
 def test_a_sheet_is_chosen(tmp_path):
     path = tmp_path / "book.xlsx"
     with pd.ExcelWriter(path) as book:
-        pd.DataFrame({"note": ["read me", "and me"]}).to_excel(book, sheet_name="About", index=False)
+        pd.DataFrame({"note": ["read me", "and me"], "of": [1, 2]}).to_excel(
+            book, sheet_name="About", index=False
+        )
         people(n=50).to_excel(book, sheet_name="People", index=False)
     spec = data_spec({})
     seen = examine(read_table(path), spec)
@@ -222,6 +224,20 @@ def test_a_sheet_is_chosen(tmp_path):
         InputError, match=r"must be a sheet of book\.xlsx, got 'Peple'; did you mean 'People'"
     ):
         read_table(path, options=data_spec({"read": {"sheet": "Peple"}}).read)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_sheet_that_is_no_table_is_passed_over(rows, tmp_path):
+    path = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"a": ["All cases of 2024"] * rows}).to_excel(
+            book, sheet_name="Cover", index=False, header=False
+        )
+        people(n=50).to_excel(book, sheet_name="People", index=False, startrow=3)
+        book.sheets["People"]["A1"] = "All cases"
+    table = read_table(path)
+    assert list(table.frame.columns) == list(people().columns)
+    assert table.report.files[0].sheets == ("People",)
 
 
 def test_a_label_equal_to_the_predictions_and_fractional_weights(tmp_path):

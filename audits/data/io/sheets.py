@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime
 import io
+import itertools
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ __all__ = ["read_sheet"]
 
 _CHUNK, _OVERLAP = 1 << 20, 500
 _MAX_ROWS = 1_048_576  # of any sheet, by the format
+_LOOKED_AT = 50  # rows of a sheet that is not read: does it hold a table?
 _ROW_NUMBER = re.compile(rb"<(?:[\w.-]{1,40}:)?row\s[^>]{0,400}?\br\s*=\s*[\"']\s*\+?0*(\d+)")
 _DEFINITIONS = re.compile(rb"<!(?:DOCTYPE|ENTITY)")
 
@@ -40,6 +42,13 @@ class _Row:
         return sum(bool(cell) for cell in self.cells)
 
 
+@dataclass(frozen=True)
+class _Chosen:
+    title: str
+    rows: list[_Row]
+    others: tuple[str, ...]
+
+
 def read_sheet(
     data: bytes,
     name: str,
@@ -49,7 +58,7 @@ def read_sheet(
     skip: int | None,
     like: tuple[str, ...] | None,
 ) -> TextFile:
-    """Read the sheet asked for, or the first that holds anything; cells become text, as in a CSV file.
+    """Read the sheet asked for, or the first that holds a table; cells become text, as in a CSV file.
 
     Columns and rows without any content are passed over, rows above the table too.
 
@@ -65,7 +74,11 @@ def read_sheet(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl warns of styles and filters that carry no data
             book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-            titles, rows = _table(book, name, options.sheet, limits)
+            chosen = _table(book, name, options.sheet, limits)
+            rows = chosen.rows
+            offered = [each.title for each in book.worksheets if each.title in chosen.others]
+            if options.sheet is None:
+                offered = [title for title in offered if _holds_table(book[title], name, limits)]
     except (InputError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - openpyxl raises whatever a damaged part makes it stumble over
@@ -96,11 +109,11 @@ def read_sheet(
     )
     skipped = tuple((row.number, " ".join(filter(None, row.cells))) for row in above)
     layout = Layout("", names if header else None, len(used), 0, 0, skipped, 0)
-    title, *others = titles
-    notes = [f"Read from sheet {title!r}."]
-    if others:
-        notes.append(f"Sheets not read: {', '.join(map(repr, others[:5]))}.")
-    return TextFile(table.rename_columns(list(names)), "", layout, blank, (*notes, *naming), tuple(titles))
+    notes = [f"Read from sheet {chosen.title!r}."]
+    if chosen.others:
+        notes.append(f"Sheets not read: {', '.join(map(repr, chosen.others[:5]))}.")
+    sheets = (chosen.title, *offered)
+    return TextFile(table.rename_columns(list(names)), "", layout, blank, (*notes, *naming), sheets)
 
 
 def _refuse_bomb(data: bytes, name: str, limits: Limits) -> None:
@@ -153,21 +166,36 @@ def _check_size(name: str, size: int, limits: Limits) -> None:
         raise InputError(name, rule, advice="save it as CSV or Parquet")
 
 
-def _table(book: Workbook, name: str, wanted: str | None, limits: Limits) -> tuple[list[str], list[_Row]]:
-    """Return the rows of a sheet, and the titles of all, that one's first."""
+def _table(book: Workbook, name: str, wanted: str | None, limits: Limits) -> _Chosen:
+    """Return the sheet asked for, or the first that holds a table."""
     titles = [sheet.title for sheet in book.worksheets]
     if wanted is not None and wanted not in titles:
         raise InputError("read.sheet", f"must be a sheet of {name}", wanted, near(wanted, titles))
+    first: tuple[str, list[_Row]] | None = None
     for sheet in book.worksheets:
         if wanted not in {None, sheet.title}:
             continue
         sheet.reset_dimensions()  # what the file claims may be wrong, and large
         rows = list(_rows(sheet, name, limits))
-        if rows:
-            return [sheet.title, *(title for title in titles if title != sheet.title)], rows
+        if rows and (first is None or _is_table(rows)):
+            first = sheet.title, rows
+            if _is_table(rows):
+                break
+    if first is not None:
+        return _Chosen(*first, tuple(title for title in titles if title != first[0]))
     if wanted is not None:
         raise InputError("read.sheet", "must be a sheet that holds a value", wanted, "choose another")
     raise InputError(name, "is empty: no sheet holds a value")
+
+
+def _holds_table(sheet: Any, name: str, limits: Limits) -> bool:
+    sheet.reset_dimensions()
+    return _is_table(itertools.islice(_rows(sheet, name, limits), _LOOKED_AT))
+
+
+def _is_table(rows: Iterable[_Row]) -> bool:
+    """Tell whether rows are more than a cover or a remark: two of them with two cells at least."""
+    return sum(row.filled > 1 for row in rows) > 1
 
 
 def _rows(sheet: Any, name: str, limits: Limits) -> Iterator[_Row]:

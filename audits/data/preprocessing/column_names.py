@@ -19,7 +19,7 @@ _PROTECTED = re.compile(
     r"|minority|married|unmarried|immigrant|migrant|continent|birthplace|skin|dialect|tribe|creed|faith|accent"
     r"|geschlecht|alter|ethnie|herkunft|origen|familienstand|behinderung|nationalität|staatsangehörigkeit"
     r"|migrationshintergrund|männlich|weiblich|sexe|genre|âge|origine|ethnie|handicap|nationalité|sexo|género"
-    r"|edad|raza|etnia|discapacidad|nacionalidad"
+    r"|edad|raza|etnia|discapacidad|nacionalidad|language|tongue|sprache|muttersprache|langue|idioma"
 )
 _PEOPLE = re.compile(
     r"(?:fe)?males?|(?:wo)?m[ae]n|boys?|girls?|non[- ]?binary|blacks?|whites?|asians?|hispanics?|latin[oax]s?"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from audits.data.values import MISSING
 from audits.groups.inference import MIN_COVERED
-from audits.groups.result import AmountRow, Difference
+from audits.groups.result import AmountRow, Amounts, Difference
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate, Judgment, judge_conditions
 from audits.stats.means import MIN
 from audits.stats.ratios import MIN_REFERENCE
@@ -20,6 +20,7 @@ __all__ = [
     "most_telling_amount",
     "ordered",
     "rank_of",
+    "worse_first",
 ]
 
 MEASURES = {
@@ -88,6 +89,19 @@ def most_telling_amount(table: Sequence[AmountRow]) -> tuple[AmountRow, AmountRo
     row, name = next(ordered(table))
     reference = next(item for item in table if item.is_reference and item.attribute == row.attribute)
     return row, reference, name
+
+
+def worse_first(amounts: Amounts) -> tuple[AmountRow, AmountRow, str, float | None]:
+    """Return the pair of `most_telling_amount` as its sentence names it: first who is worse off.
+
+    With the measure, and the first group's number minus the second's. Residuals are neither good nor bad.
+    """
+    row, reference, measure = most_telling_amount(amounts.table)
+    gap = row.differences[measure].estimate.value
+    better = gap is not None and (gap > 0 if amounts.favorable == "high" else gap < 0)
+    if measure == "residual" or not better:
+        return row, reference, measure, gap
+    return reference, row, measure, -(gap or 0.0)
 
 
 def ordered(table: Sequence[AmountRow]) -> Iterator[tuple[AmountRow, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from audits.data import named_with
-from audits.groups.amounts.inference import most_telling_amount
+from audits.groups.amounts.inference import most_telling_amount, worse_first
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
 from audits.stats.text import amount, amount_stated, count, people_in, percent, several, so_many
@@ -34,19 +34,19 @@ def amount_headline(result: GroupsResult) -> str:
     """Say which group gets less, or that none does, or that nobody can tell; in the outcome's unit."""
     assert result.amounts is not None  # noqa: S101 - of a numeric outcome
     amounts = result.amounts
-    row, reference, measure = most_telling_amount(amounts.table)
-    gap = row.differences[measure].estimate
-    if gap.value is None:
+    row, reference, measure, value = worse_first(amounts)
+    gap = result.judged.interval
+    if value is None:
         return f"Nobody can be compared: there are no {people_with(row)}, or no others."
     if result.verdict == EVIDENCE:
         small = ", less than your limit" if result.judged.material is False else ""
         ends = amount_stated(_positive(gap), amounts.unit).partition(" (")[2]
-        return _fitting(amounts, row, reference, measure, gap.value, end=f" ({ends}{small}")
+        return _fitting(amounts, row, reference, measure, value, end=f" ({ends}{small}")
     both = " against ".join(_own(each, measure, amounts.unit) for each in (row, reference))
     if result.verdict == NO_MATERIAL:
         return _fitting(amounts, row, reference, measure, None, end=f": {both}")
     begin = "We can't tell whether "
-    return _fitting(amounts, row, reference, measure, gap.value, begin=begin, end=f": {both}", sized=False)
+    return _fitting(amounts, row, reference, measure, value, begin=begin, end=f": {both}", sized=False)
 
 
 def _fitting(
@@ -98,7 +98,7 @@ def people_with(row: AmountRow) -> str:
 
 def amount_title(amounts: Amounts) -> str:
     """State the finding as a figure's title: both groups' numbers."""
-    row, reference, measure = most_telling_amount(amounts.table)
+    row, reference, measure, _ = worse_first(amounts)
     own, other = (_own(each, measure, amounts.unit) for each in (row, reference))
     return f"{begun(people_with(row))}: {own}, against {other} of {people_with(reference)}"
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from audits.drawing.marks import add_legend, dashes, dot, reaching
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import CONTEXT, FOCUS, INK, OKABE_ITO, describe, distinct, finish, rows_named
-from audits.groups.amounts.inference import most_telling_amount
+from audits.groups.amounts.inference import worse_first
 from audits.groups.amounts.text import people_with
 from audits.groups.figures.layout import LEGEND
 from audits.groups.result import AmountRow, Amounts, GroupsResult
@@ -60,7 +60,7 @@ def quantiles(result: GroupsResult, attribute: str) -> go.Figure:
         for end in ((row.q10.value, place), (row.q90.value, place), (None, None))
     ]
     figure.add_trace(_line(ends))
-    colors = [FOCUS if row is most_telling_amount(amounts.table)[0] else INK for row in rows]
+    colors = [FOCUS if row is worse_first(amounts)[0] else INK for row in rows]
     for name, size, symbol in (
         ("q10", 8, "line-ns-open"),
         ("q90", 8, "line-ns-open"),
@@ -196,12 +196,14 @@ def _people(row: AmountRow) -> str:
 
 def _leading(amounts: Amounts, attribute: str, most: int) -> list[AmountRow]:
     """Return the reference, the group of the sentence, then the largest."""
-    told = most_telling_amount(amounts.table)[0]
+    told = worse_first(amounts)[:2]
     rows = amounts.of(attribute)
-    return sorted(rows, key=lambda row: (not row.is_reference, row is not told, -row.n))[:most]
+    return sorted(
+        rows, key=lambda row: (not row.is_reference, all(row is not each for each in told), -row.n)
+    )[:most]
 
 
 def _colors(amounts: Amounts, rows: Sequence[AmountRow]) -> list[str]:
     others = itertools.cycle(OKABE_ITO[2:6])
-    told = most_telling_amount(amounts.table)[0]
-    return [INK if row.is_reference else FOCUS if row is told else next(others) for row in rows]
+    told = worse_first(amounts)[0]
+    return [FOCUS if row is told else INK if row.is_reference else next(others) for row in rows]

@@ -22,7 +22,14 @@ from audits.data.preprocessing.column_names import column_role as stored_label
 from audits.data.quality.checks import examine, second_header
 from audits.data.quality.findings import Finding
 from audits.data.quality.row_units import count_column, shared_id, times_as_wide
-from audits.data.role_guesses import MAX_ANSWERS, guess_good_answer, guess_verb, is_amount, is_consequence
+from audits.data.role_guesses import (
+    MAX_ANSWERS,
+    guess_good_answer,
+    guess_good_end,
+    guess_verb,
+    is_amount,
+    is_consequence,
+)
 from audits.data.values import text_of
 from audits.errors import InputError, distribution_name, how_to_install, is_installed
 from audits.runs.registry import AUDITS, usual_audits
@@ -173,9 +180,10 @@ def _outcome(
     """Return what the data section says of decision and truth; each guess is added to `guesses`."""
     if amount is not None:
         guesses["data.label"] = f"The outcome is assumed to be the number {amount!r}, audited as it is."
-        guesses["data.favorable"] = "High numbers are assumed to be good for the person."
+        good = guess_good_end(amount) or "high"
+        guesses["data.favorable"] = f"{good.capitalize()} numbers are assumed to be good for the person."
         words = {"words": {"verb": verb}} if (verb := guess_verb(amount)) else {}
-        return {"label": amount, "outcome": "numeric", "favorable": "high", **words}
+        return {"label": amount, "outcome": "numeric", "favorable": good, **words}
     data: dict[str, Any] = {}
     if label is not None:
         data["label"] = label
