@@ -98,6 +98,43 @@ def test_an_amount_is_proposed_and_taken_as_it_is(space) -> None:
     at = answer(answer(answer(at)))
     assert "question" not in space.draft()
     assert any("ready" in each for each in until_tried(at))
+    assert spec(space)["data"]["words"]["groups"] == {"sex": {"f": "women", "m": "men"}}
+
+
+def test_which_end_is_good_is_asked_where_no_name_says_it(space) -> None:
+    at = new(
+        space,
+        "sex,age,loss_of_income\n"
+        + "".join(f"{'fm'[k % 2]},{20 + k % 40},{k / 7:.2f}\n" for k in range(120)),
+    )
+    assert spec(space)["data"]["label"] == "loss_of_income"
+    assert "favorable" not in spec(space)["data"]
+    assert at.button(key="answer").disabled
+    end = next(box for box in at.selectbox if str(box.key).startswith("amount-good-"))
+    end.set_value("low").run()
+    assert spec(space)["data"]["favorable"] == "low"
+    assert not at.button(key="answer").disabled
+    end = next(box for box in at.selectbox if str(box.key).startswith("amount-good-"))
+    at.button(key="skip-questions").click().run()
+    assert not at.exception
+
+
+def test_groups_alone_are_ready(space) -> None:
+    rows = "".join(
+        f"{r},{s},{y},{40 + 7 * k}\n"
+        for k, (r, s, y) in enumerate(
+            (r, s, y) for r in ("White", "Black") for s in ("male", "female") for y in "YN"
+        )
+    )
+    at = new(space, "race,sex,search_conducted,n\n" + rows)
+    at.button(key="mend-count-table-0").click().run()
+    while "question" in space.draft():
+        at = answer(at)
+    assert spec(space)["data"]["protected"] == ["race", "sex"]
+    said = until_tried(at)
+    assert any(
+        "0 inputs" in each and each.endswith("ready") and not each.endswith("not ready") for each in said
+    )
 
 
 def test_two_likely_columns_are_asked_and_questions_can_be_skipped(space) -> None:

@@ -12,6 +12,8 @@ import pytest
 from audits.data import build_data, data_spec
 from audits.errors import InputError
 from audits.groups import GroupsOptions, groups
+from audits.groups.amounts.inference import worse_first
+from audits.groups.amounts.text import amount_headline
 from audits.models import make_subject, model_spec
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
@@ -104,6 +106,20 @@ def test_a_turned_scale_turns_the_gap():
         100 * women(high).differences["median"].estimate.low
     )
     assert dollars.verdict == women(high).verdict
+
+
+@pytest.mark.parametrize("favorable", ["high", "low"])
+@pytest.mark.parametrize("reference", ["male", "female"])
+def test_who_is_worse_off_is_named_first_whichever_group_is_the_reference(favorable, reference):
+    options = GroupsOptions(reference={"sex": reference})
+    result = result_of(wages(), options, favorable=favorable)
+    first, other, measure, value = worse_first(result.amounts)
+    assert {first.group, other.group} == {"female", "male"}
+    assert first.group == ("female" if favorable == "high" else "male")
+    assert value == pytest.approx(first.measure(measure).value - other.measure(measure).value)
+    assert abs(value) == pytest.approx(abs(result.judged.interval.value))
+    said = amount_headline(result).casefold()
+    assert said.index(first.group) < said.index(f"{other.group}", said.index("than"))
 
 
 def test_limits_in_the_unit_and_in_per_cent():

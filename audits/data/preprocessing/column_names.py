@@ -19,7 +19,11 @@ _PROTECTED = re.compile(
     r"|minority|married|unmarried|immigrant|migrant|continent|birthplace|skin|dialect|tribe|creed|faith|accent"
     r"|geschlecht|alter|ethnie|herkunft|origen|familienstand|behinderung|nationalität|staatsangehörigkeit"
     r"|migrationshintergrund|männlich|weiblich|sexe|genre|âge|origine|ethnie|handicap|nationalité|sexo|género"
-    r"|edad|raza|etnia|discapacidad|nacionalidad|language|tongue|sprache|muttersprache|langue|idioma"
+    r"|edad|raza|etnia|discapacidad|nacionalidad"
+)
+_LANGUAGE = re.compile(
+    r"(?:first|home|primary|main|mother|spoken|preferred)[ _-]?(?:language|tongue)|muttersprache"
+    r"|langue[ _-]?maternelle|lengua[ _-]?materna"
 )
 _PEOPLE = re.compile(
     r"(?:fe)?males?|(?:wo)?m[ae]n|boys?|girls?|non[- ]?binary|blacks?|whites?|asians?|hispanics?|latin[oax]s?"
@@ -52,6 +56,8 @@ def column_role(name: str) -> Stored | None:
 def named_protected(name: str) -> bool:
     """Whether a word of the name is one of a group that people belong to, or all of it is "group"."""
     if name.lower().startswith("non") and _has_word(name[3:], _PROTECTED):
+        return True
+    if _LANGUAGE.search(name.lower()):
         return True
     return _has_word(name, _PROTECTED) or name.strip().lower() in {"group", "groups"}
 

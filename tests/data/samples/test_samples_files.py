@@ -15,7 +15,7 @@ from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 from benchmarks.samples.files import contents
 
-CATALOGUE = samples.CATALOGUE
+CATALOG = samples.CATALOG
 
 
 def _table(name: str) -> pd.DataFrame:
@@ -31,9 +31,9 @@ def test_the_committed_files_come_out_again_byte_for_byte(tmp_path: Path) -> Non
     assert sum(map(len, written.values())) < 3_000_000
 
 
-@pytest.mark.parametrize("name", CATALOGUE)
+@pytest.mark.parametrize("name", CATALOG)
 def test_every_spec_names_files_columns_and_groups_that_exist(name: str) -> None:
-    sample = CATALOGUE[name]
+    sample = CATALOG[name]
     spec = sample.spec
     data, model = spec["data"], spec["model"]
     table = _table(data["path"])
@@ -100,7 +100,7 @@ def test_bad_requests_are_named(tmp_path: Path) -> None:
     ],
 )
 def test_the_bundled_spec_decides_as_the_readme_says(name: str, decided: dict[str, int]) -> None:
-    spec = CATALOGUE[name].spec
+    spec = CATALOG[name].spec
     data_spec = build(DataSpec, spec["data"], "data")
     data = build_data(read_table(FOLDER / spec["data"]["path"]), data_spec)
     model = build(ModelSpec, spec["model"], "model")
