@@ -113,7 +113,7 @@ def _answer(page: Page, made: Journey, known: Known, see: Callable[[str], None])
         asked = page.get_by_role("heading", level=2).first.inner_text()
         if "decided" in asked:
             _decision(page, made, known)
-        elif "truth" in asked:
+        elif "happened" in asked:
             for column, good in known.truth.items():
                 _choose(page, made, "label-", column)
                 _choose(page, made, "truth-", good)

@@ -11,8 +11,9 @@ from audits.data import group_name, named_with
 from audits.drawing.marks import decisive, named_above
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named, where_narrow
 from audits.groups.amounts.inference import ordered as ordered_amounts
+from audits.groups.amounts.inference import worse_first
 from audits.groups.amounts.text import amount_title
-from audits.groups.inference import MIN_COVERED, RATIO, by_importance, most_telling
+from audits.groups.inference import MIN_COVERED, RATIO, by_importance, lower_first, most_telling
 from audits.groups.metrics import METRICS
 from audits.groups.result import Amounts, GroupsResult
 from audits.groups.text import among_words, is_probable, people_of, rate_words
@@ -42,7 +43,11 @@ def deciding(result: GroupsResult, *, most: int = MAX_ROWS) -> go.Figure:
     unit, axis = (1.0, "ratio of the two rates") if by_ratio else (100.0, "points from the reference")
     if result.amounts is not None:
         unit, axis = 1.0, f"{result.amounts.unit or result.amounts.name} from the reference"
-    figure = go.Figure(decisive(judged, first, unit))
+    thick = decisive(judged, first, unit)
+    focus = FOCUS if _of_first_named(result) else INK  # the reference may be who the sentence is about
+    if thick.line.color == FOCUS != focus:
+        thick.update(line_color=focus, marker_color=focus)
+    figure = go.Figure(thick)
     for small in (False, True):
         known = [
             (first - place, row)
@@ -71,7 +76,7 @@ def deciding(result: GroupsResult, *, most: int = MAX_ROWS) -> go.Figure:
     pitch = rows_named(figure, [row.name for row in rows[::-1]])
     told = [row.rate for row in rows[::-1]]
     column = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}
-    look = [{"color": FOCUS if place == first else INK, "size": 12} for place in range(len(rows))]
+    look = [{"color": focus if place == first else INK, "size": 12} for place in range(len(rows))]
     annotate(
         figure,
         [
@@ -85,6 +90,15 @@ def deciding(result: GroupsResult, *, most: int = MAX_ROWS) -> go.Figure:
     left = 14 + 7 * max(len(row.name) for row in rows) if pitch == 30 else 12
     figure.layout.margin = {"l": left, "r": 16 + 7 * max(map(len, told)), "t": 36, "b": 40}
     return figure
+
+
+def _of_first_named(result: GroupsResult) -> bool:
+    """Tell whether the deciding row is of the group that the sentence names first."""
+    if result.amounts is not None:
+        return not worse_first(result.amounts)[0].is_reference
+    if is_probable(result):
+        return True
+    return not lower_first(result.table, result.options.get("measure"))[0].is_reference
 
 
 @dataclass(frozen=True)
@@ -165,17 +179,18 @@ def _probable(result: GroupsResult) -> list[_Row]:
 
 
 def title(result: GroupsResult) -> str:
-    """State the finding: the rate of the group that decides, and that of its reference."""
+    """State the finding as the sentence does: the rates of the two groups, the lower one first."""
     if result.amounts is not None:
         return amount_title(result.amounts)
     if is_probable(result):
         return "The difference that decides"
-    row, reference, rate = most_telling(result.table, result.options.get("measure"))
-    own, other = row.metric(rate), reference.metric(rate)
+    _, reference, rate = most_telling(result.table, result.options.get("measure"))
+    row, compared = lower_first(result.table, result.options.get("measure"))
+    own, other = row.metric(rate), compared.metric(rate)
     if own is None or other is None or None in (own.value, other.value):
         return f"{begun(METRICS[rate].words)} compared with {people_in(reference.group)}"
     words = [percent(float(each.value or 0.0), own.n, other.n) for each in (own, other)]
-    return f"{begun(people_of(row))}: {words[0]}, against {words[1]} of {people_of(reference)}"
+    return f"{begun(people_of(row))}: {words[0]}, against {words[1]} of {people_of(compared)}"
 
 
 def caption(result: GroupsResult) -> str:
