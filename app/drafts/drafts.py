@@ -20,6 +20,7 @@ from audits.errors import InputError
 __all__ = [
     "audit_spec",
     "check_invents",
+    "check_trained",
     "from_files",
     "from_sample",
     "made_groups",
@@ -168,6 +169,16 @@ def check_invents(draft: Mapping[str, Any]) -> None:
             "model",
             "must be the model itself here, not a column of predictions",
             advice="upload a model file, or train one, on the page Data & model",
+        )
+
+
+def check_trained(draft: Mapping[str, Any]) -> None:
+    """Raise `InputError` unless the model is trained here, so that it can be trained again."""
+    if not draft["spec"]["model"].get("train"):
+        raise InputError(
+            "model",
+            "must be trained here, because it is trained again",
+            advice="train one on the page Data & model, or use evenhand.mitigate in a notebook",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.drafts.drafts import check_trained
 from app.widgets.any_audit import any_audit_page
 
-any_audit_page("mitigation")
+any_audit_page("mitigation", check=check_trained)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import streamlit as st
 import yaml
 
 from app import state
+from app.tables.handles import DataHandle
+from app.tables.summary import Summary
 from app.widgets.audit_page import ChosenOptions, audit_page
 from app.widgets.results.result_page import result_page
 from audits.errors import InputError
@@ -28,14 +30,20 @@ _ATTRIBUTES = {
 _NONE = "(automatic)"
 
 
-def any_audit_page(name: str) -> None:
-    """Draw the page of the audit `name`."""
+def any_audit_page(name: str, check: Callable[[Mapping[str, Any]], None] | None = None) -> None:
+    """Draw the page of the audit `name`; `check` raises `InputError` for a draft that it cannot audit."""
     record = AUDITS[name]
+
+    def choose(draft: Mapping[str, Any], data: DataHandle, _summary: Summary) -> ChosenOptions | None:
+        if check is not None:
+            check(draft)
+        return _choose(record, tuple(data.protected))
+
     needed = [_label(record, each) for each in options_of(record.options) if each.required]
     audit_page(
         name,
         needs=f"Choose first: {', '.join(needed)}.",
-        choose=lambda _draft, data, _summary: _choose(record, tuple(data.protected)),
+        choose=choose,
         show=lambda found, _, draft: result_page(name, found, draft),
     )
 

@@ -113,6 +113,7 @@ _THRESHOLD = re.compile(r"\bthreshold\.(\w+)")
 _FIRST = re.compile(
     r"^(?:the|this|line|column|bins|row|features|threshold|seed|protected|data|model)\b(?![.\[])"
 )
+_MODEL = re.compile(r"^model(?= (?:must|is|needs|has|cannot)\b)")
 _NAMES = re.compile(
     r"\b(max_people|give_protected|status_model|match_set|smooth_noise|test_size|free_features|higher_is"
     r"|at_least|at_most|condition_on|feature_weights|rows_under|step_size)\b|`(\w+)`"
@@ -129,13 +130,13 @@ def page_words(sentence: str) -> str:
     >>> page_words("data.favorable is missing; say it.")
     'What is good for the person is missing; say it.'
     >>> page_words("'age' makes 60 groups, one per number; data.bins would cut it into fewer.")
-    "'age' makes 60 groups, one a number; the cuts of a protected attribute would cut it into fewer."
+    "'age' makes 60 groups, one per number; the cuts of a protected attribute would cut it into fewer."
     >>> page_words("compare.model.path is missing.")
     'Of the second model the model file is missing.'
     >>> page_words("audits[0].recourse.refits must be above 0, got -1.")
     'The choice “Models trained again” must be above 0, got -1.'
     >>> page_words("audits[0].groups.by needs two groups."), page_words("audits[0].flipset: model is gone.")
-    ('The choice “Compare by” needs two groups.', 'Model is gone.')
+    ('The choice “Compare by” needs two groups.', 'The model is gone.')
     >>> page_words("sensitive must leave at least one direction that matters.")
     'The choice “Attributes” must leave at least one direction that matters.'
     >>> page_words("barycenter has no feature left to match people on.")
@@ -180,7 +181,7 @@ def page_words(sentence: str) -> str:
     )
     plain = _THRESHOLD.sub(lambda found: f"the threshold by “{found[1]}”", plain)
     plain = _NAMED_AUDIT.sub(lambda found: f"“{AUDITS[found[0]].title}”", plain)
-    plain = _FIRST.sub(lambda found: found[0].capitalize(), plain)
+    plain = _FIRST.sub(lambda found: found[0].capitalize(), _MODEL.sub("the model", plain))
     plain = _NAMES.sub(lambda found: f"“{(found[1] or found[2]).replace('_', ' ')}”", plain)
     return "".join(_said(each, literal) for each in plain)
 

@@ -38,7 +38,7 @@ def test_labels_stand_on_the_pages() -> None:
     labels = [
         label
         for name in AUDITS.ours
-        if f'any_audit_page("{name}")' not in pages
+        if f'any_audit_page("{name}"' not in pages
         for option, label in AUDITS[name].pages.labels.items()
         if option in _drawn(name, pages)
     ]

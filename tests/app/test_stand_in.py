@@ -45,3 +45,16 @@ def test_a_page_that_needs_a_model_offers_one_with_a_click(space) -> None:
     assert at.button(key="run").disabled is False
     at.button(key="stand-in-back").click().run()
     assert "predictions" in space.draft()["spec"]["model"]
+
+
+def test_mitigation_says_before_it_runs_that_it_must_train_the_model(space) -> None:
+    at = open_example(space, "arrests")
+    at = prepared(at.switch_page("views/mitigation.py").run())
+    assert not [each for each in at.button if each.key == "run"]
+    at.button(key="stand-in").click().run()
+    assert at.button(key="run").disabled is False
+    at = open_example(space, "loans")
+    at = prepared(at.switch_page("views/mitigation.py").run())
+    assert not [each for each in at.button if each.key in {"run", "stand-in"}], (
+        "an ONNX file is not trained again"
+    )
