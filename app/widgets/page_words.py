@@ -134,7 +134,7 @@ def page_words(sentence: str) -> str:
     >>> page_words("compare.model.path is missing.")
     'Of the second model the model file is missing.'
     >>> page_words("audits[0].recourse.refits must be above 0, got -1.")
-    'The choice “Models trained again” must be above 0, got -1.'
+    'The choice “Retrained models” must be above 0, got -1.'
     >>> page_words("audits[0].groups.by needs two groups."), page_words("audits[0].flipset: model is gone.")
     ('The choice “Compare by” needs two groups.', 'The model is gone.')
     >>> page_words("sensitive must leave at least one direction that matters.")
