@@ -31,7 +31,6 @@ from audits.data.io.preview import Preview, preview_table
 from audits.data.selection import group_of, selected_rows
 from audits.data.values import is_missing
 from audits.errors import InputError
-from audits.models.factory import without_feature
 from audits.models.native.skops_file import without_tensors
 from audits.monitor.ingestion import Arrival, read_arrow, read_file, read_json
 from audits.records import resolve
@@ -226,9 +225,7 @@ def _model(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _usual_audits(question: Mapping[str, Any]) -> dict[str, Any]:
-    data, column = _data(question), question["predictions"]
-    if column in data.features:
-        data = without_feature(data, column)
+    data = _data(question).without_feature(question["predictions"] or "")
     return {"audits": usual_others(data, question["trained"])}
 
 

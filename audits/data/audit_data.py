@@ -227,6 +227,17 @@ class AuditData:
             unlabeled=None,
         )
 
+    def without_feature(self, column: str) -> AuditData:
+        """Return the data without a column of predictions among the features.
+
+        A prediction is about the person, it does not describe them.
+        """
+        if column not in self.features:
+            return self
+        digest = hashlib.sha256(f"{self.digest} without {column}".encode()).hexdigest()
+        features = tuple(name for name in self.features if name != column)
+        return dataclasses.replace(self, features=features, digest=digest)
+
     def with_unlabeled(self, mask: np.ndarray) -> AuditData:
         """Return the same rows, and of those without a label the ones that a mask picks."""
         return self._beside(self, np.ones(self.n, dtype=bool), mask)

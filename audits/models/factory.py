@@ -28,7 +28,7 @@ from audits.models.trained.training import check_class_parts, check_parts, check
 from audits.progress import Progress, part, silent
 from audits.stats.text import people
 
-__all__ = ["make_subject", "train_model", "with_features", "without_feature"]
+__all__ = ["make_subject", "train_model", "with_features"]
 
 
 _LEARNS_WITH = {
@@ -243,18 +243,6 @@ def with_features(data: AuditData, more: Sequence[str]) -> AuditData:
     return dataclasses.replace(data, features=(*data.features, *read), digest=digest)
 
 
-def without_feature(data: AuditData, column: str) -> AuditData:
-    """Return the data without a column of predictions among the features.
-
-    A prediction is about the person, it does not describe them.
-    """
-    if column not in data.features:
-        return data
-    digest = hashlib.sha256(f"{data.digest} without {column}".encode()).hexdigest()
-    features = tuple(name for name in data.features if name != column)
-    return dataclasses.replace(data, features=features, digest=digest)
-
-
 def _from_column(data: AuditData, predictions: Predictions) -> _Found:
     """Return the model of a column of predictions, which is no feature then."""
     model: Model
@@ -288,7 +276,7 @@ def _from_column(data: AuditData, predictions: Predictions) -> _Found:
             f"The predictions are the label {column!r} itself, so this audits what happened, not a model."
         )
     if column in data.features:
-        data = without_feature(data, column)
+        data = data.without_feature(column)
         held = "predictions" if predictions.label is None else "decisions"
         notes.append(f"{column!r} holds the {held}, so it is not a feature.")
     kind = "number" if predictions.label is None else "label"

@@ -21,7 +21,6 @@ from audits.data.outliers import check_spread
 from audits.data.quality.checks import examine
 from audits.errors import InputError, NeedsPeople, RunFailed, not_installed
 from audits.models import Subject, make_subject, model_facts
-from audits.models.factory import without_feature
 from audits.models.subject import needs_cut
 from audits.progress import Progress, part, silent
 from audits.records import resolve
@@ -265,7 +264,7 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
         )
     told = other.model.predictions if spec.compare is not None else None
     subject = make_subject(
-        data if told is None else without_feature(data, str(told.score or told.label)),
+        data if told is None else data.without_feature(str(told.score or told.label)),
         own.model,
         threshold=own.threshold,
         seed=spec.seed,

@@ -52,3 +52,19 @@ def test_no_default_compares_people_who_differ_in_two_attributes(people: Path) -
     assert pairs
     assert all(len(source) == 1 for source in pairs)
     assert not any(isinstance(by, list) for options in asked for by in options.get("by", ()))
+
+
+def test_a_count_table_of_groups_and_decisions_gets_a_spec_that_runs(tmp_path: Path) -> None:
+    lines = [
+        f"{race},{sex},{searched},{30 + 17 * k}"
+        for k, (race, sex, searched) in enumerate(
+            (r, s, d) for r in ("White", "Black") for s in ("male", "female") for d in "YN"
+        )
+    ]
+    path = tmp_path / "stops.csv"
+    path.write_text("\n".join(["subject_race,subject_sex,search_conducted,n", *lines]))
+    table, _ = read_past_header(path)
+    found = propose(table)
+    assert found.spec["data"]["weights"] == {"column": "n", "kind": "counts"}
+    run = execute(parse_spec({**found.spec, "data": {**found.spec["data"], "path": path.name}}, tmp_path))
+    assert run.audits[0].name == "groups"

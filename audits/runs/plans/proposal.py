@@ -157,6 +157,9 @@ def propose(
         if score := spec["model"].get("predictions", {}).get("score"):
             spec["threshold"], told = _from_where(table.frame[score])
             guesses["model"] += f" They are favorable {told}."
+    if built is not None:
+        for column in spec["model"].get("predictions", {}).values():
+            built = built.without_feature(column)
     usual = usual_audits(built) if built is not None else {}
     if AUDITS.first in usual and len(data["protected"]) > 1:  # intersections cost all others power
         usual[AUDITS.first] = {**usual[AUDITS.first], "by": list(data["protected"])}
