@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 _MAX_GROUPS = 20
-_FEW = 12
+_FEW, _FEW_STEPS = 12, 5  # values, of a number and of one that is named like an amount
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,8 @@ def _amount(described: Mapping[str, Any], columns: Mapping[str, Any], answers: R
     if answers.truth is not None or answers.good:
         return None
     if answers.decision is not None:
-        return answers.decision if _many(columns[answers.decision]) else None
+        decided = columns[answers.decision]
+        return answers.decision if _many(decided) or _is_amount(decided) else None
     suggested = described["suggested"]
     if suggested["label"] or suggested["predictions"] or not suggested["perhaps"]:
         return None
@@ -310,12 +311,12 @@ def _as_groups(column: dict[str, Any]) -> bool:
 
 
 def _is_amount(column: dict[str, Any]) -> bool:
-    """Whether a column holds many numbers, and is named like an amount: pay, days, loss."""
-    return _many(column) and is_amount(column["name"])
+    """Whether a column of numbers is named like an amount: pay, days, loss; or a score of some steps."""
+    return _many(column, _FEW_STEPS) and is_amount(column["name"])
 
 
-def _many(column: dict[str, Any]) -> bool:
-    return column["kind"] in {"integer", "continuous"} and column["distinct"] > _FEW
+def _many(column: dict[str, Any], few: int = _FEW) -> bool:
+    return column["kind"] in {"integer", "continuous"} and column["distinct"] > few
 
 
 def _edges(column: pd.Series) -> list[float]:
