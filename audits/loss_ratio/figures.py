@@ -160,7 +160,7 @@ def ratios(result: LossRatioResult) -> go.Figure:
     add_legend(figure, [("within your limit", box(CONTEXT)), ("beyond it", box(beyond))])
     ends = [bars[0].low, bars[-1].high, tolerance]
     _mark(figure, "x", tolerance, ends)
-    figure.update_xaxes(**_ratio_axis(ends, "a person's loss after over before the move (log scale)"))
+    figure.update_xaxes(**_ratio_axis(ends, "a person's error after the move, times as large (log scale)"))
     figure.update_yaxes(title="people", rangemode="tozero")
     above = sum(bar.people for bar in bars if bar.low >= tolerance)
     alt = (

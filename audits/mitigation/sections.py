@@ -28,7 +28,7 @@ def section(result: MitigationResult) -> Section:
         exhibits=(
             Exhibit(
                 "left",
-                f"Left of the difference: {interval_text(result.judged) or 'no interval'}",
+                f"What is left of the gap: {interval_text(result.judged) or 'no interval'}",
                 "The group's share minus the others', before and after. "
                 "Thick line: the interval that decides.",
                 lambda: figures.left(result),
@@ -50,7 +50,7 @@ def section(result: MitigationResult) -> Section:
 def _frontier(result: MitigationResult) -> tuple[Exhibit, ...]:
     best = result.frontier[result.best]
     title = (
-        f"{begun(best.name)} leaves a gap of {number(100 * (best.gap.value or 0.0))} points at "
+        f"{'The model' if best.name == 'as it was' else begun(best.name)} leaves a gap of {number(100 * (best.gap.value or 0.0))} points at "
         f"{percent(best.accuracy.value, 999)} correct decisions"
     )
     rate = result.frontier_measure.replace("_", " ")
