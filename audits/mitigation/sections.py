@@ -49,8 +49,9 @@ def section(result: MitigationResult) -> Section:
 
 def _frontier(result: MitigationResult) -> tuple[Exhibit, ...]:
     best = result.frontier[result.best]
+    name = "the model" if best.name == "as it was" else best.name
     title = (
-        f"{'The model' if best.name == 'as it was' else begun(best.name)} leaves a gap of {number(100 * (best.gap.value or 0.0))} points at "
+        f"{begun(name)} leaves a gap of {number(100 * (best.gap.value or 0.0))} points at "
         f"{percent(best.accuracy.value, 999)} correct decisions"
     )
     rate = result.frontier_measure.replace("_", " ")

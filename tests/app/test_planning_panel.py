@@ -29,7 +29,7 @@ def _simulated(at, people: int, worlds: int):
 
 def test_every_page_plans_or_says_why_not(space) -> None:
     """No page is without a plan but those whose record says why."""
-    at = open_example(space, "hiring")
+    at = open_example(space, "law_school")
     for name, page in PAGES.items():
         at = _settled(at.switch_page(page).run(), name)
         assert not at.exception, name
