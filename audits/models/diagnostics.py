@@ -70,8 +70,9 @@ def remarks(subject: Any) -> list[str]:
     """Return what the scores themselves give reason to doubt, in sentences."""
     scores, decisions, data = subject.scores, subject.decisions, subject.data
     remarks = []
-    everyone = subject.everyone
-    if everyone.decisions.all() or not everyone.decisions.any():
+    alike = decisions.all() or not decisions.any()
+    everyone = subject.everyone if alike else subject  # who has no label may be decided on otherwise
+    if alike and (everyone.decisions.all() or not everyone.decisions.any()):
         low, high = sorted((float(everyone.scores.min()), float(everyone.scores.max())))
         if subject.higher_is == "unfavorable":
             low, high = -high, -low

@@ -240,6 +240,17 @@ def test_a_sheet_that_is_no_table_is_passed_over(rows, tmp_path):
     assert table.report.files[0].sheets == ("People",)
 
 
+def test_a_sheet_beyond_a_limit_is_not_offered_and_refuses_nothing(tmp_path):
+    path = tmp_path / "book.xlsx"
+    with pd.ExcelWriter(path) as book:
+        people(n=50).to_excel(book, sheet_name="People", index=False)
+        wide = pd.DataFrame([range(2_100)] * 2)
+        wide.to_excel(book, sheet_name="Wide", index=False)
+    table = read_table(path)
+    assert len(table.frame) == 50
+    assert table.report.files[0].sheets == ("People",)
+
+
 def test_a_label_equal_to_the_predictions_and_fractional_weights(tmp_path):
     frame = people().assign(prediction=lambda each: each["paid"], w=lambda each: each["skill"].abs() + 0.3)
     seen, after = found(tmp_path, frame, predictions="prediction", weights="w")

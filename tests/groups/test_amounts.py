@@ -118,6 +118,8 @@ def test_who_is_worse_off_is_named_first_whichever_group_is_the_reference(favora
     assert first.group == ("female" if favorable == "high" else "male")
     assert value == pytest.approx(first.measure(measure).value - other.measure(measure).value)
     assert abs(value) == pytest.approx(abs(result.judged.interval.value))
+    deciding = next(row for row in (first, other) if not row.is_reference)
+    assert deciding.differences[measure].estimate == result.judged.interval, "one interval"
     said = amount_headline(result).casefold()
     assert said.index(first.group) < said.index(f"{other.group}", said.index("than"))
 

@@ -190,7 +190,10 @@ def _table(book: Workbook, name: str, wanted: str | None, limits: Limits) -> _Ch
 
 def _holds_table(sheet: Any, name: str, limits: Limits) -> bool:
     sheet.reset_dimensions()
-    return _is_table(itertools.islice(_rows(sheet, name, limits), _LOOKED_AT))
+    try:
+        return _is_table(itertools.islice(_rows(sheet, name, limits), _LOOKED_AT))
+    except InputError:  # beyond a limit, so it cannot be read instead
+        return False
 
 
 def _is_table(rows: Iterable[_Row]) -> bool:
