@@ -185,15 +185,18 @@ def words_of_name(name: str) -> list[str]:
 
 
 def guess_verb(name: str) -> str:
-    """Return what people do with a number of that name; empty where the name does not say.
+    """Return what people do with a number of that name; empty where the name says none or two.
 
     Examples
     --------
     >>> guess_verb("hourly_wage"), guess_verb("premium"), guess_verb("days_waited"), guess_verb("gpa")
     ('earn', 'pay', 'wait', '')
+    >>> guess_verb("loss_of_income")
+    ''
     """
     words = words_of_name(name)
-    return next((verb for pattern, verb in _VERBS if any(pattern.fullmatch(word) for word in words)), "")
+    found = [verb for pattern, verb in _VERBS if any(pattern.fullmatch(word) for word in words)]
+    return found[0] if len(found) == 1 else ""
 
 
 def guess_good_end(name: str) -> Literal["high", "low"] | None:
