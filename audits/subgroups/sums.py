@@ -23,8 +23,11 @@ _MEMBERS = 16_000_000
 _COLUMNS = 128
 _RESULT = 24_000_000
 _GATHERED = 32  # multiplications in the time of gathering one value: it waits for memory, they do not
+_BUILT = 16  # the same for an entry of the membership matrix, which few columns do not repay
+_FEW = 4
 
 Block = tuple[np.ndarray, slice, np.ndarray]
+Plan = tuple[np.ndarray, np.ndarray, tuple[list[np.ndarray], np.ndarray] | None]
 
 
 class GroupSums:
@@ -40,12 +43,10 @@ class GroupSums:
 
     def __init__(self, cells: Cells, attributes: Sequence[Attribute], rules: np.ndarray) -> None:
         self.cells, self.attributes, self.rules = cells, tuple(attributes), rules
-        self._members: np.ndarray | None = None
-        planned = [self._plan_of(positions) for positions in _by_combination(rules)]
-        multiplied = [positions for positions, _, tabulated in planned if tabulated is None]
-        self._plan = [each for each in planned if each[2] is not None]
-        if multiplied:
-            self._plan.append((np.concatenate(multiplied), np.empty(0, dtype=np.int64), None))
+        self._members: dict[int, np.ndarray] = {}
+        self._combinations = _by_combination(rules)
+        self._plans: dict[bool, list[Plan]] = {}
+        self._codes: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.rules)
@@ -56,7 +57,7 @@ class GroupSums:
         `columns` (C, B) holds values per cell. Sums are taken in their dtype: whole numbers stay exact
         below 2^24 in float32.
         """
-        for positions, names, tabulated in self._plan:
+        for positions, names, tabulated in self._plan(few=columns.shape[1] <= _FEW):
             if tabulated is None:
                 yield from self._multiply(positions, columns)
             else:
@@ -69,9 +70,16 @@ class GroupSums:
             found[positions, where] = sums
         return found
 
-    def _plan_of(
-        self, positions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, tuple[list[np.ndarray], np.ndarray] | None]:
+    def _plan(self, *, few: bool) -> list[Plan]:
+        if few not in self._plans:
+            planned = [self._plan_of(positions, _BUILT if few else 1) for positions in self._combinations]
+            multiplied = [positions for positions, _, tabulated in planned if tabulated is None]
+            self._plans[few] = [each for each in planned if each[2] is not None]
+            if multiplied:
+                self._plans[few].append((np.concatenate(multiplied), np.empty(0, dtype=np.int64), None))
+        return self._plans[few]
+
+    def _plan_of(self, positions: np.ndarray, entry: int) -> Plan:
         part = self.rules[positions]
         names = np.flatnonzero(part[0] >= 0)
         kept, places = [], []
@@ -79,7 +87,7 @@ class GroupSums:
             seen = np.bincount(part[:, name], minlength=len(self.attributes[name].rules)) > 0
             kept.append(np.flatnonzero(seen))
             places.append((np.cumsum(seen) - 1)[part[:, name]])
-        if self._tabulated_cost(names, kept) >= len(positions) * len(self.cells.n):
+        if self._tabulated_cost(names, kept) >= entry * len(positions) * len(self.cells.n):
             return positions, names, None
         return positions, names, (kept, np.ravel_multi_index(places, [len(rules) for rules in kept]))
 
@@ -97,13 +105,13 @@ class GroupSums:
     def _multiply(self, positions: np.ndarray, columns: np.ndarray) -> Iterator[Block]:
         rows = max(1, min(_MEMBERS // len(self.cells.n), _RESULT // columns.shape[1]))
         whole = len(positions) * len(self.cells.n) <= _MEMBERS
-        if whole and self._members is None:  # the one part that is multiplied, met again and again
-            self._members = memberships(self.cells, self.attributes, self.rules[positions])
+        if whole and len(positions) not in self._members:  # a plan's one multiplied part, met again and again
+            self._members[len(positions)] = memberships(self.cells, self.attributes, self.rules[positions])
         for start in range(0, len(positions), rows):
             part = positions[start : start + rows]
             inside: np.ndarray
-            if whole and self._members is not None:
-                inside = self._members[start : start + rows].astype(columns.dtype)
+            if whole:
+                inside = self._members[len(positions)][start : start + rows].astype(columns.dtype)
             else:
                 inside = memberships(self.cells, self.attributes, self.rules[part], dtype=columns.dtype.type)
             yield part, slice(0, columns.shape[1]), inside @ columns
@@ -117,8 +125,15 @@ class GroupSums:
         columns: np.ndarray,
     ) -> Iterator[Block]:
         levels = [self.attributes[name].rules.shape[1] for name in names]
-        index = np.ravel_multi_index([self.cells.codes[:, name] for name in names], levels)
+        if self._codes is None:  # attribute by attribute, as they are read
+            self._codes = np.ascontiguousarray(self.cells.codes.T)
+        index = np.ravel_multi_index([self._codes[name] for name in names], levels)
         size, results = int(np.prod(levels)), int(np.prod([len(rules) for rules in kept]))
+        if columns.shape[1] <= _FEW:
+            gathered = [np.bincount(index, column, size) for column in columns.T]
+            table = np.column_stack(gathered).astype(columns.dtype)
+            yield positions, slice(0, len(gathered)), self._sums_of(table, names, kept, levels)[wanted]
+            return
         gather = csr_array(
             (np.ones(len(index), dtype=columns.dtype), (index, np.arange(len(index)))),
             shape=(size, len(index)),
@@ -128,13 +143,19 @@ class GroupSums:
             part = slice(start, min(start + width, columns.shape[1]))
             with one_thread():  # small products: threads would spend their time waiting for each other
                 table = gather @ np.ascontiguousarray(columns[:, part])
-                before = 1
-                for name, rules, level in zip(names, kept, levels, strict=True):
-                    admitted = self.attributes[name].rules[rules].astype(columns.dtype)
-                    table = np.matmul(admitted, table.reshape(before, level, -1))
-                    before *= len(rules)
-                table = table.reshape(before, part.stop - part.start)
+                table = self._sums_of(table, names, kept, levels)
             yield positions, part, np.take(table, wanted, axis=0)
+
+    def _sums_of(
+        self, table: np.ndarray, names: np.ndarray, kept: list[np.ndarray], levels: list[int]
+    ) -> np.ndarray:
+        """Apply all rules of one attribute after the other to sums by level (L1·…·Lk, B)."""
+        width, before = table.shape[1], 1
+        for name, rules, level in zip(names, kept, levels, strict=True):
+            admitted = self.attributes[name].rules[rules].astype(table.dtype)
+            table = np.matmul(admitted, table.reshape(before, level, -1))
+            before *= len(rules)
+        return table.reshape(before, width)
 
 
 def _by_combination(rules: np.ndarray) -> list[np.ndarray]:

@@ -179,10 +179,22 @@ def exact_p(n: np.ndarray, favorable: np.ndarray, total: float, good: float) -> 
     total, good : float
         The same of everyone.
     """
-    n, favorable, total, good = np.rint(n), np.rint(favorable), np.rint(total), np.rint(good)
-    lower = hypergeom.cdf(favorable, total, good, n)
-    upper = hypergeom.sf(favorable - 1, total, good, n)
-    return np.clip(2 * np.minimum(lower, upper), 0.0, 1.0)
+    counts = np.broadcast_arrays(*(np.rint(each) for each in (favorable, total, good, n)))
+    favorable, total, good, n = (np.atleast_1d(each) for each in counts)
+
+    def lower(rows: np.ndarray) -> np.ndarray:
+        return hypergeom.cdf(favorable[rows], total[rows], good[rows], n[rows])
+
+    def upper(rows: np.ndarray) -> np.ndarray:
+        return hypergeom.sf(favorable[rows] - 1, total[rows], good[rows], n[rows])
+
+    few = favorable * total <= n * good
+    tail = np.empty(few.shape)
+    tail[few], tail[~few] = lower(few), upper(~few)
+    # both tails hold the count itself: of the two, one of at most a half is the smaller
+    for rows, other in ((few & (tail > 0.5), upper), (~few & (tail > 0.5), lower)):
+        tail[rows] = np.minimum(tail[rows], other(rows))
+    return np.clip(2 * tail, 0.0, 1.0).reshape(counts[0].shape)
 
 
 @dataclass(frozen=True, eq=False)
