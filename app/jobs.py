@@ -310,7 +310,8 @@ def _asking(space: Workspace, section: Mapping[str, Any], seed: int = 0) -> tupl
     stamps = [stamp_of(path) for path in paths]
     reading = {"format": spec.format, "read": spec.to_dict().get("read")}
     table_key = digest_of([space.token, stamps, reading])
-    data_key = digest_of([space.token, stamps, spec.to_dict(), seed])
+    described = {name: value for name, value in spec.to_dict().items() if name != "words"}  # said of results
+    data_key = digest_of([space.token, stamps, described, seed])
     question = {
         "section": dict(section),
         "paths": [str(path) for path in paths],

@@ -270,16 +270,15 @@ def _marks(column: pd.Series) -> pd.Series:
     below = values[np.isin(values, _MARKS)]
     if len(below) and (values[~np.isin(values, _MARKS)] >= 0).all():
         marks.update(map(float, below))
-    marks.update(
-        float(values[k]) for k in np.flatnonzero(counts >= _OFTEN) if _stands_out(values, counts, int(k))
-    )
+    often = np.flatnonzero((counts >= _OFTEN) & (abs(values) > 100))
+    marks.update(float(values[k]) for k in often if _stands_out(values, counts, int(k)))
     return column[column.isin(marks)]
 
 
 def _stands_out(values: np.ndarray, counts: np.ndarray, k: int) -> bool:
     """Whether a value such as 666 is far commoner than those around it."""
     around = np.delete(counts[max(0, k - _AROUND) : k + _AROUND + 1], min(k, _AROUND))
-    same = abs(values[k]) > 100 and _SAME_DIGIT.fullmatch(text_of(values[k])) is not None
+    same = _SAME_DIGIT.fullmatch(text_of(values[k])) is not None
     return same and bool(len(around)) and bool(counts[k] >= _TIMES * around.max())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -130,7 +130,7 @@ def telling(data: AuditData, unlikely: str) -> list[Finding]:
     if data.y is None:
         return []
     frame, y = _some(data.frame), _some(pd.Series(data.y)).to_numpy(dtype=bool)
-    strong = _rank_by_auc(frame, data.features, y, _HELPS if unlikely else _GIVES_AWAY)
+    strong = _rank_by_auc(_levels(frame, data.features), y, _HELPS if unlikely else _GIVES_AWAY)
     shown = [f"{name} ({auc:.2f})" for name, auc in strong]
     names = [name for name, _ in strong]
     if unlikely:
@@ -185,6 +185,7 @@ def find_proxies(data: AuditData) -> list[Finding]:
     found = []
     frame, groups = _some(data.frame), _some(data.groups)
     codes = {name: pd.factorize(frame[name])[0] for name in data.features}
+    levels = _levels(frame, data.features)
     for attribute in data.protected:
         column = groups[attribute].to_numpy(dtype=str)
         if EVERYONE_ELSE in column:  # a group made of columns can be read from them
@@ -194,13 +195,14 @@ def find_proxies(data: AuditData) -> list[Finding]:
         own = pd.factorize(pd.Series(column).where(here))[0]
         features = [
             name
-            for name in data.features
+            for name in levels
             if name not in data.protected
             and not (codes[name].max() == own.max() and _one_to_one(own, codes[name]))
         ]
+        known = {name: levels[name][here] for name in features}
         best: dict[str, tuple[float, str]] = {}
         for value in values[np.argsort(-counts)][:6]:
-            for name, auc in _rank_by_auc(frame[here], features, column[here] == value, _STANDS_IN):
+            for name, auc in _rank_by_auc(known, column[here] == value, _STANDS_IN):
                 if auc > best.get(name, (0.0, ""))[0]:
                     best[name] = (auc, str(value))
         if not best:
@@ -218,23 +220,30 @@ def find_proxies(data: AuditData) -> list[Finding]:
     return found
 
 
-def _rank_by_auc(
-    frame: pd.DataFrame, names: Iterable[str], y: np.ndarray, least: float
-) -> list[tuple[str, float]]:
+def _levels(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Return codes of each column (n,): numbers of many values are cut, texts of many left out."""
+    found = {}
+    for name in names:
+        column = frame[name]
+        codes, values = pd.factorize(column, use_na_sentinel=False)
+        if len(values) > _MAX_LEVELS:
+            if not pd.api.types.is_numeric_dtype(column.dtype):
+                continue
+            edges = np.unique(np.nanquantile(column.to_numpy(dtype=float), np.linspace(0, 1, _MAX_LEVELS)))
+            codes = np.where(column.isna(), 0, 1 + np.searchsorted(edges, column.to_numpy(dtype=float)))
+        found[name] = codes
+    return found
+
+
+def _rank_by_auc(levels: Mapping[str, np.ndarray], y: np.ndarray, least: float) -> list[tuple[str, float]]:
     if min(y.sum(), (~y).sum()) < _MIN:
         return []
-    told = [(name, auc) for name in names if (auc := _auc(frame[name], y)) >= least]
+    told = [(name, auc) for name, codes in levels.items() if (auc := _auc(codes, y)) >= least]
     return sorted(told, key=lambda each: -each[1])
 
 
-def _auc(column: pd.Series, y: np.ndarray) -> float:
+def _auc(codes: np.ndarray, y: np.ndarray) -> float:
     """Return how well one column tells `y`: the rates of its values in every other row, tried on the rest."""
-    codes, levels = pd.factorize(column, use_na_sentinel=False)
-    if len(levels) > _MAX_LEVELS:
-        if not pd.api.types.is_numeric_dtype(column.dtype):
-            return 0.5
-        edges = np.unique(np.nanquantile(column.to_numpy(dtype=float), np.linspace(0, 1, _MAX_LEVELS)))
-        codes = np.where(column.isna(), 0, 1 + np.searchsorted(edges, column.to_numpy(dtype=float)))
     n = int(codes.max()) + 1
     learn = np.arange(len(y)) % 2 == 0
     good = np.bincount(codes[learn & y], minlength=n)
