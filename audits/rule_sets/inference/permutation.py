@@ -180,15 +180,15 @@ def exact_p(n: np.ndarray, favorable: np.ndarray, total: float, good: float) -> 
         The same of everyone.
     """
     counts = np.broadcast_arrays(*(np.rint(each) for each in (favorable, total, good, n)))
-    favorable, total, good, n = (np.atleast_1d(each) for each in counts)
+    inside, everyone, all_good, people = (np.atleast_1d(each) for each in counts)
 
     def lower(rows: np.ndarray) -> np.ndarray:
-        return hypergeom.cdf(favorable[rows], total[rows], good[rows], n[rows])
+        return np.asarray(hypergeom.cdf(inside[rows], everyone[rows], all_good[rows], people[rows]))
 
     def upper(rows: np.ndarray) -> np.ndarray:
-        return hypergeom.sf(favorable[rows] - 1, total[rows], good[rows], n[rows])
+        return np.asarray(hypergeom.sf(inside[rows] - 1, everyone[rows], all_good[rows], people[rows]))
 
-    few = favorable * total <= n * good
+    few = inside * everyone <= people * all_good
     tail = np.empty(few.shape)
     tail[few], tail[~few] = lower(few), upper(~few)
     # both tails hold the count itself: of the two, one of at most a half is the smaller
