@@ -17,7 +17,7 @@ from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.attack.search import black_box_flow
 from audits.loss_ratio.attack.targets import target_of
-from audits.loss_ratio.metrics.distances import projection_metric
+from audits.loss_ratio.metrics.distances import FairMetrics, projection_metric
 from audits.models import Subject, make_subject, model_spec
 
 GRADES = ("high", "low", "middle")
@@ -154,7 +154,7 @@ def test_scoring_alone_comes_near_the_gradient_for_classes_and_numbers(label):
         target,
         subject.data.frame,
         subject.space,
-        projection_metric(np.eye(4)[:1], "hair"),
+        FairMetrics.of(projection_metric(np.eye(4)[:1], "hair"), subject.data.n),
         regularizer=50.0,
         steps=20,
         step_size=0.01,

@@ -286,25 +286,19 @@ def _by_scoring(
 
     theirs = dataclasses.replace(metrics, place=metrics.place[used])
 
-    def search(within_range: bool) -> list[WorstPoints]:
-        found = []
-        for rows, metric, report in _parts(theirs, progress):
-            some = data.take(rows)
-            found.append(
-                black_box_flow(
-                    target_of(subject, some, options.loss),
-                    some.frame,
-                    subject.space,
-                    metric,
-                    regularizer=options.regularizer,
-                    steps=steps,
-                    step_size=options.step_size,
-                    within_range=within_range,
-                    splits=splits,
-                    progress=report,
-                )
-            )
-        return found
+    def search(within_range: bool) -> WorstPoints:
+        return black_box_flow(
+            target,
+            data.frame,
+            subject.space,
+            theirs,
+            regularizer=options.regularizer,
+            steps=steps,
+            step_size=options.step_size,
+            within_range=within_range,
+            splits=splits,
+            progress=progress,
+        )
 
     kept_inside = False
     try:
@@ -313,17 +307,12 @@ def _by_scoring(
         if options.within_range or error.where != "model":
             raise
         found, kept_inside = search(True), True  # a logarithm of savings below any that were ever seen
-    place = theirs.place
-    flow = _join_flows([each.flow for each in found], place)
-    shorter, reached, after = (
-        _in_order([getattr(each, name) for each in found], place) for name in ("shorter", "reached", "raw")
-    )
-    answers = target.answers(target.raw(data.frame)), target.answers(after)
+    answers = target.answers(target.raw(data.frame)), target.answers(found.raw)
     x = subject.space.encode(data.frame) * category_units(subject.space)
     tried = min(steps, SEARCH_STEPS)
     method = ESTIMATE if splits is None else OF_TREES
-    searched = SearchResult(shorter, reached, tried, kept_inside)
-    return Moves(used, left_out, x, flow, target, *answers, steps, method, False, searched)
+    searched = SearchResult(found.shorter, found.reached, tried, kept_inside)
+    return Moves(used, left_out, x, found.flow, target, *answers, steps, method, False, searched)
 
 
 def _parts(metrics: FairMetrics, progress: Progress) -> list[tuple[np.ndarray, FairMetric, Progress]]:

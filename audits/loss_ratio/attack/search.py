@@ -17,7 +17,7 @@ the ratio came out 1.2 times the exact one).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -28,7 +28,7 @@ from audits.data.encoder import FeatureSpace
 from audits.data.encoder_blocks import LevelBlock, NumberBlock
 from audits.data.frames import with_columns
 from audits.loss_ratio.attack.flow import Flow
-from audits.loss_ratio.metrics.distances import FairMetric
+from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.models.subspaces import category_units
 from audits.progress import Progress, silent
 
@@ -55,6 +55,7 @@ _WIDTH = 0.25
 _EVERY = 4  # steps after which other categories are asked about again
 _MAX_ODDS = 12.0  # of a category: a forest's chance of 0 has no logarithm
 _NUDGE = 1e-3
+_ROWS_AT_ONCE = 20_000
 _FAR = 50.0  # standard deviations beyond which no number is written down
 
 
@@ -133,7 +134,7 @@ def black_box_flow(
     scored: ScoredPeople,
     frame: pd.DataFrame,
     space: FeatureSpace,
-    metric: FairMetric,
+    metrics: FairMetrics,
     *,
     regularizer: float,
     steps: int,
@@ -148,8 +149,8 @@ def black_box_flow(
     ----------
     scored : ScoredPeople
         Asked about raw rows, aligned with `frame`.
-    metric : FairMetric
-        On points of `space` times `category_units`.
+    metrics : FairMetrics
+        On points of `space` times `category_units`; their `place` is that of these people.
     frame : DataFrame (n, columns)
         The people. Columns outside `space` stay as they are.
     within_range : bool
@@ -157,7 +158,7 @@ def black_box_flow(
     splits : mapping of str to array, optional
         Of trees; None for other models.
     """
-    search = _Search(scored, frame, space if within_range else _unbounded_space(space), metric, regularizer)
+    search = _Search(scored, frame, space if within_range else _unbounded_space(space), metrics, regularizer)
     used = min(steps, SEARCH_STEPS)
     curve: dict[int, np.ndarray] = {}
     shorter = search.before
@@ -205,11 +206,13 @@ class _Search:
         scored: ScoredPeople,
         frame: pd.DataFrame,
         space: FeatureSpace,
-        metric: FairMetric,
+        metrics: FairMetrics,
         regularizer: float,
     ) -> None:
         self.scored, self.frame, self.space = scored, frame, space
-        self.metric, self.regularizer = metric, regularizer
+        self.regularizer = regularizer
+        folds = [(np.flatnonzero(metrics.place == k), part) for k, part in enumerate(metrics.parts)]
+        self.folds = [(people, metric) for people, metric in folds if people.size]
         self.units = category_units(space)
         self.origin = space.encode(frame)
         self.at = self.origin.copy()
@@ -241,27 +244,51 @@ class _Search:
 
     def distance(self, z: np.ndarray) -> np.ndarray:
         """Squared fair distances (n,) of points `z` of the space from where the people are."""
-        return self.metric.squared_distance(z * self.units, self.origin * self.units)
+        found = np.empty(len(z))
+        for people, metric in self.folds:
+            found[people] = metric.squared_distance(z[people] * self.units, self.origin[people] * self.units)
+        return found
 
     def rows(self, z: np.ndarray) -> pd.DataFrame:
-        """Raw rows at points `z`; people who have not moved keep their own values exactly."""
-        made = self.space.decode(z).set_axis(self.frame.index)
-        still = (z == self.origin).all(axis=1)
-        changed = {name: made[name].where(~still, self.frame[name]) for name in made.columns}
-        return with_columns(self.frame, changed)
+        """Raw rows at points `z`, of everyone or of everyone again and again.
+
+        People who have not moved keep their own values exactly.
+        """
+        times = len(z) // len(self.origin)
+        frame = self.frame.iloc[np.tile(np.arange(len(self.frame)), times)] if times > 1 else self.frame
+        made = self.space.decode(z).set_axis(frame.index)
+        still = (z == np.tile(self.origin, (times, 1))).all(axis=1)
+        changed = {
+            name: made[name].set_axis(range(len(z))).where(~still, frame[name].set_axis(range(len(z))))
+            for name in made.columns
+        }
+        return with_columns(frame, {name: values.set_axis(frame.index) for name, values in changed.items()})
 
     def own(self, z: np.ndarray) -> pd.DataFrame:
-        """Raw rows with the numbers of points `z` and the people's own categories."""
-        at = self.origin.copy()
+        """Raw rows with the numbers of points `z` and the people's own categories, as `rows` makes them."""
+        at = np.tile(self.origin, (len(z) // len(self.origin), 1))
         at[:, self.places] = z[:, self.places]
         return self.rows(at)
+
+    def odds_of_all(self, points: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Odds (n, k) at the numbers of each of many points (n, d): models are asked in few calls."""
+        together = max(1, _ROWS_AT_ONCE // max(len(self.origin), 1))
+        found: list[np.ndarray] = []
+        for start in range(0, len(points), together):
+            some = points[start : start + together]
+            found += np.split(self.odds(self.own(np.concatenate(some))), len(some))
+        return found
 
     def ask_categories(self) -> None:
         """Note how the odds rise from the person's own category to each other one, numbers as they are."""
         start = self.own(self.at)
         for part in self.others:
             levels = part.levels[part.levels.notna()]
-            odds = np.stack([self.odds(row) for row in self._swap_levels(start, part, levels)], axis=1)
+            swapped = list(self._swap_levels(start, part, levels))
+            small = len(swapped) * len(start) <= _ROWS_AT_ONCE
+            asked = [pd.concat(swapped)] if small and swapped else swapped
+            told = np.concatenate([self.odds(rows) for rows in asked])
+            odds = np.stack(np.split(told, len(swapped)), axis=1)
             odds = np.clip(odds, -_MAX_ODDS, _MAX_ODDS) if self.scored.bounded else odds
             if isinstance(part, NumberBlock):  # yes or no: one column, from 0 to 1
                 if odds.shape[1] == 2:
@@ -279,25 +306,30 @@ class _Search:
         """One implicit Euler step of `length` along everything that can move."""
         gradient = np.zeros_like(self.at)
         risen = self.between(self.at)
-        for part in self.numbers:
-            column = self.space.blocks[part.column].start
-            width = max(_WIDTH, 1.0 / part.sd if part.step else 0.0)  # type: ignore[union-attr]
-            ends = []
+        widths = [
+            max(_WIDTH, 1.0 / part.sd if part.step else 0.0)  # type: ignore[union-attr]
+            for part in self.numbers
+        ]
+        points = [self.at] if len(self.shares) else []
+        for column, width in zip(self.places, widths, strict=True):
             for side in (1, -1):
-                z = self.at.copy()
-                z[:, column] += side * width
-                ends.append(self.losses(self.odds(self.own(z)) + risen))
-            slope = (ends[0] - ends[1]) / (2 * width)
-            gradient[:, column] = np.where(self.missing[part.column], 0.0, slope)
-        here = self.odds(self.own(self.at)) + risen if len(self.shares) else risen
+                points.append(self.at.copy())
+                points[-1][:, column] += side * width
+        odds = self.odds_of_all(points)
+        here = odds.pop(0) + risen if len(self.shares) else risen
+        losses = [self.losses(each + risen) for each in odds]
+        for k, (part, width) in enumerate(zip(self.numbers, widths, strict=True)):
+            slope = (losses[2 * k] - losses[2 * k + 1]) / (2 * width)
+            gradient[:, self.places[k]] = np.where(self.missing[part.column], 0.0, slope)
         for column in self.shares:
             nudge = _NUDGE * self.rises[:, column]
             gradient[:, column] = (self.losses(here + nudge) - self.losses(here - nudge)) / (2 * _NUDGE)
         units, free = self.units[self.movable], np.ix_(self.movable, self.movable)
-        pull = np.eye(len(units)) + 2 * self.regularizer * length * self.metric.matrix[free]
         towards = (self.at - self.origin)[:, self.movable] * units + length * gradient[:, self.movable]
-        shift = np.linalg.solve(pull, towards.T).T / units
-        self.at[:, self.movable] = self.origin[:, self.movable] + shift
+        for people, metric in self.folds:
+            pull = np.eye(len(units)) + 2 * self.regularizer * length * metric.matrix[free]
+            shift = np.linalg.solve(pull, towards[people].T).T / units
+            self.at[np.ix_(people, self.movable)] = self.origin[np.ix_(people, self.movable)] + shift
         for part in self.numbers:
             column = self.space.blocks[part.column].start
             if isinstance(part, NumberBlock):
@@ -306,9 +338,9 @@ class _Search:
                 self.at[known, column] = np.clip(self.at[known, column], low, high)
         self.keep(self.rows(self.at), self.at)
         if between and len(self.shares):
-            odds = self.odds(self.own(self.at)) + self.between(self.at)
-            losses = self.losses(odds)
-            self.best.keep(self.at, odds, losses, losses - self.regularizer * self.distance(self.at))
+            there = self.odds(self.own(self.at)) + self.between(self.at)
+            loss = self.losses(there)
+            self.best.keep(self.at, there, loss, loss - self.regularizer * self.distance(self.at))
 
     def swap(self) -> None:
         """Try every other category of every feature, one at a time, from the best points."""
