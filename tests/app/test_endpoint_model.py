@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from app import jobs
 from app.workspaces.workspace import Workspace
 from audits.runs.executors.inline import InlineExecutor
-from tests.app.test_pages import FLIPSETS, bring, texts, visit
+from tests.app.test_pages import FLIPSETS, bring, prepared, texts, visit
 from tests.models.conftest import make_people
 from tests.models.scorer import serve
 
@@ -61,7 +61,7 @@ def test_an_endpoint_is_asked_and_its_finding_shown(
         assert any("The service answered: it reads" in text for text in texts(at)), texts(at)
         assert any("scores of the first 5 people" in text for text in texts(at))
         assert all(len(each) <= 80 for each in scorer.requests), "only the first people are asked about"
-        at.switch_page(FLIPSETS).run()
+        prepared(at.switch_page(FLIPSETS).run())
         at.button(key="run").click().run()
         record = space.runs()[0]
         run = jobs.executor().run(record["id"])

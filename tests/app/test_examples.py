@@ -21,7 +21,7 @@ from audits.runs.executors.inline import InlineExecutor
 from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 from audits.stats.vocabulary import DataWords, speaking
-from tests.app.test_pages import visit
+from tests.app.test_pages import prepared, visit
 
 
 def example(space: Workspace, name: str):
@@ -132,6 +132,6 @@ def test_pages_open_with_the_results_that_at_a_glance_shows(space: Workspace, na
     for audit, options in usual_options(draft, data).items():
         if not jobs.arrives_computed(space, drafts.audit_spec(draft, audit, options)):
             continue
-        at.switch_page(f"views/{audit}.py").run()
+        prepared(at.switch_page(f"views/{audit}.py").run())
         assert not at.exception
         assert at.container(key="finding").text, audit

@@ -28,7 +28,7 @@ def finish(space, at):
 
 def test_two_models_are_compared_and_two_files_too(space) -> None:
     at = open_example(space, "hiring")
-    at.switch_page(FLOWS).run()
+    prepared(at.switch_page(FLOWS).run())
     at.selectbox(key="compare").set_value("another model with the model").run()
     assert not at.exception
     assert at.selectbox(key="other").options[0] == "a model file"  # nothing was trained here
@@ -46,7 +46,7 @@ def test_two_models_are_compared_and_two_files_too(space) -> None:
 
 def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> None:
     at = open_example(space, "hiring")
-    at.switch_page(FLOWS).run()
+    prepared(at.switch_page(FLOWS).run())
     at.selectbox(key="compare").set_value("another model with the model").run()
     at.selectbox(key="other").set_value("decisions in a column").run()
     at.selectbox(key="other-label").set_value("qualified").run()
@@ -71,7 +71,7 @@ def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> N
 )
 def test_recourse_starts_with_something_to_change(space, name, columns) -> None:
     at = open_example(space, name)
-    at.switch_page(RECOURSE).run()
+    prepared(at.switch_page(RECOURSE).run())
     assert not at.exception
     assert sorted(at.multiselect(key="actionable").value) == sorted(columns)
     assert not at.button(key="run").disabled
@@ -124,7 +124,7 @@ def test_a_second_file_is_not_carried_over_to_other_data(space) -> None:
     draft = space.draft()
     at.session_state["_kept other model"] = draft["spec"]["model"]["path"]
     at.session_state["_kept other model of"] = "other data"
-    at.switch_page(FLOWS).run()
+    prepared(at.switch_page(FLOWS).run())
     at.selectbox(key="compare").set_value("another model with the model").run()
     assert not at.exception
     assert not any("hiring.onnx is loaded" in text for text in texts(at))
@@ -197,7 +197,7 @@ def test_a_model_that_reads_the_outcome_is_told_from_a_good_one_once_it_was_run(
     at = brought(space, frame, data={"features": ["x", "z", "closed"]}).switch_page("views/groups.py").run()
     ended(space, at)
     assert any("The model is right about all 36 people" in text for text in texts(at))
-    at.switch_page("views/data_model.py").run()
+    prepared(at.switch_page("views/data_model.py").run())
     at.query_params["part"] = "Quality"
     at.run()
     assert not at.exception

@@ -12,7 +12,7 @@ from audits.groups import at_threshold
 from audits.groups.text import headline
 from audits.stats.badges import interval_text
 from audits.stats.vocabulary import speaking
-from tests.app.test_pages import MAIN, AppTest, bring, open_example, texts, visit
+from tests.app.test_pages import MAIN, AppTest, bring, open_example, prepared, texts, visit
 from tests.reports.everything import FORMULA, HTML, LONG
 
 PAGE = "views/groups.py"
@@ -33,7 +33,7 @@ def open_tab(at, name):
 
 def test_the_page_shows_the_runs_finding_and_moves_with_the_threshold(space) -> None:
     at = open_example(space, "hiring")
-    at.switch_page(PAGE).run()
+    prepared(at.switch_page(PAGE).run())
     assert not at.exception
     at = run_here(at, space)
     assert not at.exception
@@ -86,11 +86,11 @@ def test_the_groups_shown_first_are_those_of_the_sentence(space) -> None:
 
 def test_a_link_opens_its_run_and_another_threshold_lies_beside(space) -> None:
     at = open_example(space, "hiring")
-    at.switch_page("views/flipset.py").run()
+    prepared(at.switch_page("views/flipset.py").run())
     at.number_input(key="shuffles").set_value(0).run()
     at = run_here(at, space)
     finding = at.container(key="finding").text[0].value
-    at.switch_page(PAGE).run()
+    prepared(at.switch_page(PAGE).run())
     at = run_here(at, space)
     flipset = next(run for run in space.runs() if "flipset" in run["spec"]["audits"][0])
     came = AppTest.from_file(MAIN, default_timeout=60)  # without the choices, which only a browser brings
@@ -150,7 +150,7 @@ def test_hostile_group_names_are_shown_as_they_are(space) -> None:
 
 def test_groups_known_by_probability_on_the_page(space) -> None:
     at = open_example(space, "hiring")
-    at.switch_page(PAGE).run()
+    prepared(at.switch_page(PAGE).run())
     column = at.multiselect(key="probable").options[0]
     at.multiselect(key="probable").set_value([column]).run()
     assert not at.exception

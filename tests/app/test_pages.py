@@ -101,7 +101,7 @@ def test_every_example_opens_ready_to_run(space: Workspace, name: str) -> None:
     assert not at.exception
     assert not at.button(key="next").disabled
     assert all(box.value is not None for box in at.selectbox if box.label == "Model output")
-    at.switch_page(FLIPSETS).run()
+    prepared(at.switch_page(FLIPSETS).run())
     assert not at.exception
     assert not at.button(key="run").disabled
 
@@ -148,7 +148,7 @@ def test_a_table_of_label_predictions_and_groups_is_ready_for_the_overview(space
     at = made.set_value("in_sample").run()
     assert not at.exception
     assert space.draft()["spec"]["model"] == {"predictions": {"label": "y_pred", "made": "in_sample"}}
-    at.switch_page("views/groups.py").run()
+    prepared(at.switch_page("views/groups.py").run())
     assert not at.exception
     assert not at.button(key="run").disabled
 

@@ -7,13 +7,13 @@ import time
 from app import jobs
 from app.workspaces.workspace import Workspace, issue_token
 from audits.runs.storage.saved import SavedRuns
-from tests.app.test_pages import open_example, texts, visit
+from tests.app.test_pages import open_example, prepared, texts, visit
 
 PAGE = "views/saved.py"
 
 
 def overview(at, space):
-    at.switch_page("views/groups.py").run()
+    prepared(at.switch_page("views/groups.py").run())
     at.button(key="run").click().run()
     settle(space)
     return at
@@ -35,7 +35,7 @@ def test_a_run_is_listed_opened_renamed_started_again_and_deleted(space) -> None
     at = overview(open_example(space, "hiring"), space)
     [run] = SavedRuns().list(owner=space.token)
     assert run.status == "done"
-    at.switch_page(PAGE).run()
+    prepared(at.switch_page(PAGE).run())
     assert not at.exception
     assert at.container(key="finding").text[0].value == run.finding
     at.text_input(key=f"title-{run.id[:12]}").set_value("Hiring, first look")
@@ -72,7 +72,7 @@ def test_what_is_run_here_is_not_shown_or_handed_out_elsewhere_and_may_be_delete
     assert SavedRuns().list(owner=other.token) == []
 
     [run] = SavedRuns().list(owner=space.token)
-    at.switch_page(PAGE).run()
+    prepared(at.switch_page(PAGE).run())
     at.checkbox(key=f"sure-{run.id[:12]}").check().run()
     SavedRuns().delete(run.id)
     at.run()

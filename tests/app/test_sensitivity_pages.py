@@ -18,6 +18,7 @@ from app.workspaces.workspace import Workspace
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Batch
 from audits.monitor.profile import BatchContext
+from tests.app.test_pages import prepared
 from tests.rule_sets.test_page import open_tab
 from tests.sensitivity.conftest import people
 
@@ -48,7 +49,7 @@ def visit(space: Workspace, page: str) -> AppTest:
     at = AppTest.from_file(MAIN, default_timeout=120)
     at.query_params["w"] = space.token
     at.run()
-    return at.switch_page(page).run()
+    return prepared(at.switch_page(page).run())
 
 
 def texts(at: AppTest) -> str:

@@ -40,7 +40,7 @@ def test_a_page_that_needs_a_model_offers_one_with_a_click(space) -> None:
     assert not at.exception
     assert any("This audits a stand-in" in text for text in texts(at))
     assert at.button(key="run").disabled is False
-    at.switch_page("views/recourse.py").run()
+    prepared(at.switch_page("views/recourse.py").run())
     at.button(key="mend-actionable").click().run()
     assert at.button(key="run").disabled is False
     at.button(key="stand-in-back").click().run()

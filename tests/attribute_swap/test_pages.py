@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from app import jobs
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace
-from tests.app.test_pages import figures
+from tests.app.test_pages import figures, prepared
 
 MAIN = str(Path(__file__).resolve().parents[2] / "app" / "main.py")
 PAGE, SENSITIVITY = "views/attribute_swap.py", "views/sensitivity.py"
@@ -35,7 +35,7 @@ def visit(space: Workspace, page: str) -> AppTest:
     at = AppTest.from_file(MAIN, default_timeout=120)
     at.query_params["w"] = space.token
     at.run()
-    return at.switch_page(page).run()
+    return prepared(at.switch_page(page).run())
 
 
 def test_the_page_runs_and_sensitivity_begins_with_it(space: Workspace) -> None:

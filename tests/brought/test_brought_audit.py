@@ -28,7 +28,7 @@ from audits.runs import registry
 from audits.runs.executors.sandbox import readable_folders
 from audits.runs.registry import AUDITS
 from audits.stats.badges import ICONS
-from tests.app.test_pages import figures
+from tests.app.test_pages import figures, prepared
 from tests.cli.conftest import Answer, cli  # noqa: F401  (a fixture)
 from tests.runs.conftest import make_spec, write_people
 
@@ -289,14 +289,14 @@ def test_the_navigation_the_questions_and_the_saved_runs_lead_to_it(space: Works
     assert jobs.submit(space, spec, "Best of all").wait(200)
     assert jobs.submit(space, drafts.audit_spec(draft, "groups", {"by": ["group"]}), "Groups").wait(200)
     judged = jobs.result(space, spec).audits[0].result.judged
-    at.switch_page("views/glance.py").run()
+    prepared(at.switch_page("views/glance.py").run())
     assert not at.exception
     card = at.container(key="question-6")
     assert judged.badge_text in card.markdown[1].value
     assert card.get("page_link")[0].proto.page == NAME
     links = {link.proto.label: link.proto.page for link in at.get("page_link")}
     assert links[f"{ICONS[judged.badge]} Best scores"] == NAME, "with its badge"
-    at.switch_page("views/saved.py").run()
+    prepared(at.switch_page("views/saved.py").run())
     assert not at.exception
     at.selectbox(key="of-audit").select(NAME).run()
     assert not at.exception

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from app.workspaces.workspace import Workspace
-from tests.app.test_pages import carry_out, open_example, texts
+from tests.app.test_pages import carry_out, open_example, prepared, texts
 
 PAGE = "views/compare.py"
 
 
 def test_without_a_label_a_stand_in_is_offered_with_one_click(space: Workspace) -> None:
     at: Any = open_example(space, "arrests")
-    at.switch_page(PAGE).run()
+    prepared(at.switch_page(PAGE).run())
     assert not at.exception
     assert not [button for button in at.button if button.key == "run"], "a press could only fail"
     at.button(key="stand-in").click().run()
@@ -21,7 +21,7 @@ def test_without_a_label_a_stand_in_is_offered_with_one_click(space: Workspace) 
     assert not at.button(key="run").disabled
     at.button(key="stand-in-back").click().run()
     assert "predictions" in space.draft()["spec"]["model"]  # type: ignore[index]
-    at.switch_page("views/data_model.py").run()
+    prepared(at.switch_page("views/data_model.py").run())
     assert not any(text.startswith("Perhaps") for text in texts(at)), "what was predicted is no true outcome"
 
 
@@ -29,7 +29,7 @@ def test_the_first_model_treated_is_chosen_on_the_page(space: Workspace) -> None
     at: Any = open_example(space, "hiring")
     identity = space.draft()["id"]  # type: ignore[index]
     space.save_draft({**space.draft(), "spec": {**space.draft()["spec"], "model": {"train": "logistic"}}})  # type: ignore[dict-item,index]
-    at.switch_page(PAGE).run()
+    prepared(at.switch_page(PAGE).run())
     at.segmented_control(key=f"second-{identity}").set_value("treated").run()
     assert not at.exception
     assert space.draft()["compare"] == {"treated": {}}  # type: ignore[index]
@@ -42,7 +42,7 @@ def test_the_first_model_treated_is_chosen_on_the_page(space: Workspace) -> None
 
 def test_what_is_wrong_with_the_second_model_is_told_on_the_page(space: Workspace) -> None:
     at: Any = open_example(space, "hiring")
-    at.switch_page(PAGE).run()
+    prepared(at.switch_page(PAGE).run())
     identity = space.draft()["id"]  # type: ignore[index]
     at.segmented_control(key=f"way-{identity}-second").set_value("label").run()
     assert not at.exception

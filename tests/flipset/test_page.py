@@ -7,13 +7,13 @@ from streamlit.testing.v1 import AppTest
 
 from app import jobs
 from app.workspaces.workspace import Workspace
-from tests.app.test_pages import carry_out, open_example, unfold
+from tests.app.test_pages import carry_out, open_example, prepared, unfold
 
 
 def run_with(space: Workspace, method: str, **numbers: int) -> tuple[AppTest, object]:
     """Open the hiring example, choose a method, run it, and return the page and the result."""
     at = open_example(space, "hiring")
-    at.switch_page("views/flipset.py").run()
+    prepared(at.switch_page("views/flipset.py").run())
     at.selectbox(key="method").select(method).run()
     for key, value in {"shuffles": 9, **numbers}.items():
         at.number_input(key=key.replace("_", "-")).set_value(value).run()

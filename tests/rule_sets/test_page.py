@@ -9,14 +9,14 @@ import pandas as pd
 
 from app import jobs
 from app.drafts import drafts
-from tests.app.test_pages import carry_out, figures, open_example, texts, visit
+from tests.app.test_pages import carry_out, figures, open_example, prepared, texts, visit
 
 PAGE = "views/rule_sets.py"
 
 
 def test_loans_lead_from_the_example_to_the_planted_group(space) -> None:
     at = open_example(space, "loans")
-    at.switch_page(PAGE).run()
+    prepared(at.switch_page(PAGE).run())
     assert not at.exception
     # the example suggests a support at which the planted group is looked at
     assert at.select_slider(key="support").value == 0.02
@@ -131,7 +131,7 @@ def test_a_model_from_a_file_is_not_trained_again(space) -> None:
     options = {"protected": ["sex"], "support": 0.02}
     spec = drafts.audit_spec(space.draft(), "rule_sets", options)
     jobs.submit(space, spec, "").wait(90)
-    at.switch_page(PAGE).run()
+    prepared(at.switch_page(PAGE).run())
     at.multiselect(key="attributes").set_value(["sex"]).run()
     open_tab(at, "Train again")
     assert "Only a model trained here can be retrained." in texts(at)
@@ -164,7 +164,7 @@ def test_a_model_of_words_is_chosen_on_the_data_page_and_terms_are_edited(space)
     assert space.draft()["spec"]["model"] == {"train": "text"}
     assert space.draft()["spec"]["data"]["features"] == ["words"]
     assert not at.button(key="next").disabled, texts(at)
-    at.switch_page(PAGE).run()
+    prepared(at.switch_page(PAGE).run())
     assert not at.exception
     assert at.selectbox(key="rules").value == "identity terms in words"
     at.text_area(key="terms").set_value("gender: gay, male\nmood brave").run()
@@ -177,7 +177,7 @@ def test_a_model_of_words_is_chosen_on_the_data_page_and_terms_are_edited(space)
     options = space.runs()[0]["spec"]["audits"][0]["rule_sets"]
     assert options["terms"] == {"gender": ["gay", "male"], "mood": ["brave"]}
     # back to a model of columns: the features are those of the table again
-    at.switch_page("views/data_model.py").run()
+    prepared(at.switch_page("views/data_model.py").run())
     at.selectbox(key=f"train-{space.draft()['id']}").select("logistic").run()
     assert not at.exception
     assert "features" not in space.draft()["spec"]["data"]
