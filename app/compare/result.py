@@ -10,7 +10,6 @@ import streamlit as st
 
 from app import state
 from app.tables.listed import PeopleTable
-from app.tables.people import DECIDED
 from app.widgets import notices
 from app.widgets.frame import page_text
 from app.widgets.people.person import card_of
@@ -32,6 +31,7 @@ from audits.runs.multiple_testing import RunCorrection
 from audits.runs.result import RunResult
 from audits.stats import VERDICTS
 from audits.stats.text import count, number
+from audits.stats.vocabulary import vocabulary
 
 __all__ = ["show_result"]
 
@@ -101,13 +101,14 @@ def _people(found: RunResult, space: Workspace, changes: Changes) -> None:
     if row is None:
         return
     person = table.loc[[row]].iloc[0]
+    words = vocabulary()
     sides = [
-        f"the {which} model decides {DECIDED[bool(person[f'{which} decision'])]} (score "
+        f"{words.is_yes if person[f'{which} decision'] else words.is_no} with the {which} model (score "
         f"{number(float(person[f'{which} score']))})"
         for which in ("first", "second")
     ]
     with card_of(row):
-        st.text(f"For the person in row {row}, {' and '.join(sides)}.")
+        st.text(f"The {words.person} in row {row} {' and '.join(sides)}.")
         st.caption("The panel below uses the first model.")
         what_if_section(space, found, row)
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from app.registry import own_module
 from app.tables.handles import DataHandle
-from app.tables.people import DECIDED, without_group
+from app.tables.people import FAVORABLE, without_group
 from audits.data import AuditData
 from audits.runs.result import RunResult
 from audits.stats.text import in_words
@@ -108,7 +108,7 @@ def _otherwise(found: RunResult) -> pd.DataFrame:
     """Return the people whom the second model of a comparison decides otherwise."""
     assert found.compared is not None  # noqa: S101  (the page asked for it)
     table = found.compared.changes.people
-    words = {name: table[name].map(DECIDED) for name in ("first decision", "second decision")}
+    words = {name: table[name].map(FAVORABLE) for name in ("first decision", "second decision")}
     words |= {name: table[name].map(in_words) for name in map(str, table) if name.startswith("group: ")}
     return without_group(table.assign(**words))
 

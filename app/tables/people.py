@@ -11,7 +11,6 @@ from audits.data.values import is_missing, text_of
 from audits.stats.text import number
 
 __all__ = [
-    "DECIDED",
     "FAVORABLE",
     "MAX_ASSOCIATION",
     "beside",
@@ -28,8 +27,7 @@ MAX_ASSOCIATION = 2
 """Columns in which two people differ that a sentence names."""
 _MAX_SPREAD = 2_000
 FAVORABLE = {True: "favorable", False: "unfavorable"}
-DECIDED = {True: "favorably", False: "unfavorably"}
-"""A decision in words, as it is and as someone is decided."""
+"""A decision in words, where the data have none."""
 
 
 def beside(raw: pd.DataFrame, headings: Sequence[str], spreads: Mapping[str, float]) -> pd.DataFrame:

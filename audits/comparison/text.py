@@ -120,10 +120,8 @@ def _gap(name: str, first: Estimate, second: Estimate, judged: Judgment) -> str:
         ways = f"{_so_many(sizes[0])} one way, then {sizes[1]} the other"
         return f"The second model turns the {name} round: {ways}."
     if turned:
-        way = "narrows" if abs(after) < abs(before) else "widens"
-        return (
-            f"The second model {way} the {name} from {_so_many(sizes[0])} to {sizes[1]} the other way round."
-        )
+        by = _so_many(points_of(abs(float(change.value or 0.0)), change.n))
+        return f"The second model moves the {name} by {by}: from {sizes[0]} one way to {sizes[1]} the other."
     way = "narrows" if abs(after) < abs(before) else "widens"
     sign = -1.0 if before < 0 or (before == 0 and after < 0) else 1.0
     ends = sorted(sign * float(end or 0.0) for end in (change.low, change.high))

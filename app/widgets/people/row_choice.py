@@ -135,10 +135,11 @@ def _with(table: pd.DataFrame, beside: RawCells | None) -> pd.DataFrame:
 def _in_words(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table whose decisions are called as the data call them."""
     words = vocabulary()
-    if "decision" not in table or not words.yes or not words.no:
+    if not words.yes or not words.no:
         return table
     said = {True: words.yes, False: words.no, "favorable": words.yes, "unfavorable": words.no}
-    return table.assign(decision=[said.get(each, each) for each in table["decision"]])
+    decided = [name for name in ("decision", "first decision", "second decision") if name in table]
+    return table.assign(**{name: [said.get(each, each) for each in table[name]] for name in decided})
 
 
 def _whole(cells: pd.DataFrame) -> pd.DataFrame:
