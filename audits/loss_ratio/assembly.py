@@ -47,6 +47,7 @@ def pack(
         (tests.loss, *tests.loss_ends),
         (tests.errors, *tests.error_ends),
         grounds,
+        tests.groups,
         tolerance=options.tolerance,
         level=options.level,
         material=options.material,

@@ -58,7 +58,7 @@ def against_tolerance(result: LossRatioResult) -> go.Figure:
     last = len(rows) - 1
     figure = go.Figure(decisive(result.judged, last))
     others = rows[:last]
-    trusted = result.judged.badge != "no verdict"
+    trusted = result.judged.badge != "no verdict" or bool(result.judged.see)
     beyond = [trusted and (found.low or 0.0) > result.tolerance for _, found, _ in others]
     figure.add_trace(
         go.Scatter(

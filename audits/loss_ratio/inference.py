@@ -10,13 +10,23 @@ from typing import Any
 
 from scipy.stats import norm
 
+from audits.data import group_name
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment, Verdict, judge
 from audits.stats.means import MeanTest
 from audits.stats.paired_ratio import PairedRatio
-from audits.stats.text import number, p_words, people
+from audits.stats.text import number, p_words, people, people_in
 from audits.stats.verdicts import POWER
 
-__all__ = ["Envelope", "Grounds", "RatioTest", "RatioVerdict", "judge_ratio", "stand"]
+__all__ = [
+    "Envelope",
+    "Grounds",
+    "GroupRatio",
+    "RatioTest",
+    "RatioVerdict",
+    "judge_ratio",
+    "stand",
+    "worst_group",
+]
 
 _CLEARED = 60  # people at least: of fewer, one in twenty others may have any ratio, and nobody here has it
 
@@ -45,6 +55,27 @@ class RatioTest:
     p_value: float | None
     tolerance: float
     reject: bool
+
+
+@dataclass(frozen=True)
+class GroupRatio:
+    """The loss ratio within one group; the intervals of all groups hold together.
+
+    Attributes
+    ----------
+    reached : float, optional
+        Of a search without gradient: lower end over rows that could be written down.
+    """
+
+    attribute: str
+    group: str
+    statistic: Estimate
+    reached: float | None = None
+
+    def beyond(self, tolerance: float) -> bool:
+        """Whether the ratio lies above the tolerance beyond chance."""
+        low = self.statistic.low
+        return low is not None and low > tolerance and (self.reached is None or self.reached > tolerance)
 
 
 @dataclass(frozen=True)
@@ -130,6 +161,7 @@ def stand(
     loss_tests: Sequence[MeanTest],
     error_tests: Sequence[PairedRatio],
     grounds: Grounds,
+    groups: Sequence[GroupRatio] = (),
     *,
     tolerance: float,
     level: float,
@@ -141,6 +173,8 @@ def stand(
     ----------
     loss_tests, error_tests : sequence
         By the metric, and by those at the ends of what the data allow (see `Envelope`).
+    groups : sequence of GroupRatio
+        An average clears nobody: the verdict names the worst group beyond the tolerance.
     material : float
         A mean ratio below `material` times the tolerance is no material difference.
     """
@@ -148,7 +182,16 @@ def stand(
     loss = _test_ratio(Envelope(tuple(loss_tests)), tolerance, level, seen=seen)
     errors = _test_ratio(Envelope(tuple(error_tests)), tolerance, level, seen=seen)
     judged = judge_ratio(loss_tests, grounds, tolerance=tolerance, level=level, material=material)
+    worst = worst_group(groups, tolerance)
+    if judged.verdict != EVIDENCE and worst and not grounds.nothing and grounds.told_p <= level:
+        judged = dataclasses.replace(judged, see=people_in(group_name({worst.attribute: worst.group})))
     return RatioVerdict(loss, errors, judged, _finding(loss, errors, grounds, material, judged))
+
+
+def worst_group(groups: Sequence[GroupRatio], tolerance: float) -> GroupRatio | None:
+    """Return the group whose ratio is largest of those beyond the tolerance; None where there is none."""
+    beyond = [each for each in groups if each.beyond(tolerance)]
+    return max(beyond, key=lambda each: float(each.statistic.value or 0.0), default=None)
 
 
 def judge_ratio(

@@ -73,7 +73,7 @@ def run_tests(data: AuditData, moved: Moves, options: LossRatioOptions) -> Ratio
     ratios = loss_ratios(flow.before, flow.after, floor)
     loss = mean_test(ratios, weights, method=how)
     errors = paired_ratio(moved.after.wrong, moved.before.wrong, weights, method=pairs)
-    shorter = reached = None
+    shorter = reached = rows = None
     if moved.searched is not None:
         shorter = mean_test(loss_ratios(flow.before, moved.searched.shorter, floor), weights).mean
         rows = loss_ratios(flow.before, moved.searched.reached, floor)
@@ -90,7 +90,7 @@ def run_tests(data: AuditData, moved: Moves, options: LossRatioOptions) -> Ratio
         ),
         FlooredRatio(max(floor, ROBUST_FLOOR), careful.mean, careful.lower_bound(options.level)),
         _curve(flow, weights, floor, how, options.level),
-        _groups(data, ratios, how, options.level),
+        _groups(data, ratios, rows, how, options.level),
         shorter,
         reached,
     )
@@ -99,8 +99,13 @@ def run_tests(data: AuditData, moved: Moves, options: LossRatioOptions) -> Ratio
 def with_ends(tests: RatioTests, ends: Sequence[RatioTests]) -> RatioTests:
     """Add what the metrics at the ends of what the data allow give for the same people."""
     reached = [each.reached for each in (tests, *ends) if each.reached is not None]
+    groups = tests.groups
+    if ends:
+        by_group = zip(groups, *(each.groups for each in ends), strict=True)
+        groups = tuple(_group_with_ends(first, others) for first, *others in by_group)
     return dataclasses.replace(
         tests,
+        groups=groups,
         reached=min(reached, default=None),
         loss_ends=tuple(each.loss for each in ends),
         error_ends=tuple(each.errors for each in ends),
@@ -124,8 +129,13 @@ def _curve(
     return tuple(points)
 
 
-def _groups(data: AuditData, ratios: np.ndarray, how: MeanMethod, level: float) -> tuple[GroupRatio, ...]:
-    """Ratios by group of every protected attribute; Bonferroni over those with people enough."""
+def _groups(
+    data: AuditData, ratios: np.ndarray, rows: np.ndarray | None, how: MeanMethod, level: float
+) -> tuple[GroupRatio, ...]:
+    """Ratios by group of every protected attribute; Bonferroni over those with people enough.
+
+    `rows` are those of rows that could be written down, where a search moved people.
+    """
     members = [
         (attribute, value, (data.groups[attribute] == value).to_numpy())
         for attribute in data.protected
@@ -135,13 +145,30 @@ def _groups(data: AuditData, ratios: np.ndarray, how: MeanMethod, level: float) 
     tests = [mean_test(ratios[mask], weights[mask], method=how) for _, _, mask in members]
     looks = max(1, sum(test.enough for test in tests))
     found = []
-    for (attribute, value, _), test in zip(members, tests, strict=True):
+    for (attribute, value, mask), test in zip(members, tests, strict=True):
         estimate = test.interval(level / looks)
         method = test.interval(level).method
         if looks > 1 and test.enough:
             method += f", all {looks} groups together (Bonferroni)"
-        found.append(GroupRatio(attribute, value, dataclasses.replace(estimate, method=method)))
+        reached = None
+        if rows is not None:
+            low = mean_test(rows[mask], weights[mask], method=how).interval(level / looks).low
+            reached = 0.0 if low is None else low
+        found.append(GroupRatio(attribute, value, dataclasses.replace(estimate, method=method), reached))
     return tuple(found)
+
+
+def _group_with_ends(group: GroupRatio, ends: Sequence[GroupRatio]) -> GroupRatio:
+    """Return a group's ratio with an interval that holds those by all metrics."""
+    low, high = ([getattr(each.statistic, end) for each in (group, *ends)] for end in ("low", "high"))
+    reached = [each.reached for each in (group, *ends) if each.reached is not None]
+    statistic = dataclasses.replace(
+        group.statistic,
+        low=None if None in low else min(low),
+        high=None if None in high else max(high),
+        method=f"{group.statistic.method}, over the directions that the data allow",
+    )
+    return dataclasses.replace(group, statistic=statistic, reached=min(reached, default=None))
 
 
 _NOTHING = 1e-6  # length of what is left of a direction, of 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from audits.loss_ratio.inference import Grounds, RatioTest, stand
+from audits.loss_ratio.inference import Grounds, GroupRatio, RatioTest, stand
 from audits.loss_ratio.metrics.distances import AttributeAssociation
 from audits.results import frame_of
 from audits.stats import BaseResult, Estimate, Judgment
@@ -41,15 +41,6 @@ class RotatedMetricRatio:
     degrees: float
     statistic: Estimate
     lower_bound: float | None
-
-
-@dataclass(frozen=True)
-class GroupRatio:
-    """The loss ratio within one group; the intervals of all groups hold together."""
-
-    attribute: str
-    group: str
-    statistic: Estimate
 
 
 @dataclass(frozen=True)
@@ -219,6 +210,7 @@ class LossRatioResult(BaseResult):
             (self.loss_test, *self.loss_ends),
             (self.error_test, *self.error_ends),
             self.words,
+            self.groups,
             tolerance=tolerance,
             level=self.options["level"],
             material=self.options["material"],

@@ -9,7 +9,7 @@ import numpy as np
 from audits.data.encoder_blocks import NumberBlock
 from audits.loss_ratio.attack.losses import MIN_LOSS
 from audits.loss_ratio.attack.people import OF_TREES, Moves
-from audits.loss_ratio.inference import Grounds
+from audits.loss_ratio.inference import Grounds, worst_group
 from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.ratio_tests import RatioTests
@@ -39,6 +39,13 @@ def headline(result: LossRatioResult) -> str:
     size = _times(ratio.value)
     larger = f"makes the model's error {size} larger" if size else "leaves the model's error as it was"
     end = _against(ratio.value, result.tolerance, judged)
+    worst = worst_group(result.groups, result.tolerance) if judged.see else None
+    if worst is not None:
+        inside = "within" if ratio.value <= result.tolerance else "not clearly beyond"
+        end = (
+            f" on average, {inside} your {_times(result.tolerance)} limit, but "
+            f"{_times(worst.statistic.value or 0.0)} larger for {judged.see}."
+        )
     return shortest(*(f"Changing only {what} {larger}{end}" for what in _what(result)))
 
 

@@ -137,10 +137,11 @@ def badge_text(judged: _JudgmentLike) -> str:
         )
     elif badge == "small difference":
         more = f"on average; see {judged.see}" if judged.see else ""
-    elif badge == "cannot tell yet" and judged.people_needed:
-        more = f"needs about {_round(judged.people_needed):,} people"
+    elif badge == "cannot tell yet":
+        needs = f"needs about {_round(judged.people_needed):,} people" if judged.people_needed else ""
+        more = "; ".join(filter(None, [needs, judged.see and f"see {judged.see}"]))
     elif badge == "no verdict":
-        more = judged.reason
+        more = "; ".join(filter(None, [judged.reason, judged.see and f"see {judged.see}"]))
     elif badge == "no material difference":
         limit = limit_words(judged)
         more = f"; see {judged.see}" if judged.see else f", limit {limit}" if limit else ""

@@ -103,7 +103,8 @@ class Judgment:
     decided_by : str
         The condition whose interval it is: ``"average"``, ``"level: gpa 3.0–3.4"``.
     see : str
-        What the run's search found in the attribute that this clears on average; empty where nothing.
+        What the run's search found in the attribute that this clears on average, or whom an average hides;
+        empty where nothing.
     times : float
         How many times the auditor's limit the immaterial values are, as where a level decides an all-clear.
     unit : str

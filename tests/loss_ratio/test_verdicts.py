@@ -9,9 +9,9 @@ import pytest
 
 from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, loss_ratio
-from audits.loss_ratio.inference import Grounds, judge_ratio, stand
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
-from audits.stats.means import MeanTest
+from audits.loss_ratio.inference import Grounds, GroupRatio, judge_ratio, stand
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate
+from audits.stats.means import MeanTest, mean_test
 from audits.stats.paired_ratio import PairedRatio
 from audits.stats.text import number
 from benchmarks.loss_ratio_worlds import found_by_search, people, subject_of
@@ -115,3 +115,33 @@ def test_the_interval_holds_what_every_direction_in_doubt_gives():
     assert found.loss.lower_bound == tests[1].lower_bound(0.05)
     assert found.loss.p_value == tests[1].p_value(1.25)
     assert not found.loss.reject
+
+
+def test_an_average_names_the_group_that_it_hides():
+    """Nine in ten people are not touched; one in ten, all of one group, have twice the error."""
+    everyone = MeanTest(1000, 1.1, 0.3, 0.0)
+    of_group = GroupRatio("age", "old", Estimate(2.0, 1.9, 2.1, 100, "normal"))
+    others = GroupRatio("age", "young", Estimate(1.0, 1.0, 1.0, 900, "normal"))
+    errors = [PairedRatio(80, 10, 0, 1000)]
+    found = stand([everyone], errors, MOVED, (of_group, others), **ASKED).judged
+    assert found.verdict == NO_MATERIAL
+    assert "old" in found.see
+    assert found.see in found.badge_text
+    between = dataclasses.replace(of_group, reached=1.0)  # no row that could be written down shows it
+    assert not stand([everyone], errors, MOVED, (between, others), **ASKED).judged.see
+    assert not stand([everyone], errors, MOVED, (of_group, others), **{**ASKED, "tolerance": 1.95}).judged.see
+    untold = dataclasses.replace(MOVED, told_p=0.5)
+    assert not stand([everyone], errors, untold, (of_group, others), **ASKED).judged.see
+
+
+def test_groups_that_are_alike_are_not_named_by_chance():
+    """Ratios of everyone lie just below the limit: in 400 samples, few name one of six groups."""
+    rng, named = np.random.default_rng(5), 0
+    for _ in range(400):
+        ratios = 1 + 0.25 * rng.exponential(size=600)
+        groups = rng.integers(0, 6, 600)
+        rows = [mean_test(ratios[groups == k]).interval(0.05 / 6) for k in range(6)]
+        told = tuple(GroupRatio("g", str(k), each) for k, each in enumerate(rows))
+        judged = stand([mean_test(ratios)], [PairedRatio(80, 10, 0, 600)], MOVED, told, **ASKED).judged
+        named += bool(judged.see)
+    assert named <= 22  # 2.5% promised
