@@ -176,8 +176,8 @@ def check_trained(draft: Mapping[str, Any]) -> None:
     """Raise `InputError` unless the model is trained here, so that it can be trained again."""
     if not draft["spec"]["model"].get("train"):
         raise InputError(
-            "model",
-            "must be trained here, because it is trained again",
+            "model.train",
+            "is missing: mitigation trains the model again, and this one was trained elsewhere",
             advice="train one on the page Data & model, or use evenhand.mitigate in a notebook",
         )
 

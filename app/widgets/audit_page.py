@@ -51,6 +51,7 @@ def audit_page(
     show: Callable[[RunResult, Workspace, Mapping[str, Any]], None],
     below: Callable[[Workspace, Mapping[str, Any]], None] | None = None,
     while_running: Callable[[RunProgress], None] | None = None,
+    check: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> None:
     """Draw the page of `audit`.
 
@@ -69,6 +70,8 @@ def audit_page(
         Draws what else stands below the question.
     while_running
         Draws what else there is to see of a run that goes on, below its progress.
+    check
+        Raises `InputError` for a draft that cannot be audited, before anything is asked.
     """
     record = AUDITS[audit]
     heading, question = record.title, page_text(f"{audit}_question", record.question)
@@ -93,6 +96,8 @@ def audit_page(
     title(heading, subject_line(draft, summary))
     stand_in_note(space, draft)
     try:
+        if check is not None:
+            check(draft)
         with st.sidebar:
             with settings_fold(done=audit in latest_audits(space, draft)):
                 chosen = choose(draft, data, summary)
@@ -108,7 +113,8 @@ def audit_page(
         standing = jobs.status_of(space, spec)
     except InputError as error:
         notices.problem(str(error))
-        if error.where == "model" and "predictions" in draft["spec"]["model"]:
+        stored = error.where == "model" and "predictions" in draft["spec"]["model"]
+        if stored or error.where == "model.train":
             offer_stand_in(space, draft, data)
         if error.where.startswith("data."):
             _to_data("Fix this on the data page")

@@ -1,4 +1,4 @@
-"""A model taught to repeat stored decisions, for what a column of predictions cannot be asked."""
+"""A model trained here in place of one that cannot be asked, or not be trained again."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from app import state
 from app.drafts.drafts import made_groups
 from app.tables.handles import DataHandle
 from app.widgets import notices
+from app.widgets.subject import model_words
 from app.workspaces.workspace import Workspace
 
 __all__ = ["offer_stand_in", "stand_in_note", "with_stand_in", "without_stand_in"]
@@ -20,33 +21,31 @@ _KIND = "mlp"  # bends as decisions do, and has the gradients that individual fa
 
 
 def offer_stand_in(space: Workspace, draft: Mapping[str, Any], data: DataHandle) -> None:
-    """Offer to train a model on the stored decisions, and to audit that, with one click."""
+    """Offer to train a model on the stored decisions, or on the label, and to audit that, with one click."""
     made = with_stand_in(draft, data.features, data.protected)
     if made is None:
         return
-    st.text(
-        "Or train a small network to reproduce the stored decisions, and audit that instead. Findings "
-        "then apply to the stand-in, which gets some decisions wrong."
-    )
-    st.button(
-        "Audit a stand-in for these decisions",
-        key="stand-in",
-        type="primary",
-        on_click=_change,
-        args=(space, made),
-    )
+    if "predictions" in draft["spec"]["model"]:
+        told = "Or train a small network to reproduce the stored decisions, and audit that instead."
+        label = "Audit a stand-in for these decisions"
+    else:
+        label = made["spec"]["data"]["label"]
+        column = label["column"] if isinstance(label, dict) else label
+        told = f"Or train a logistic regression on {column!r}, and audit that instead."
+        label = "Audit a model trained here"
+    st.text(f"{told} Findings then apply to that model, which gets some people wrong.")
+    st.button(label, key="stand-in", type="primary", on_click=_change, args=(space, made))
 
 
 def stand_in_note(space: Workspace, draft: Mapping[str, Any]) -> None:
-    """Say that a stand-in is audited where one is, with the way back to the decisions."""
+    """Say that a stand-in is audited where one is, with the way back to the model it stands for."""
     if _BEFORE not in draft:
         return
-    notices.note(
-        "This audits a stand-in: a network trained to reproduce the stored decisions. Its accuracy, on "
-        "the page Groups, says how well it does."
-    )
+    stored = "predictions" in draft[_BEFORE]["model"]
+    what = "a network trained to reproduce the stored decisions" if stored else "a model trained here"
+    notices.note(f"This audits a stand-in: {what}. Its accuracy, on the page Groups, says how well it does.")
     st.button(
-        "Back to the stored decisions",
+        f"Back to {'the stored decisions' if stored else model_words(draft[_BEFORE]['model'])}",
         key="stand-in-back",
         on_click=_change,
         args=(space, without_stand_in(draft)),
@@ -56,12 +55,17 @@ def stand_in_note(space: Workspace, draft: Mapping[str, Any]) -> None:
 def with_stand_in(
     draft: Mapping[str, Any], features: tuple[str, ...], protected: tuple[str, ...]
 ) -> dict[str, Any] | None:
-    """Return the draft whose label is the stored decision and whose model is trained on it.
+    """Return the draft whose label is the stored decision, or its own, and whose model is trained on it.
 
-    It reads protected attributes too: what decided may have known them. None where decisions follow from
-    thresholds that differ by group, which no single label says.
+    It reads protected attributes too where it repeats decisions: what decided may have known them. None where
+    decisions follow from thresholds that differ by group, which no single label says, or there is no label.
     """
     spec = draft["spec"]
+    kept = {key: spec[key] for key in ("data", "model", "threshold") if key in spec}
+    if "predictions" not in spec["model"]:
+        if spec["data"].get("label") is None or "train" in spec["model"]:
+            return None
+        return {**draft, "spec": {**spec, "model": {"train": "logistic"}, "threshold": 0.5}, _BEFORE: kept}
     told, threshold = spec["model"].get("predictions") or {}, spec.get("threshold", 0.5)
     data = {key: value for key, value in spec["data"].items() if key not in {"label", "favorable"}}
     if "label" in told and spec["data"].get("favorable") is not None:
@@ -74,7 +78,6 @@ def with_stand_in(
     stored = told.get("label") or told.get("score")
     apart = {stored, *made_groups(spec["data"])}
     data["features"] = [name for name in dict.fromkeys((*features, *protected)) if name not in apart]
-    kept = {key: spec[key] for key in ("data", "model", "threshold") if key in spec}
     made = {**spec, "data": data, "model": {"train": _KIND}, "threshold": 0.5}
     return {**draft, "spec": made, _BEFORE: kept}
 
