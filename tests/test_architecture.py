@@ -274,7 +274,6 @@ NAMED = {
 }
 MONITOR = "a monitor measures everyone who comes in as a sensitivity audit did"
 IMPORTED = {
-    "audits/runs/search.py": ({"rule_sets"}, "the search that a run makes before it clears is this audit"),
     "app/examples.py": ({"groups"}, "what the card of an example shows"),
     "app/tour/story.py": (
         {"groups", "rule_sets", "flipset", "attribute_swap"},

@@ -25,11 +25,12 @@ from audits.rule_sets import LeaderRow, RuleSetsResult, alike, leaderboard_frame
 from audits.rule_sets.figures import leaderboard as figures
 from audits.rule_sets.record import AUDIT
 from audits.rule_sets.sections import SAID, around
-from audits.rule_sets.text import GroupNames, group_of
+from audits.rule_sets.text import GroupNames
 from audits.runs.result import RunResult
 from audits.stats import EVIDENCE
 from audits.stats.text import count, percent, several
 from audits.stats.vocabulary import vocabulary
+from audits.subgroups.phrases import group_of
 from audits.text import begun
 
 if TYPE_CHECKING:

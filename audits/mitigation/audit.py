@@ -307,10 +307,11 @@ def _pack(
     return MitigationResult(
         options=dataclasses.asdict(options),
         judged=judged,
-        finding=finding(noun, group.words, first, last, judged, len(steps)),
+        finding=finding(noun, group.people, first, last, judged, len(steps)),
         warnings=tuple(warnings),
         rows={"audited": subject.data.n, "used": subject.data.n, "left_out": {}},
         rule_set=group.words,
+        group=group.people,
         direction=group.direction,
         steps=steps,
         chosen=chosen,

@@ -10,6 +10,7 @@ from audits.drawing.marks import reaching
 from audits.drawing.style import CONTEXT, FOCUS, INK, finish
 from audits.mitigation.result import METHODS, MitigationResult
 from audits.stats.text import count, number, percent
+from audits.stats.vocabulary import vocabulary
 
 __all__ = ["amounts", "frontier", "left"]
 
@@ -30,7 +31,7 @@ def left(result: MitigationResult) -> go.Figure:
         place: f"after {count(result.steps[place].added)} samples" for place in {result.chosen} - {0}
     }
     rows = [(name, result.steps[place].difference, "") for place, name in told.items()]
-    title = "favorable share of the group,<br>minus the others (points)"
+    title = f"{vocabulary().share_yes} in the group,<br>minus the others (points)"
     return differences(result.judged, rows, title=title, unit=100.0, ordered=False)
 
 

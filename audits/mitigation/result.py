@@ -103,8 +103,8 @@ class MitigationResult(BaseResult):
 
     Attributes
     ----------
-    rule_set : str
-        The group with the largest score on the training rows.
+    rule_set, group : str
+        The group with the largest score on the training rows: its rules, and its people in words.
     steps : tuple of Step
         First the model as it was, then with growing numbers of samples.
     chosen : int
@@ -130,6 +130,7 @@ class MitigationResult(BaseResult):
     frontier_by: str = ""
     frontier_measure: str = ""
     best: int = 0
+    group: str = ""
 
     def frontier_frame(self) -> pd.DataFrame:
         """Return the points of the frontier as a table, in shares."""

@@ -6,8 +6,8 @@ from audits.mitigation import figures
 from audits.mitigation.result import MitigationResult
 from audits.records import Exhibit, Section
 from audits.stats.badges import interval_text
-from audits.stats.text import number, percent, percent_interval
-from audits.text import begun
+from audits.stats.text import percent, percent_interval
+from audits.text import begun, points_of
 
 __all__ = ["section"]
 
@@ -51,7 +51,7 @@ def _frontier(result: MitigationResult) -> tuple[Exhibit, ...]:
     best = result.frontier[result.best]
     name = "the model" if best.name == "as it was" else best.name
     title = (
-        f"{begun(name)} leaves a gap of {number(100 * (best.gap.value or 0.0))} points at "
+        f"{begun(name)} leaves a gap of {points_of(best.gap.value or 0.0, 999)} points at "
         f"{percent(best.accuracy.value, 999)} correct decisions"
     )
     rate = result.frontier_measure.replace("_", " ")

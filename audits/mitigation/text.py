@@ -5,6 +5,7 @@ from __future__ import annotations
 from audits.mitigation.result import MitigationResult, Step
 from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
 from audits.stats.text import count, number, out_of, percent
+from audits.stats.vocabulary import vocabulary
 from audits.subgroups.attributes import quote_rule_set
 from audits.text import brief, of_people, shortest
 
@@ -14,7 +15,8 @@ __all__ = ["finding", "headline"]
 def headline(result: MitigationResult) -> str:
     """Say what the training did for the group, and whether a difference is left."""
     first, last = result.steps[0], result.steps[result.chosen]
-    names = [brief(quote_rule_set(result.rule_set), most) for most in (99, 9, 6, 4)]
+    whole = result.group or quote_rule_set(result.rule_set)  # runs saved earlier have no words for it
+    names = [brief(whole, most) for most in (99, 9, 6, 4)]
     if last.added == 0:
         return shortest(
             *(f"No further training examples helped {name} without losing accuracy." for name in names)
@@ -25,8 +27,9 @@ def headline(result: MitigationResult) -> str:
         EVIDENCE: "still apart from the others",
         NO_MATERIAL: "about as often as the others",
     }.get(result.verdict, "we can't tell whether a gap is left")
-    get = "gets" if after.startswith("1 of") else "get"
-    end = f"{after} {get} the favorable decision instead of {before.split(' of ')[0]}: {left}."
+    words = vocabulary()
+    are = words.is_yes if after.startswith("1 of") else words.are_yes
+    end = f"{after} {are} instead of {before.split(' of ')[0]}: {left}."
     return shortest(*(f"With {count(last.added)} more training examples of {name}, {end}" for name in names))
 
 
@@ -36,14 +39,16 @@ def finding(noun: str, group: str, first: Step, last: Step, judged: Judgment, lo
     def gap(step: Step) -> str:
         found = step.difference
         if found.value is None or found.low is None or found.high is None:
-            return "cannot be compared with the others'"
+            return "as often as cannot be told"
         below = found.value < 0
         ends = (-found.value, -found.high, -found.low) if below else (found.value, found.low, found.high)
         value, low, high = (number(100 * end).replace("-", "−") for end in ends)
-        return f"{value} points {'below' if below else 'above'} the others' ({low} to {high})"
+        return f"{value} points {'less' if below else 'more'} often than the others ({low} to {high})"
 
     people, own = first.difference.n, count(first.favorable_in.n)
-    begin = f"On {count(people)} held-out {noun}, the favorable share of {group} ({own}) is"
+    begin = (
+        f"On {count(people)} held-out {noun}, the share {vocabulary().yes or 'favored'} of {group} ({own}) is"
+    )
     accuracy = f"{percent(first.accuracy.value, people)}"
     corrected = f", corrected for {looks} models" if looks > 1 else ""
     needed = (

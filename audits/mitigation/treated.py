@@ -22,6 +22,7 @@ from audits.subgroups.binning import number_edges, read_attributes
 from audits.subgroups.cells import Cells, count_cells, memberships
 from audits.subgroups.options import RuleOptions
 from audits.subgroups.perturbation import perturb, perturbable
+from audits.subgroups.phrases import group_of
 from audits.subgroups.scores import differences
 from audits.subgroups.search import FrequentRuleSets, Search
 from audits.subgroups.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
@@ -43,6 +44,8 @@ class TreatedRuleSet:
         On the training rows.
     admitted : dict
         Levels by attribute: what is the same in other rows.
+    words, people : str
+        Its rules, and its people as a noun phrase.
     direction : {"advantaged", "harmed"}
     inside : bool array (n,)
         Training rows that belong to it.
@@ -51,6 +54,7 @@ class TreatedRuleSet:
     rules: np.ndarray
     admitted: dict[str, tuple[str, ...]]
     words: str
+    people: str
     direction: str
     inside: np.ndarray
 
@@ -119,7 +123,13 @@ def find_worst(groups: GroupKind, subject: Subject, options: MitigationOptions) 
     }
     inside = memberships(cells, attributes, rules[:1])[0][cells.row_cell]
     words = rule_words(attributes, rules[:1])[0]
-    return TreatedRuleSet(rules[:1], admitted, words, "advantaged" if gaps[0] > 0 else "harmed", inside)
+    told = [
+        {"attribute": item.name, "words": item.words[rule], "values": admitted[item.name]}
+        for item, rule in zip(attributes, rules[0], strict=True)
+        if rule >= 0
+    ]
+    direction = "advantaged" if gaps[0] > 0 else "harmed"
+    return TreatedRuleSet(rules[:1], admitted, words, group_of(told), direction, inside)
 
 
 def _would_do(groups: GroupKind, counted: Counted) -> str:

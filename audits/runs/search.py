@@ -22,6 +22,7 @@ from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult
 from audits.runs.spec import AuditRequest
 from audits.stats.verdicts import judged_of
+from audits.subgroups.phrases import group_of
 
 __all__ = ["with_search"]
 
@@ -89,8 +90,6 @@ def _beside(audit: AuditResult, found: Any, protected: Sequence[str]) -> AuditRe
     )
     if row is None or not hasattr(audit.result, "judged"):
         return audit
-    from audits.rule_sets.text import group_of  # late: it brings statistics that few runs need
-
     see = group_of(row.rules)
     return dataclasses.replace(
         audit, result=dataclasses.replace(audit.result, judged=dataclasses.replace(judged, see=see))

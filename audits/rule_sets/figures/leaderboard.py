@@ -14,10 +14,10 @@ from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, distinct, 
 from audits.rule_sets.figures.around import by_measure, conditions, lattice
 from audits.rule_sets.figures.rows import label_rows, neighbours, profile
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
-from audits.rule_sets.text import group_of
 from audits.stats import EVIDENCE
 from audits.stats.text import count, estimate_text, in_words, number, p_words, people, percent, several
 from audits.stats.vocabulary import vocabulary
+from audits.subgroups.phrases import group_of
 
 __all__ = [
     "by_measure",
