@@ -39,16 +39,14 @@ def finding(noun: str, group: str, first: Step, last: Step, judged: Judgment, lo
     def gap(step: Step) -> str:
         found = step.difference
         if found.value is None or found.low is None or found.high is None:
-            return "as often as cannot be told"
+            return "too few times to compare them with the others"
         below = found.value < 0
         ends = (-found.value, -found.high, -found.low) if below else (found.value, found.low, found.high)
         value, low, high = (number(100 * end).replace("-", "−") for end in ends)
         return f"{value} points {'less' if below else 'more'} often than the others ({low} to {high})"
 
     people, own = first.difference.n, count(first.favorable_in.n)
-    begin = (
-        f"On {count(people)} held-out {noun}, the share {vocabulary().yes or 'favored'} of {group} ({own}) is"
-    )
+    begin = f"On {count(people)} held-out {noun}, {group} ({own}) {vocabulary().are_yes}"
     accuracy = f"{percent(first.accuracy.value, people)}"
     corrected = f", corrected for {looks} models" if looks > 1 else ""
     needed = (
@@ -59,8 +57,7 @@ def finding(noun: str, group: str, first: Step, last: Step, judged: Judgment, lo
     if last.added == 0:
         return (
             f"{begin} {gap(first)}{corrected}; no number of samples made the gap smaller without losing "
-            "accuracy "
-            f"({accuracy}).{needed}"
+            f"accuracy ({accuracy}).{needed}"
         )
     return (
         f"{begin} {gap(first)}; after training with {count(last.added)} samples against the trend, "
