@@ -13,7 +13,7 @@ from app.latest_runs import KEY
 from app.pages import QUESTIONS, page_of
 from app.widgets.notices import label
 from app.workspaces.workspace import Workspace
-from audits.runs.headline import RunFinding
+from audits.runs.headline import RunFinding, RunHeadline
 from audits.runs.registry import AUDITS
 from audits.stats import BADGES
 from audits.stats.vocabulary import vocabulary
@@ -25,6 +25,7 @@ def question_cards(
     space: Workspace,
     draft: Mapping[str, Any],
     findings: list[RunFinding],
+    headline: RunHeadline | None,
     latest: Mapping[str, dict[str, Any]],
     usual: Mapping[str, dict[str, Any]],
     begun: Mapping[str, jobs.SpecStatus],
@@ -39,7 +40,9 @@ def question_cards(
                 st.markdown(f"**{question.partition(' ')[2]}**")
                 found = [by_name[name] for name in names if name in by_name]
                 if found:
-                    _answer(min(found, key=_weight), latest, findings[0])
+                    first = min(found, key=_weight)
+                    said = headline is not None and first.place == headline.leads.place
+                    _answer(first, latest, said=said)
                 else:
                     _not_run(space, draft, names, usual, begun)
         if left:
@@ -64,10 +67,10 @@ def _weight(finding: RunFinding) -> int:
     return BADGES.index(finding.audit.result.judged.badge)
 
 
-def _answer(finding: RunFinding, latest: Mapping[str, dict[str, Any]], leads: RunFinding) -> None:
-    """Write what the audit found, with its own badge, and link to the run; what leads is said above."""
+def _answer(finding: RunFinding, latest: Mapping[str, dict[str, Any]], *, said: bool) -> None:
+    """Write the audit's own badge and, unless the headline has `said` it, what it found; link to the run."""
     st.badge(finding.audit.result.judged.badge_text, color="gray")
-    if finding is not leads:
+    if not said:
         st.text(finding.sentence)
     record = latest[finding.audit.name]
     query = {**record.get("address", {}), **state.where(), "run": [record["key"][:KEY]]}

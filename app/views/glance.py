@@ -65,8 +65,8 @@ if example and not space.read_only and begin_example(space, draft, usual, {*late
     st.rerun()
 
 findings = findings_of(together) if latest else []
-if findings:
-    headline = headline_of(together, asked=not example)
+headline = headline_of(together, asked=not example) if findings else None
+if headline is not None:
     result_headline(headline.leads.sentence, headline.leads.judged)
     if headline.asked is not None:
         st.text(f"Asked: {headline.asked.badge_text}. {headline.asked.sentence}")
@@ -93,4 +93,4 @@ if first in latest:
         show_section(Section("", cached_section(AUDITS[first], result).exhibits[:1]), prefix="glance-")
     badge_matrix(result)
 
-question_cards(space, draft, findings, latest, usual, begun)
+question_cards(space, draft, findings, headline, latest, usual, begun)
