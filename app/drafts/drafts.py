@@ -167,7 +167,7 @@ def check_invents(draft: Mapping[str, Any]) -> None:
     if "predictions" in draft["spec"]["model"]:
         raise InputError(
             "model",
-            "must be the model itself here, not a column of predictions",
+            "must be one that can be asked about changed people, not a column of predictions",
             advice="upload a model file, or train one, on the page Data & model",
         )
 

@@ -34,7 +34,9 @@ def any_audit_page(name: str, check: Callable[[Mapping[str, Any]], None] | None 
     """Draw the page of the audit `name`; `check` raises `InputError` for a draft that it cannot audit."""
     record = AUDITS[name]
 
-    def choose(_draft: Mapping[str, Any], data: DataHandle, _summary: Summary) -> ChosenOptions | None:
+    def choose(draft: Mapping[str, Any], data: DataHandle, _summary: Summary) -> ChosenOptions | None:
+        if check is not None:
+            check(draft)
         return _choose(record, tuple(data.protected))
 
     needed = [_label(record, each) for each in options_of(record.options) if each.required]
@@ -43,7 +45,6 @@ def any_audit_page(name: str, check: Callable[[Mapping[str, Any]], None] | None 
         needs=f"Choose first: {', '.join(needed)}.",
         choose=choose,
         show=lambda found, _, draft: result_page(name, found, draft),
-        check=check,
     )
 
 

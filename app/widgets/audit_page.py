@@ -51,7 +51,6 @@ def audit_page(
     show: Callable[[RunResult, Workspace, Mapping[str, Any]], None],
     below: Callable[[Workspace, Mapping[str, Any]], None] | None = None,
     while_running: Callable[[RunProgress], None] | None = None,
-    check: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> None:
     """Draw the page of `audit`.
 
@@ -70,8 +69,6 @@ def audit_page(
         Draws what else stands below the question.
     while_running
         Draws what else there is to see of a run that goes on, below its progress.
-    check
-        Raises `InputError` for a draft that cannot be audited, before anything is asked.
     """
     record = AUDITS[audit]
     heading, question = record.title, page_text(f"{audit}_question", record.question)
@@ -95,11 +92,10 @@ def audit_page(
         return
     title(heading, subject_line(draft, summary))
     stand_in_note(space, draft)
+    choices = st.sidebar.empty()
     try:
-        if check is not None:
-            check(draft)
         with st.sidebar:
-            with settings_fold(done=audit in latest_audits(space, draft)):
+            with choices.container(), settings_fold(done=audit in latest_audits(space, draft)):
                 chosen = choose(draft, data, summary)
             bar = st.container(key="run-bar")
         if chosen is None:
@@ -112,6 +108,8 @@ def audit_page(
         spec = audit_spec(draft, audit, chosen.options)
         standing = jobs.status_of(space, spec)
     except InputError as error:
+        if error.where.partition(".")[0] in {"data", "model"}:  # which nothing in the sidebar mends
+            choices.empty()
         notices.problem(str(error))
         stored = error.where == "model" and "predictions" in draft["spec"]["model"]
         if stored or error.where == "model.train":

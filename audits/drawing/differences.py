@@ -13,6 +13,8 @@ from audits.stats.text import number
 
 __all__ = ["differences"]
 
+_MOST = 12
+
 
 def differences(
     judged: Judgment,
@@ -37,12 +39,17 @@ def differences(
     limit : pair of float or None, optional
         Ends of what does not matter; None is without end. By default that of `judged`.
     ordered : bool
-        Whether the largest stands highest; otherwise the first.
+        Whether the largest stands highest, and of many only the largest are drawn; otherwise the first.
     """
     known = [row for row in rows if row[1].value is not None]
     if not known:
         return empty("There is nobody to compare with.")
     known = sorted(known, key=lambda row: row[1].value or 0.0) if ordered else known[::-1]
+    if ordered and len(known) > _MOST:
+        title = f"{title} · {_MOST} of {len(known)}, the others in the table"
+        sizes = [(row[1] != judged.interval, -abs(row[1].value or 0.0)) for row in known]
+        largest = sorted(range(len(known)), key=sizes.__getitem__)[:_MOST]
+        known = [known[place] for place in sorted(largest)]
     names, found = distinct([name for name, _, _ in known], longest=44), [each for _, each, _ in known]
     first = next((k for k, each in enumerate(found) if each == judged.interval), None)
     figure = go.Figure() if first is None else go.Figure(decisive(judged, first, unit))

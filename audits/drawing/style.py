@@ -37,6 +37,7 @@ __all__ = [
     "smaller_dots_where_narrow",
     "stacked_panels",
     "stacked_where_narrow",
+    "without_shared",
     "wrap_title",
 ]
 
@@ -382,18 +383,31 @@ def distinct(names: Sequence[str], *, longest: int = 28) -> list[str]:
     """
     names = [in_words(name) for name in names]
     found = [describe(name, longest=longest) for name in names]
-    alike = _duplicate_places(found)
-    words = [names[place].split(" ") for place in alike]
-    shared = next((k for k, each in enumerate(zip(*words, strict=False)) if len(set(each)) > 1), 0)
-    for place, own in zip(alike if shared else [], words, strict=False):  # what all share tells none apart
-        names[place] = f"…{' '.join(own[shared:])}"
-        found[place] = describe(names[place], longest=longest)
+    names = without_shared(names, found)
+    found = [describe(name, longest=longest) for name in names]
     for place in _duplicate_places(found):
         head = longest // 2
         ending = names[place][head - longest + 1 :]
         found[place] = describe(f"{names[place][:head]}…{ending}", longest=longest)
     for number, place in enumerate(_duplicate_places(found), start=1):
         found[place] = f"{found[place]} ({number})"
+    return found
+
+
+def without_shared(names: Sequence[str], shown: Sequence[str]) -> list[str]:
+    """Return names of which those that are `shown` alike begin where they differ.
+
+    Examples
+    --------
+    >>> without_shared(["one", "people of the north", "people of the south"], ["one", "people …", "people …"])
+    ['one', '…north', '…south']
+    """
+    alike = _duplicate_places(shown)
+    words = [names[place].split(" ") for place in alike]
+    shared = next((k for k, each in enumerate(zip(*words, strict=False)) if len(set(each)) > 1), 0)
+    found = list(names)
+    for place, own in zip(alike if shared else [], words, strict=False):
+        found[place] = f"…{' '.join(own[shared:])}"
     return found
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
+import numpy as np
 import plotly.graph_objects as go
 
 from audits.drawing.differences import differences
@@ -20,6 +22,7 @@ __all__ = ["bias", "flow_list", "flow_matrix", "largest_flow", "roles", "sankey"
 
 
 MAX_LETTERS = 40  # of a subgroup's name
+MAX_SIDE = 12  # subgroups of a side that are drawn apart
 
 
 def sankey(result: OutcomeTransportResult) -> go.Figure:
@@ -52,39 +55,58 @@ def largest_flow(result: OutcomeTransportResult) -> str:
 
 
 def _flows(result: OutcomeTransportResult) -> FlowMap:
+    """Return the flows as drawn: of many subgroups the largest, the others of a side together."""
     flows = result.flows
-    names = [
-        [
-            f"{name} ({count(n)})"
-            for name, n in zip(distinct(list(map(words, each)), longest=MAX_LETTERS), people, strict=True)
-        ]
-        for words, each, people in (
-            (partial(source_words, result), flows.rows, flows.row_people),
-            (subgroup_words, flows.columns, flows.column_people),
-        )
+    mass, focus = np.asarray(flows.mass), focus_group(result)
+    rows, row_names = _drawn(flows.rows, flows.row_people, focus, partial(source_words, result))
+    columns, column_names = _drawn(flows.columns, flows.column_people, focus, subgroup_words)
+    people = np.asarray(flows.row_people)
+    inside = [float(people[r].sum()) for r in rows]
+    # a share of subgroups together is that of their people
+    weighed = np.asarray(flows.share) * people[:, None]
+    cells = [[np.ix_(r, c) for c in columns] for r in rows]
+    shares = [
+        [float(weighed[at].sum()) / max(n, 1e-300) for at in row]
+        for row, n in zip(cells, inside, strict=True)
     ]
-    cells = [[(r, c) for c in range(len(flows.columns))] for r in range(len(flows.rows))]
-    focus = focus_group(result)
+
+    def key(r: list[int], c: list[int]) -> list[str]:
+        return [flows.rows[r[0]], flows.columns[c[0]]] if len(r) == len(c) == 1 else []
+
+    def told(i: int, j: int) -> str:
+        r, c = rows[i], columns[j]
+        more = _between(result, r[0], c[0]) if key(r, c) else ""
+        return f"{percent(shares[i][j], inside[i])} of {row_names[i]} → {column_names[j]}{more}"
+
+    keys = [[key(r, c) for c in columns] for r in rows]
     return FlowMap(
-        rows=names[0],
-        columns=names[1],
-        mass=flows.mass,
-        share=flows.share,
-        words=[
-            [
-                f"{percent(flows.share[r][c], flows.row_people[r])} of {names[0][r]} → {names[1][c]}"
-                f"{_between(result, r, c)}"
-                for r, c in row
-            ]
-            for row in cells
-        ],
-        people=[
-            [people_id({"run": "", "flow": [flows.rows[r], flows.columns[c]]}) for r, c in row]
-            for row in cells
-        ],
-        keys=[[[flows.rows[r], flows.columns[c]] for r, c in row] for row in cells],
-        focus=frozenset(r for r, name in enumerate(flows.rows) if group_of(name) == focus),
+        rows=row_names,
+        columns=column_names,
+        mass=[[float(mass[at].sum()) for at in row] for row in cells],
+        share=shares,
+        words=[[told(i, j) for j in range(len(columns))] for i in range(len(rows))],
+        people=[[people_id({"run": "", "flow": key}) if key else "" for key in row] for row in keys],
+        keys=keys,
+        focus=frozenset(i for i, r in enumerate(rows) if len(r) == 1 and group_of(flows.rows[r[0]]) == focus),
     )
+
+
+def _drawn(
+    subgroups: Sequence[str], people: Sequence[float], focus: str, words: Callable[[str], str]
+) -> tuple[list[list[int]], list[str]]:
+    """Return which subgroups stand in each row of a side, those of `focus` ahead, and what it is called."""
+    places = list(range(len(subgroups)))
+    if len(places) > MAX_SIDE:
+        places.sort(key=lambda place: (group_of(subgroups[place]) != focus, -people[place]))
+        places = sorted(places[: MAX_SIDE - 1])
+    names = distinct([words(subgroups[place]) for place in places], longest=MAX_LETTERS)
+    drawn = [[place] for place in places]
+    said = [f"{name} ({count(people[place])})" for name, place in zip(names, places, strict=True)]
+    rest = [place for place in range(len(subgroups)) if place not in places]
+    if rest:
+        drawn.append(rest)
+        said.append(f"{len(rest)} smaller subgroups ({count(sum(people[place] for place in rest))})")
+    return drawn, said
 
 
 def _people(level: str, group: str) -> str:

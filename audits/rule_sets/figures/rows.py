@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.marks import whiskers
 from audits.drawing.selected import people_id
-from audits.drawing.style import CLEAR, CONTEXT, FOCUS, INK, annotate, describe, empty, finish
+from audits.drawing.style import CLEAR, CONTEXT, FOCUS, INK, annotate, describe, empty, finish, without_shared
 from audits.stats.text import count, number, people
 
 __all__ = ["label_rows", "neighbours", "profile"]
@@ -24,7 +25,8 @@ def label_rows(figure: go.Figure, labels: Sequence[str], sizes: Sequence[str] = 
 
     Returns the height.
     """
-    lines = [textwrap.wrap(label, _LINE, max_lines=most, placeholder=" …") or [""] for label in labels]
+    cut = partial(textwrap.wrap, width=_LINE, max_lines=most, placeholder=" …")
+    lines = [cut(each) or [""] for each in without_shared(labels, [" ".join(cut(each)) for each in labels])]
     for part, size in zip(lines, sizes, strict=False):
         if len(part[-1]) + len(size) + 3 <= _LINE:
             part[-1] += f" · {size}"
