@@ -77,8 +77,9 @@ def leaderboard(
     add_legend(figure, [*decides, *((words, box(color)) for words, color, each in looks if each in sure)])
     height = label_rows(
         figure,
-        [f"{'✓ ' if row.confirmed else ''}{group_of(row.rules)}" for row in shown],
+        [group_of(row.rules) for row in shown],
         [_rates(row) for row in shown],
+        marks=["✓ " if row.confirmed else "" for row in shown],
     )
     reach = max(_REACH, *(1.05 * abs(100 * (end or 0)) for row in shown for end in _ends(row)))
     figure.update_xaxes(

@@ -20,13 +20,22 @@ _LINE = 56  # letters of a label that fit a narrow page
 BAR = 18  # pixels
 
 
-def label_rows(figure: go.Figure, labels: Sequence[str], sizes: Sequence[str] = (), most: int = 2) -> int:
+def label_rows(
+    figure: go.Figure,
+    labels: Sequence[str],
+    sizes: Sequence[str] = (),
+    most: int = 2,
+    marks: Sequence[str] | None = None,
+) -> int:
     """Write each row's label, in `most` lines, and size above its mark, where a narrow page has room.
+
+    `marks` stand before the labels.
 
     Returns the height.
     """
     cut = partial(textwrap.wrap, width=_LINE, max_lines=most, placeholder=" …")
-    lines = [cut(each) or [""] for each in without_shared(labels, [" ".join(cut(each)) for each in labels])]
+    told = without_shared(labels, [" ".join(cut(each)) for each in labels])
+    lines = [cut(f"{mark}{each}") or [""] for mark, each in zip(marks or [""] * len(told), told, strict=True)]
     for part, size in zip(lines, sizes, strict=False):
         if len(part[-1]) + len(size) + 3 <= _LINE:
             part[-1] += f" · {size}"
