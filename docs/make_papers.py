@@ -24,7 +24,7 @@ Made by `make docs` from `docs/papers.yaml`. Every definition, theorem, algorith
 paper numbers, and every number beside them: where it is, what was published, what comes out here, how that
 was drawn, whether it is reproduced, why they differ, and the test that holds it. A dash under *published*
 means that the paper states no number. Names such as `relative-3a` are run by
-`python -m benchmarks.papers NAME`. How each room departs from its paper stands at the top of its package.
+`python -m benchmarks.papers NAME`. How each audit departs from its paper stands at the top of its package.
 
 *Reproduced* says: `yes`, the number or the stated order; `pattern`, the direction and not the digits;
 `in part`, some of the numbers; `no`; `not run`, with the reason.
