@@ -45,16 +45,26 @@ WIDTHS = """[document.documentElement, document.querySelector('[data-testid="stM
 COUNT_RUNS = """
     window.scriptRuns = 0;
     window.messagesSent = 0;
+    window.messagesReceived = 0;
+    window.lastReceived = 0;
     const send = WebSocket.prototype.send;
     WebSocket.prototype.send = function (...said) {
         window.messagesSent += 1;
+        if (!this.heard) this.addEventListener("message", () => {
+            window.messagesReceived += 1;
+            window.lastReceived = Date.now();
+        });
+        this.heard = true;
         return send.apply(this, said);
     };
     new MutationObserver(changes => changes.forEach(change => {
         if (change.target.getAttribute("data-test-script-state") === "running") window.scriptRuns += 1;
     })).observe(document, {attributes: true, subtree: true, attributeFilter: ["data-test-script-state"]});
 """
-"""Has a page count what it asks of the server, and how often its script began to run; for `answered`."""
+"""Has a page count what it asks and hears of the server, and how often its script began to run."""
+_ANSWERED = """before => window.scriptRuns > before[1]
+    || (window.messagesReceived > before[2] && Date.now() - window.lastReceived > 500)"""
+"""A short run is over before the page shows that it runs."""
 CALM = """
     addEventListener("DOMContentLoaded", () => {
         const style = document.createElement("style");
@@ -80,12 +90,12 @@ def settle(page: Page) -> None:
 @contextmanager
 def answered(page: Page) -> Iterator[None]:
     """Wait until what is done in the block has been answered: a busy server takes its time to begin."""
-    sent, runs = page.evaluate("[window.messagesSent ?? null, window.scriptRuns ?? null]")
+    before = page.evaluate("[window.messagesSent ?? null, window.scriptRuns, window.messagesReceived]")
     yield
-    if runs is not None:
+    if before[0] is not None:
         with suppress(NotInTime):  # nothing was changed, so nothing is asked; or it joined a run under way
-            page.wait_for_function("sent => window.messagesSent > sent", arg=sent, timeout=1_500)
-            page.wait_for_function("runs => window.scriptRuns > runs", arg=runs, timeout=10_000)
+            page.wait_for_function("before => window.messagesSent > before[0]", arg=before, timeout=1_500)
+            page.wait_for_function(_ANSWERED, arg=before, timeout=10_000)
     settle(page)
 
 
