@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from audits.data import group_name
 from audits.data.encoder_blocks import NumberBlock
 from audits.loss_ratio.attack.losses import MIN_LOSS
 from audits.loss_ratio.attack.people import OF_TREES, Moves
@@ -16,7 +17,7 @@ from audits.loss_ratio.ratio_tests import RatioTests
 from audits.loss_ratio.result import LossRatioResult
 from audits.models import Subject
 from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
-from audits.stats.text import count, number, people, percent
+from audits.stats.text import count, number, people, people_in, percent
 from audits.text import brief, join_names, shortest
 
 __all__ = ["grounds_of", "headline", "outside_of", "person_sentence", "warnings_for"]
@@ -39,14 +40,24 @@ def headline(result: LossRatioResult) -> str:
     size = _times(ratio.value)
     larger = f"makes the model's error {size} larger" if size else "leaves the model's error as it was"
     end = _against(ratio.value, result.tolerance, judged)
-    worst = worst_group(result.groups, result.tolerance) if judged.see else None
-    if worst is not None:
-        inside = "within" if ratio.value <= result.tolerance else "not clearly beyond"
-        end = (
-            f" on average, {inside} your {_times(result.tolerance)} limit, but "
-            f"{_times(worst.statistic.value or 0.0)} larger for {judged.see}."
-        )
+    inside = "within" if ratio.value <= result.tolerance else "not clearly beyond"
+    of_all = f" on average, {inside} your {_times(result.tolerance)} limit, but"
+    worst = worst_group(result.groups, result.tolerance)
+    if worst is not None and judged.see:
+        end = f"{of_all} {_times(worst.statistic.value or 0.0)} larger for {judged.see}."
+    elif judged.badge == "no verdict" and judged.reason and (far := _furthest(result)):
+        end = f"{of_all} an estimated {far}; {judged.reason}."
     return shortest(*(f"Changing only {what} {larger}{end}" for what in _what(result)))
+
+
+def _furthest(result: LossRatioResult) -> str:
+    """Name the group whose estimate lies furthest beyond the limit; "" where there is none."""
+    beyond = [each for each in result.groups if (each.statistic.low or 0.0) > result.tolerance]
+    if not beyond:
+        return ""
+    worst = max(beyond, key=lambda each: each.statistic.value or 0.0)
+    who = people_in(group_name({worst.attribute: worst.group}))
+    return f"{_times(worst.statistic.value or 0.0)} for {who}"
 
 
 def _against(value: float, tolerance: float, judged: Judgment) -> str:
