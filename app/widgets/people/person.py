@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -207,7 +207,7 @@ def _differences(sides: _Sides, effects: Mapping[str, float], spec: Mapping[str,
         better = "" if effect is None or abs(effect) < 1e-9 else its if effect > 0 else mine
         if effect is not None and abs(effect) < 1e-9:
             better = "neither"
-        rows.append((name, *(_shown(value) for value in sides.values[name].iloc[:2]), better))
+        rows.append((name, *_shown(sides.values[name]), better))
     table = pd.DataFrame(rows, columns=["only what differs", mine, its, "better for"])
     table = in_units(table.set_index("only what differs"), spec)
     if table["better for"].eq("").all():
@@ -231,10 +231,7 @@ def _alternatives(answer: Mapping[str, Any], sides: _Sides) -> None:
                     turned = "" if favorable == before["favorable"] else f", {decided}"
                     st.text(f"What if {column} were {values}? {number(before['score'])} → {score}{turned}")
         if answer["enough"]:
-            told = [
-                f"{name} {' → '.join(_shown(value) for value in sides.values[name].iloc[:2])}"
-                for name in answer["enough"]
-            ]
+            told = [f"{name} {' → '.join(_shown(sides.values[name]))}" for name in answer["enough"]]
             st.text(f"What would be enough? {' and '.join(told)}: {words.yes or 'favorable'}")
         elif sides.differ and not before["favorable"]:
             st.text("What would be enough? Not even the match's values in what can be changed.")
@@ -252,10 +249,19 @@ def _swapped(swaps: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, bool], 
     }
 
 
-def _shown(value: object) -> str:
-    """Return a value as tables of people have it, large numbers with separators."""
+def _shown(values: pd.Series) -> list[str]:
+    """Return the first two values of a column in words, alike: 9,900 beside 13,100, but the year 2024."""
+    pair = values.iloc[:2].tolist()
+    told = [value_words(float(each)) if _is_number(each) else value_text(each) for each in pair]
+    numbers = [text for text, each in zip(told, pair, strict=True) if _is_number(each)]
+    if not any("," in text for text in numbers):
+        return told
+    return [f"{int(text):,}" if text in numbers and text.lstrip("-").isdecimal() else text for text in told]
+
+
+def _is_number(value: object) -> bool:
     plain = isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
-    return value_words(float(cast(float, value))) if plain and not is_missing(value) else value_text(value)
+    return plain and not is_missing(value)
 
 
 def _plain(value: Any) -> Any:
