@@ -128,11 +128,17 @@ def _open_chosen() -> None:
     state.put_in_address("run", state.widget("open"))
 
 
+def _badge(result: RunResult) -> str:
+    """Return the badge of what the run says first, as its own page shows it."""
+    compared = result.compared
+    return result.headline().leads.badge_text if compared is None else compared.changes.judged.badge_text
+
+
 def _is_saved(saved: SavedRuns, space: Workspace, identity: str) -> bool:
     return any(run.id.startswith(identity) for run in saved.list(owner=space.token))
 
 
-def status_section(space: Workspace, run: SavedRun) -> None:
+def status_section(space: Workspace, run: SavedRun, result: RunResult | None) -> None:
     """Write how a run stands, with its finding, or why it has none and the way to start it again."""
     st.subheader(notices.label(run.title, 200), anchor=False)
     st.caption(_when(run.created))
@@ -142,7 +148,7 @@ def status_section(space: Workspace, run: SavedRun) -> None:
         with st.container(key="finding"):
             st.text(run.finding)
         with st.container(key="verdict"):
-            st.badge(run.verdict, color="gray")
+            st.badge(run.verdict if result is None else _badge(result), color="gray")
         return
     words = {
         "running": "It is still running.",

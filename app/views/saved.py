@@ -36,12 +36,13 @@ if chosen is None:
     erase_section(space)
     st.stop()
 
-status_section(space, chosen)
 try:
     result = jobs.saved_result(space, chosen.id) if chosen.status == "done" else None
 except (InputError, RunFailed) as error:  # deleted or damaged meanwhile
+    status_section(space, chosen, None)
     notices.problem(str(error))
     st.stop()
+status_section(space, chosen, result)
 if result is not None:
     report_section(space, chosen, result)
     compare_section(saved, space, chosen, result)

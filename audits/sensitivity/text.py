@@ -38,7 +38,7 @@ def headline(result: SensitivityResult) -> str:
     about = brief(" or ".join(result.protected[:2]), 6)
     read = brief(" and ".join(result.direct[:2]), 6)
     itself = "itself" if len(result.direct) == 1 else "themselves"
-    also = f' The model also reads {read} {itself}: see "Change one word".' if read else ""
+    also = f" The model reads {read} {itself}: see “Change one word”." if read else ""
     if any(each.at_chance for each in result.status):
         hidden = brief(" or ".join(each.attribute for each in result.status if each.at_chance), 6)
         return f"The other features don't reveal {hidden}.{also}"
