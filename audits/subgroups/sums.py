@@ -87,7 +87,7 @@ class GroupSums:
             seen = np.bincount(part[:, name], minlength=len(self.attributes[name].rules)) > 0
             kept.append(np.flatnonzero(seen))
             places.append((np.cumsum(seen) - 1)[part[:, name]])
-        if self._tabulated_cost(names, kept) >= entry * len(positions) * len(self.cells.n):
+        if not names.size or self._tabulated_cost(names, kept) >= entry * len(positions) * len(self.cells.n):
             return positions, names, None
         return positions, names, (kept, np.ravel_multi_index(places, [len(rules) for rules in kept]))
 
