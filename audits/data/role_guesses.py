@@ -129,6 +129,9 @@ YES = frozenset({"yes", "y", "ja", "j", "oui", "si", "sí", "true", "t", "1", "1
 _SEX = re.compile("sex|gender|geschlecht|sexe|genre|sexo|género|genero")
 _WOMEN = re.compile("f|fem|female|w|wom[ae]n|weiblich|frau(en)?|femmes?|féminin|mujer(es)?|femenino")
 _MEN = re.compile("m|male|m[ae]n|männlich|mann|männer|hommes?|masculin|h|hombres?|masculino|varón")
+_HELD = re.compile(
+    "disabilit(y|ies)|handicap|impairments?|child(ren)?|dependents?|insurance|degree|diploma|record"
+)
 _NO = frozenset({"no", "n", "nein", "non", "false", "f", "0", "0.0"})
 _PLAIN = YES | _NO
 _POSITIVE = re.compile(rf"{_GOOD_NAMES}\w*|{_any_of(_STATUS)}|good|positive|gut|bon|bueno")
@@ -217,16 +220,31 @@ def guess_good_end(name: str) -> Literal["high", "low"] | None:
 
 
 def guess_group_words(name: str, values: Sequence[Any]) -> dict[str, str]:
-    """Return what people of each value of a column are called, where it is their sex; else nothing.
+    """Return what people of each value of a column are called, where it is their sex or what they have.
 
     Examples
     --------
+    >>> guess_group_words("has_disability", ["0", "1"]), guess_group_words("veteran", ["no", "yes"])
+    ({'0': 'without disability', '1': 'with disability'}, {})
     >>> guess_group_words("applicant_sex", ["F", "M"]), guess_group_words("status", ["M", "F"])
     ({'F': 'women', 'M': 'men'}, {})
     >>> guess_group_words("Geschlecht", ["weiblich", "männlich", "divers"])
     {'weiblich': 'women', 'männlich': 'men'}
     """
-    if not any(_SEX.fullmatch(word) for word in words_of_name(name)):
+    words, plain = words_of_name(name), [str(value).strip().lower() for value in values]
+    if (
+        words
+        and _HELD.fullmatch(words[-1])
+        and len(plain) == 2
+        and len(YES & set(plain)) == 1
+        and set(plain) <= _PLAIN
+    ):
+        have = " ".join(word for word in words if word not in {"has", "have", "with"})
+        return {
+            str(value): f"{'with' if each in YES else 'without'} {have}"
+            for value, each in zip(values, plain, strict=True)
+        }
+    if not any(_SEX.fullmatch(word) for word in words):
         return {}
     said = {
         str(value): "women" if _WOMEN.fullmatch(str(value).strip().lower()) else "men"
