@@ -7,7 +7,7 @@ from audits.stats import AVERAGE, EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.badges import short_number
 from audits.stats.text import CURRENCIES, amount, amount_stated, people_in, several
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, between, brief, in_points, named_apart, shortest
+from audits.text import begun, between, brief, cut_apart, in_points, named_apart, shortest
 
 __all__ = [
     "finding",
@@ -28,8 +28,13 @@ _ENOUGH = 0.8  # of the source comparable
 def headline(result: ExplainResult) -> str:
     """Say in one sentence whether a gap is left like for like."""
     ours, theirs = people_in(result.source), people_in(result.target)
-    apart = people_in(named_apart(result.target, result.source))
-    names = [(ours, theirs), (brief(ours, 99), apart), (brief(ours, 4), brief(apart, 3))]
+    apart = named_apart(result.target, result.source)
+    few = cut_apart(result.source, result.target, 4), cut_apart(apart, result.source, 3)
+    names = [
+        (ours, theirs),
+        (brief(ours, 99), people_in(apart)),
+        (brief(people_in(few[0]), 99), brief(people_in(few[1]), 99)),
+    ]
     return shortest(*(_headline(result, *each) for each in names))
 
 

@@ -24,7 +24,7 @@ from audits.stats.text import (
     so_many,
 )
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, brief, of_people, shortest
+from audits.text import begun, brief, cut_apart, of_people, shortest
 
 __all__ = [
     "among_words",
@@ -172,12 +172,14 @@ def _minus(row: GroupRow, reference: GroupRow) -> str:
 def _both(first: GroupRow, second: GroupRow, link: str) -> list[str]:
     """Name two groups, in ever fewer words."""
     ours, theirs = people_of(first), people_of(second)
-    theirs_short = "the reference group" if second.is_reference else brief(theirs, 5)
+    mine, its = (named_with(each.attribute, each.group) for each in (first, second))
+    short = brief(people_in(cut_apart(its, mine, 4)), 99)
+    theirs_short = "the reference group" if second.is_reference else short
     return [
         f"{ours} {link} {theirs}",
         f"{brief(ours, 99)} {link} {brief(theirs, 99)}",
         f"{brief(ours)} {link} {theirs_short}",
-        f"{brief(ours, 6)} {link} {theirs_short}",
+        f"{brief(people_in(cut_apart(mine, its, 5)), 99)} {link} {theirs_short}",
     ]
 
 
