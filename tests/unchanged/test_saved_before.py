@@ -35,6 +35,8 @@ MOVED: dict[str, str] = {
     "*/audits/*/p_value": "likewise, with the p-value that has to agree",
     "*/audits/*/metric/weights": "a figure over weights of the metric is drawn by benchmarks/papers",
     "*/audits/*/comparisons": "other searches on the same people are run by benchmarks/papers",
+    "*/headline/text": "a headline is worded when a result is opened",
+    "*/audits/*/headline": "likewise",
     "*/audits/*/material": "the interval against the limit, whatever the verdict",
 }
 """Values of old runs that are meant to be shown otherwise now: a pattern of title/keys, and the reason."""
