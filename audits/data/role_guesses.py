@@ -129,9 +129,7 @@ YES = frozenset({"yes", "y", "ja", "j", "oui", "si", "sí", "true", "t", "1", "1
 _SEX = re.compile("sex|gender|geschlecht|sexe|genre|sexo|género|genero")
 _WOMEN = re.compile("f|fem|female|w|wom[ae]n|weiblich|frau(en)?|femmes?|féminin|mujer(es)?|femenino")
 _MEN = re.compile("m|male|m[ae]n|männlich|mann|männer|hommes?|masculin|h|hombres?|masculino|varón")
-_HELD = re.compile(
-    "disabilit(y|ies)|handicap|impairments?|child(ren)?|dependents?|insurance|degree|diploma|record"
-)
+_HELD = re.compile("disabilit(y|ies)|handicap|impairments?|children|dependents|insurance|degree|diploma")
 _NO = frozenset({"no", "n", "nein", "non", "false", "f", "0", "0.0"})
 _PLAIN = YES | _NO
 _POSITIVE = re.compile(rf"{_GOOD_NAMES}\w*|{_any_of(_STATUS)}|good|positive|gut|bon|bueno")
@@ -226,32 +224,26 @@ def guess_group_words(name: str, values: Sequence[Any]) -> dict[str, str]:
     --------
     >>> guess_group_words("has_disability", ["0", "1"]), guess_group_words("veteran", ["no", "yes"])
     ({'0': 'without disability', '1': 'with disability'}, {})
+    >>> guess_group_words("no_degree", ["0", "1"])
+    {}
     >>> guess_group_words("applicant_sex", ["F", "M"]), guess_group_words("status", ["M", "F"])
     ({'F': 'women', 'M': 'men'}, {})
     >>> guess_group_words("Geschlecht", ["weiblich", "männlich", "divers"])
     {'weiblich': 'women', 'männlich': 'men'}
     """
     words, plain = words_of_name(name), [str(value).strip().lower() for value in values]
-    if (
-        words
-        and _HELD.fullmatch(words[-1])
-        and len(plain) == 2
-        and len(YES & set(plain)) == 1
-        and set(plain) <= _PLAIN
-    ):
-        have = " ".join(word for word in words if word not in {"has", "have", "with"})
-        return {
-            str(value): f"{'with' if each in YES else 'without'} {have}"
-            for value, each in zip(values, plain, strict=True)
-        }
+    have = " ".join(word for word in words if word not in {"has", "have"})
+    if _HELD.fullmatch(have) and set(plain) <= _PLAIN and len(plain) == 2 and len(YES & set(plain)) == 1:
+        said = ["with" if each in YES else "without" for each in plain]
+        return {str(value): f"{each} {have}" for value, each in zip(values, said, strict=True)}
     if not any(_SEX.fullmatch(word) for word in words):
         return {}
-    said = {
+    named = {
         str(value): "women" if _WOMEN.fullmatch(str(value).strip().lower()) else "men"
         for value in values
         if _WOMEN.fullmatch(str(value).strip().lower()) or _MEN.fullmatch(str(value).strip().lower())
     }
-    return said if len(said) == 2 and set(said.values()) == {"women", "men"} else {}
+    return named if len(named) == 2 and set(named.values()) == {"women", "men"} else {}
 
 
 def is_amount(name: str) -> bool:

@@ -41,7 +41,7 @@ def headline(result: LossRatioResult) -> str:
     larger = f"makes the model's error {size} larger" if size else "leaves the model's error as it was"
     end = _against(ratio.value, result.tolerance, judged)
     inside = "within" if ratio.value <= result.tolerance else "not clearly beyond"
-    of_all = f" on average, {inside} your {_times(result.tolerance)} limit, but"
+    of_all = f" on average, {inside} {_limit(result.tolerance)}, but"
     worst = worst_group(result.groups, result.tolerance)
     if worst is not None and judged.see:
         end = f"{of_all} {_times(worst.statistic.value or 0.0)} larger for {judged.see}."
@@ -53,7 +53,7 @@ def headline(result: LossRatioResult) -> str:
 def _furthest(result: LossRatioResult) -> str:
     """Name the group whose estimate lies furthest beyond the limit; "" where there is none."""
     beyond = [each for each in result.groups if (each.statistic.low or 0.0) > result.tolerance]
-    if not beyond:
+    if not beyond or result.words.told_p > result.options["level"]:  # the directions may be tied to nothing
         return ""
     worst = max(beyond, key=lambda each: each.statistic.value or 0.0)
     who = people_in(group_name({worst.attribute: worst.group}))
@@ -62,7 +62,7 @@ def _furthest(result: LossRatioResult) -> str:
 
 def _against(value: float, tolerance: float, judged: Judgment) -> str:
     """Say how a ratio stands to the limit, and what keeps it from being known."""
-    limit = f"your {_times(tolerance)} limit"
+    limit = _limit(tolerance)
     if judged.verdict == EVIDENCE:
         return f", beyond {limit}."
     inside = f", {'within' if value <= tolerance else 'not clearly beyond'} {limit}"
@@ -71,6 +71,10 @@ def _against(value: float, tolerance: float, judged: Judgment) -> str:
     if judged.reason and judged.material is False:
         return f"{inside}; {judged.reason}."
     return f". We can't tell whether that is beyond {limit}."
+
+
+def _limit(tolerance: float) -> str:
+    return " ".join(filter(None, ["your", _times(tolerance), "limit"]))
 
 
 def _times(ratio: float) -> str:

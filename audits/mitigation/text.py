@@ -39,7 +39,7 @@ def finding(noun: str, group: str, first: Step, last: Step, judged: Judgment, lo
     def gap(step: Step) -> str:
         found = step.difference
         if found.value is None or found.low is None or found.high is None:
-            return "too few times to compare them with the others"
+            return "in a share that cannot be compared with the others'"
         below = found.value < 0
         ends = (-found.value, -found.high, -found.low) if below else (found.value, found.low, found.high)
         value, low, high = (number(100 * end).replace("-", "−") for end in ends)
