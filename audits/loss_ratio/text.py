@@ -46,7 +46,7 @@ def headline(result: LossRatioResult) -> str:
     if worst is not None and judged.see:
         end = f"{of_all} {_times(worst.statistic.value or 0.0)} larger for {judged.see}."
     elif judged.badge == "no verdict" and judged.reason and (far := _furthest(result)):
-        end = f"{of_all} an estimated {far}; {judged.reason}."
+        end = f"{of_all} an estimated {far}."  # the badge says that nothing is cleared
     return shortest(*(f"Changing only {what} {larger}{end}" for what in _what(result)))
 
 
@@ -113,7 +113,7 @@ def _what(result: LossRatioResult) -> list[str]:
     example = max(traces, key=lambda each: each.loading).column if traces else ""
     whole = f"proxies for {_proxy_names(names)}"
     such = [f"{whole}, such as {brief(example, 6)},"] if example else []
-    return [*such, whole, f"proxies for {brief(names[0], 5) if names else 'protected status'}"]
+    return [*such, whole, f"proxies for {brief(names[0], 5) if len(names) == 1 else 'protected status'}"]
 
 
 def _proxy_names(names: Sequence[str]) -> str:
