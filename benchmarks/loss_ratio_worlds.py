@@ -22,7 +22,7 @@ Told = dict[str, float]
 
 WORLDS: dict[str, dict[str, Any]] = {
     "10 features, one attribute": {"n": 1000, "features": 10, "attributes": {"sex": 0.5}},
-    "10 features, one group of 5 %": {"n": 1000, "features": 10, "attributes": {"sex": 0.05}},
+    "10 features, one group of 5%": {"n": 1000, "features": 10, "attributes": {"sex": 0.05}},
     "10 features, two attributes": {"n": 1000, "features": 10, "attributes": {"sex": 0.5, "race": 0.3}},
     "10 features, one attribute, 10,000 rows": {"n": 10_000, "features": 10, "attributes": {"sex": 0.5}},
     "40 features, 300 rows": {"n": 300, "features": 40, "attributes": {"sex": 0.5}},

@@ -63,7 +63,7 @@ def _world(n: int, lower: float, seconds: float, number: int) -> Iterator[Found]
 _WORLDS = {
     "120 people of three groups alike, everybody matched again": (120, 0.0, 20.0),
     "400 people of three groups alike, samples matched again": (400, 0.0, 0.5),
-    "400 people, the smallest of three groups favored 30 % less often": (400, 0.3, 0.5),
+    "400 people, the smallest of three groups favored 30% less often": (400, 0.3, 0.5),
 }
 _TWO = "two groups of 60 to 120 people, flips of either group within a thousandth of the flipset's"
 SETTINGS = [

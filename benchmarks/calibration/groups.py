@@ -44,7 +44,7 @@ def rates_of(k: int, setting: str) -> np.ndarray:
 
 _SELECTIVE = {(0.5, 0.5): "decision rates of .5 and .5", (0.4, 0.65): "decision rates of .4 and .65"}
 _LOW = (
-    ((0.0645, 0.0965), 2435, "call-backs of 6.45 and 9.65 %"),
+    ((0.0645, 0.0965), 2435, "call-backs of 6.45 and 9.65%"),
     ((0.06, 0.06), 1000, "equal rates of .06"),
     ((0.04, 0.05), 10_000, "rates of .04 and .05, at the ratio"),
 )
@@ -79,7 +79,7 @@ def _selective(rates: tuple[float, float], refused: float, number: int) -> Itera
 
 
 def _least_ratio(k: int, tiny: int, number: int) -> Iterator[Found]:
-    """The smallest impact ratio among groups of at least 2 %, beside tiny ones."""
+    """The smallest impact ratio among groups of at least 2%, beside tiny ones."""
     n = np.r_[np.full(k, 300), np.full(tiny, 4)]
     rates = np.r_[0.6, np.full(k - 1, 0.4), np.linspace(0.05, 0.95, tiny)]
     count = np.random.default_rng([number, k, tiny, 42]).binomial(n, rates)
@@ -247,7 +247,7 @@ SETTINGS = [
     *(
         simulation(
             "groups",
-            f"{words}, labels of the accepted and {100 * refused:.0f} % of the refused",
+            f"{words}, labels of the accepted and {100 * refused:.0f}% of the refused",
             *(_selective, rates, refused),
         )
         for (rates, words), refused in product(_SELECTIVE.items(), (0.0, 0.2))

@@ -2,7 +2,7 @@
 
 Worlds in which the protected attributes are independent of everything are `loss_ratio_worlds`: how often some
 attribute counts as told by the features, without which there is no evidence, and the verdicts of whole
-audits. At the true ratio the test must reject in at most 5 %.
+audits. At the true ratio the test must reject in at most 5%.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MEANS: dict[str, tuple[Draw, float]] = {
     "lognormal, σ 0.5": (lambda rng, n: np.exp(0.5 * rng.normal(size=n)), float(np.exp(0.125))),
     "lognormal, σ 1": (lambda rng, n: np.exp(rng.normal(size=n)), float(np.exp(0.5))),
     "lognormal, σ 1.5": (lambda rng, n: np.exp(1.5 * rng.normal(size=n)), float(np.exp(1.125))),
-    "10 % of people far above 1": (
+    "10% of people far above 1": (
         lambda rng, n: 1 + np.where(rng.random(n) < 0.1, rng.exponential(5, n), 0.02 * rng.random(n)),
         1.509,
     ),
@@ -38,7 +38,7 @@ MEANS: dict[str, tuple[Draw, float]] = {
 RATIOS = ((0.05, 0.03, 0.0), (0.1, 0.05, 0.01), (0.2, 0.1, 0.02), (0.15, 0.04, 0.005), (0.3, 0.3, 0.0))
 
 
-_TAILS = "“in simulations of such tails 95 % intervals missed the true mean ratio in about one sample of ten”"
+_TAILS = "“in simulations of such tails 95% intervals missed the true mean ratio in about one sample in ten”"
 _TIES = (
     (0.25, "x5", "logistic"),
     (0.35, "x5", "logistic"),
@@ -124,7 +124,7 @@ SETTINGS = [
     *(
         simulation(
             "loss_ratio",
-            f"{100 * wrong:.0f} % wrong, true ratio {(wrong - gone + new) / wrong:.2f}, {n:,} people",
+            f"{100 * wrong:.0f}% wrong, true ratio {(wrong - gone + new) / wrong:.2f}, {n:,} people",
             *(_ratios, wrong, new, gone, n, "score"),
         )
         for wrong, new, gone in RATIOS
@@ -146,7 +146,7 @@ MORE = [
     *(
         simulation(
             "loss_ratio",
-            f"ratio {(wrong - gone + new) / wrong:.2f} of {100 * wrong:.0f} %, {n:,} people, delta method",
+            f"ratio {(wrong - gone + new) / wrong:.2f} of {100 * wrong:.0f}%, {n:,} people, delta method",
             *(_ratios, wrong, new, gone, n, "delta"),
         )
         for wrong, new, gone in RATIOS

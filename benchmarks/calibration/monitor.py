@@ -168,7 +168,7 @@ _LATE = (5000, 5000, _THOUSAND)  # such a deployment takes a fifth of a second
 _EVER = (0, 4000, _THOUSAND)  # other than the audited people from the first person on
 _SLOW_KINDS = frozenset({"sensitivity", "decisions", "groups", "outcomes"})
 _RATES = f"{_PEOPLE:,} people of three groups, looked at after every 50"
-_CHART = "1,000 people, 5 % flagged as in the audit, one false alarm in 10,000 asked for"
+_CHART = "1,000 people, 5% flagged as in the audit, one false alarm in 10,000 asked for"
 
 
 def false_alarms(deployments: int, people: int, *, again: bool) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 Every world is a whole audit (search, shuffles, intervals, halves, verdict) of people with a sex, one of four
 races and an age in five bins. Without an effect decisions are drawn alike for all: the share of worlds with
 evidence must be at most the level, and so must the share in which any corrected interval misses. With an
-effect, women of race d (5 % of people) are decided favorably less often by so many points.
+effect, women of race d (5% of people) are decided favorably less often by so many points.
 """
 
 from __future__ import annotations
@@ -176,8 +176,8 @@ _WORLDS: dict[str, tuple[Any, ...]] = {
     "run's search, 500 people, decided by lot": (_searched, 500, "by lot"),
     "run's search, 2,000 people, decided by lot": (_searched, 2000, "by lot"),
     "run's search, 2,000 people, decided by income": (_searched, 2000, "by income"),
-    "run's search, 2,000 people, 3.4 % accepted 15 % instead of 60 %": (_searched, 2000, "hidden"),
-    "run's search, 5,000 people, 3.4 % accepted 15 % instead of 60 %": (_searched, 5000, "hidden"),
+    "run's search, 2,000 people, 3.4% accepted 15% instead of 60%": (_searched, 2000, "hidden"),
+    "run's search, 5,000 people, 3.4% accepted 15% instead of 60%": (_searched, 5000, "hidden"),
 }
 SETTINGS = [
     simulation("rule_sets", setting, *told, part=0.2 if told[0] is _exchanged else SLOW)

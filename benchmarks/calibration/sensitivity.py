@@ -239,7 +239,7 @@ _WORLDS: dict[str, tuple[Any, ...]] = {
     "does not read it: proxies used alike, revealed in part, 600 people": (_unread, 0.8),
     "does not read it: proxies used alike, hardly revealed, 600 people": (_unread, 0.25),
     **{
-        f"{n:,} people, {100 * share:.0f} % of them decided otherwise": (_areas, n, share)
+        f"{n:,} people, {100 * share:.0f}% of them decided otherwise": (_areas, n, share)
         for n, share in ((200, 0.1), (200, 0.3), (1000, 0.1))
     },
     **{f"{n:,} people, exponential sensitivities": (_alone, n) for n in (100, 1000)},
