@@ -60,5 +60,6 @@ def test_a_handful_of_people(name, sizes, tmp_path):
     found = run.result()
     for text in (render_report(found), render_card(found), found.audits[0].headline):
         assert not re.search(r" None (?!of \d)", text)
-        assert "nan %" not in text
-    assert render_pdf(found).startswith(b"%PDF")
+        assert not re.search(r"(?<!\.)\bnan\b", text)  # Plotly has a property of that name
+    if sizes == (9, 9):  # paper costs a browser each time
+        assert render_pdf(found).startswith(b"%PDF")

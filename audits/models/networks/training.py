@@ -110,7 +110,7 @@ def cross_entropy(net: Dense, x: np.ndarray, target: np.ndarray, weights: np.nda
 
 
 def _first(inputs: int, hidden: tuple[int, ...], outputs: int, rng: np.random.Generator) -> Dense:
-    """He-initialised weights, biases 0."""
+    """He-initialized weights, biases 0."""
     pairs = list(pairwise((inputs, *hidden, outputs)))
     weights = tuple(rng.normal(0.0, np.sqrt(2.0 / before), (before, after)) for before, after in pairs)
     return Dense(weights, tuple(np.zeros(after) for _, after in pairs))

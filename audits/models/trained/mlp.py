@@ -165,7 +165,7 @@ def train_layers(
 def untrained_layers(
     width: int, generator: torch.Generator, hidden: tuple[int, ...] = HIDDEN, outputs: int = 1
 ) -> torch.nn.Sequential:
-    """Return the untrained network, He-initialised from `generator` alone."""
+    """Return the untrained network, He-initialized from `generator` alone."""
     from torch import nn
 
     widths = [width, *hidden, outputs]
