@@ -13,12 +13,8 @@ from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, annotate, finish, wr
 __all__ = ["FlowMap", "flow_bars", "flow_list", "flow_map"]
 
 _PAD, _THICK, _SIDE = 12.0, 12, 0.26  # pixels, pixels, share of the width for names
-_ROW, _LEAST, _LETTERS, _MAX_BARS = (
-    70,
-    13.0,
-    26,
-    5,
-)  # pixels of a row, of a band that has room for its number; in a line; bars of a row
+_ROW, _LEAST = 70, 13.0  # pixels of a row, and of a band that has room for its number
+_LETTERS, _MAX_BARS = 26, 5  # in a line; of a row
 _MARGIN = {"l": 8, "r": 12, "t": 36, "b": 8}
 
 
@@ -134,6 +130,24 @@ def _note(text: str, x: float, down: float, anchor: str, away: float) -> dict[st
     return {"text": text, "showarrow": False, "align": anchor, "font": {"size": 12, "color": INK}, **where}
 
 
+_LEFT = {"xref": "paper", "x": 0, "xanchor": "left", "yref": "y", "showarrow": False}
+
+
+def _bars(flows: FlowMap, cells: Sequence[tuple[int, int]], places: Sequence[int]) -> go.Bar:
+    """Return a bar for each of some flows, rows and columns, as long as its share of the row."""
+    return go.Bar(
+        x=[100 * flows.share[r][c] for r, c in cells],
+        y=places,
+        orientation="h",
+        marker={"color": [FOCUS if r in flows.focus else CONTEXT for r, _ in cells]},
+        textposition="outside",
+        cliponaxis=False,
+        customdata=[flows.keys[r][c] for r, c in cells],
+        meta=[flows.people[r][c] for r, c in cells],
+        showlegend=False,
+    )
+
+
 def flow_bars(flows: FlowMap, *, alt: str) -> go.Figure:
     """Draw a table: a row a group, a column each of the others, in each cell a bar of the row's share."""
     rows, places = flows.rows, list(range(len(flows.rows)))[::-1]
@@ -146,29 +160,18 @@ def flow_bars(flows: FlowMap, *, alt: str) -> go.Figure:
     )
     for c in range(len(flows.columns)):
         figure.add_trace(
-            go.Bar(
-                x=[100 * flows.share[r][c] for r in range(len(rows))],
-                y=places,
-                orientation="h",
+            _bars(flows, [(r, c) for r in range(len(rows))], places).update(
                 width=0.42,
                 offset=-0.42,
-                marker={"color": [FOCUS if r in flows.focus else CONTEXT for r in range(len(rows))]},
                 text=[flows.number(r, c) for r in range(len(rows))],
-                textposition="outside",
-                cliponaxis=False,
-                customdata=[flows.keys[r][c] for r in range(len(rows))],
                 hovertext=[flows.words[r][c] for r in range(len(rows))],
                 hovertemplate="%{hovertext}<extra></extra>",
-                meta=[flows.people[r][c] for r in range(len(rows))],
-                showlegend=False,
             ),
             row=1,
             col=c + 1,
         )
-    left = {"xref": "paper", "x": 0, "xanchor": "left", "yanchor": "bottom", "yref": "y", "showarrow": False}
-    annotate(
-        figure, [{**left, "y": y, "yshift": 2, "text": name} for y, name in zip(places, rows, strict=True)]
-    )
+    where = {**_LEFT, "yanchor": "bottom", "yshift": 2}
+    annotate(figure, [{**where, "y": y, "text": name} for y, name in zip(places, rows, strict=True)])
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-0.55, len(rows) - 0.4])
     figure.update_xaxes(range=[0, 135], visible=False)
     finish(figure, height=90 + 52 * len(rows), alt=alt)
@@ -186,23 +189,11 @@ def flow_list(flows: FlowMap, *, alt: str) -> go.Figure:
         bars += [(place - 1 - k, r, c) for k, (_, c) in enumerate(own[:_MAX_BARS])]
         place -= 1 + min(len(own), _MAX_BARS)
     figure = go.Figure(
-        go.Bar(
-            x=[100 * flows.share[r][c] for _, r, c in bars],
-            y=[y for y, _, _ in bars],
-            orientation="h",
-            width=0.7,
-            marker={"color": [FOCUS if r in flows.focus else CONTEXT for _, r, _ in bars]},
-            text=[f"{flows.number(r, c)} {flows.columns[c]}" for _, r, c in bars],
-            textposition="outside",
-            cliponaxis=False,
-            customdata=[flows.keys[r][c] for _, r, c in bars],
-            meta=[flows.people[r][c] for _, r, c in bars],
-            hoverinfo="skip",
-            showlegend=False,
+        _bars(flows, [(r, c) for _, r, c in bars], [y for y, _, _ in bars]).update(
+            width=0.7, text=[f"{flows.number(r, c)} {flows.columns[c]}" for _, r, c in bars], hoverinfo="skip"
         )
     )
-    left = {"xref": "paper", "x": 0, "xanchor": "left", "yanchor": "middle", "yref": "y", "showarrow": False}
-    annotate(figure, [{**left, "y": y, "text": f"<b>{name}</b>"} for y, name in names])
+    annotate(figure, [{**_LEFT, "yanchor": "middle", "y": y, "text": f"<b>{name}</b>"} for y, name in names])
     figure.update_yaxes(visible=False, range=[place + 0.4, 0.6])
     figure.update_xaxes(range=[0, 300], visible=False)
     return finish(figure, height=50 + 24 * -place, alt=alt)

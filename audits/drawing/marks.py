@@ -7,12 +7,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.style import CONTEXT, CONTRAST, FOCUS, GRAY, INK, annotate
+from audits.drawing.style import CONTEXT, CONTRAST, FOCUS, INK, annotate
 from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate, Judgment
 
 __all__ = [
     "add_legend",
-    "band",
     "box",
     "dashes",
     "decisive",
@@ -39,15 +38,10 @@ def dot(color: str, symbol: str = "circle") -> dict[str, Any]:
     return {"mode": "markers", "marker": {"color": color, "symbol": symbol, "size": 9, "line": line}}
 
 
-def box(color: str, *, hollow: bool = False) -> dict[str, Any]:
-    """Return a bar, filled or not, for `add_legend`."""
-    marker = {"color": "white" if hollow else color, "line": {"color": color, "width": 1.5}}
-    return {"mode": "markers", "marker": {**marker, "symbol": "square", "size": 10}}
-
-
-def band() -> dict[str, Any]:
-    """Return a gray band for `add_legend`."""
-    return {"mode": "markers", "marker": {"color": GRAY, "size": 14, "symbol": "square", "opacity": 0.4}}
+def box(color: str) -> dict[str, Any]:
+    """Return a bar for `add_legend`."""
+    line = {"color": color, "width": 1.5}
+    return {"mode": "markers", "marker": {"color": color, "line": line, "symbol": "square", "size": 10}}
 
 
 def dashes(color: str, dash: str = "dot", width: float = 2) -> dict[str, Any]:

@@ -164,9 +164,17 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
 
 def where_narrow(figure: go.Figure, part: str, own: Mapping[str, Any]) -> None:
     """Have a part of the layout otherwise where a screen is narrow."""
-    meta = figure.layout.meta or {}
-    narrow = meta.get("narrow", {})
-    figure.layout.meta = {**meta, "narrow": {**narrow, part: {**narrow.get(part, {}), **own}}}
+    narrow = _narrow(figure)
+    _set_narrow(figure, {**narrow, part: {**narrow.get(part, {}), **own}})
+
+
+def _narrow(figure: go.Figure) -> dict[str, Any]:
+    """Return how the layout is otherwise where a screen is narrow."""
+    return dict((figure.layout.meta or {}).get("narrow", {}))
+
+
+def _set_narrow(figure: go.Figure, narrow: Mapping[str, Any]) -> None:
+    figure.layout.meta = {**(figure.layout.meta or {}), "narrow": narrow}
 
 
 def _with_font_size(note: dict[str, Any]) -> dict[str, Any]:
@@ -183,21 +191,20 @@ def stacked_where_narrow(figure: go.Figure, narrow: go.Figure | None, height: in
     height : int, optional
         Pixels of the figure then.
     """
-    layout: dict[str, Any] = dict((figure.layout.meta or {}).get("narrow", {}))
+    layout = _narrow(figure)
     if narrow is not None:
         axes = (*narrow.select_xaxes(), *narrow.select_yaxes())
         titles = [{"x": note.x, "y": note.y} for note in narrow.layout.annotations]
         layout = {axis.plotly_name: {"domain": list(axis.domain)} for axis in axes}
         layout |= {"height": height, "annotations": titles}
-    figure.layout.meta = {**(figure.layout.meta or {}), "narrow": layout}
+    _set_narrow(figure, layout)
 
 
 def smaller_dots_where_narrow(figure: go.Figure, across: int) -> go.Figure:
     """Have the dots of two blocks beside each other, `across` in a row, keep apart on a phone."""
     pitch = _PHONE_BLOCK / across
     size = max(trace.marker.size for trace in figure.data if isinstance(trace.marker.size, (int, float)))
-    narrow = {**figure.layout.meta.get("narrow", {}), "dots": min(1.0, (pitch - 2.6) / size)}
-    figure.layout.meta = {**figure.layout.meta, "narrow": narrow}
+    _set_narrow(figure, {**_narrow(figure), "dots": min(1.0, (pitch - 2.6) / size)})
     return figure
 
 
@@ -210,7 +217,7 @@ def stacked_panels(figure: go.Figure) -> None:
     names = [axis.plotly_name for axis in figure.select_xaxes()]
     if len(names) < 2:
         return
-    before = (layout.meta or {}).get("narrow", {})  # names above their rows
+    before = _narrow(figure)  # names above their rows
     room = layout.height - layout.margin.t - layout.margin.b - _AXIS_ROOM
     one = room + before.get("taller", 0)
     inner = one * len(names) + _BETWEEN * (len(names) - 1)
@@ -238,7 +245,7 @@ def stacked_panels(figure: go.Figure) -> None:
         *({"visible": True} for _ in copies),
     ]
     annotate(figure, copies)
-    layout.meta = {**(layout.meta or {}), "narrow": narrow}
+    _set_narrow(figure, narrow)
 
 
 def alt_text(figure: go.Figure) -> str:
@@ -345,8 +352,7 @@ def rows_named(
     for axis in figure.select_yaxes():
         where_narrow(figure, axis.plotly_name, above)
     where_narrow(figure, "margin", {"l": 8})
-    narrow = {**figure.layout.meta["narrow"], "annotations": shown, "taller": taller}
-    figure.layout.meta = {**figure.layout.meta, "narrow": narrow}
+    _set_narrow(figure, {**_narrow(figure), "annotations": shown, "taller": taller})
     return _BESIDE_PITCH
 
 

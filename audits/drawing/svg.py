@@ -34,9 +34,10 @@ _TAG = re.compile(r"<[^>]*>")
 
 @dataclass
 class _Axis:
-    """One axis: what its values are in pixels, from `start` to `end`."""
+    """One axis: what its values are in pixels, from `start` to `end`; `across` is one of x."""
 
     layout: Any
+    across: bool
     low: float
     high: float
     start: float
@@ -52,23 +53,26 @@ class _Axis:
         """Return the pixel at a share of the axis."""
         return self.start + share * (self.end - self.start)
 
+    def through(self, place: float, other: _Axis) -> tuple[float, float, float, float]:
+        """Return the ends of a line through a pixel of the axis, as long as the axis that it stands on."""
+        return (
+            (place, other.start, place, other.end) if self.across else (other.start, place, other.end, place)
+        )
+
     def ticks(self) -> list[tuple[float, str]]:
         """Return where labels stand, and the labels."""
         if self.layout.visible is False or self.layout.showticklabels is False:
             return []
-        if self.layout.tickvals is not None:
-            values = list(self.layout.tickvals)
-            texts = self.layout.ticktext or [short(value) for value in values]
-            shown = [(float(self.at(value)), str(text)) for value, text in zip(values, texts, strict=False)]
-        elif self.names:
-            shown = [(self.at(name), name) for name in self.names]
-        else:
-            low, high = sorted((self.low, self.high))
-            ending = self.layout.ticksuffix or ""
-            shown = [
-                (self.at(value), f"{short(value).replace('-', '−')}{ending}")
-                for value in round_ticks(low, high, self.layout.nticks or 5)
-            ]
+        values, texts = self.layout.tickvals, self.layout.ticktext
+        if values is None and self.names:
+            values = texts = self.names
+        elif values is None:
+            values = round_ticks(*sorted((self.low, self.high)), self.layout.nticks or 5)
+            texts = [f"{short(value).replace('-', '−')}{self.layout.ticksuffix or ''}" for value in values]
+        shown = [
+            (self.at(value), str(text))
+            for value, text in zip(values, texts or map(short, values), strict=False)
+        ]
         first, last = sorted((self.start, self.end))
         return [(place, text) for place, text in shown if first - 1 <= place <= last + 1]
 
@@ -86,8 +90,8 @@ def to_svg(figure: Any, width: int = 720) -> str | None:
     if not traces or any(trace.type not in _DRAWN for trace in traces):
         return None
     height = int(figure.layout.height or 360)
-    axes = _axes(figure.layout, traces, width, height)
-    area = _area(axes)
+    axes = _axes(figure.layout, traces)
+    area = _lay_out(figure.layout, axes, width, height)
     parts: list[str] = []
     for name, axis in axes.items():
         parts += _scale(axis, _crossing_axis(name, axes))
@@ -125,8 +129,8 @@ def _panel(trace: Any) -> tuple[str, str]:
     return trace.xaxis or "x", trace.yaxis or "y"
 
 
-def _axes(layout: Any, traces: Sequence[Any], width: int, height: int) -> dict[str, _Axis]:
-    """Return every axis that is drawn on, after leaving room for the longest labels and the titles."""
+def _axes(layout: Any, traces: Sequence[Any]) -> dict[str, _Axis]:
+    """Return every axis that is drawn on, with the ends of what it has to hold."""
     found: dict[str, _Axis] = {}
     for name in dict.fromkeys(name for trace in traces for name in _panel(trace)):
         letter = name[0]
@@ -138,59 +142,59 @@ def _axes(layout: Any, traces: Sequence[Any], width: int, height: int) -> dict[s
         elif names:
             low, high = -0.5, len(names) - 0.5
         else:
-            numbers = [float(value) for value in values if value is not None and math.isfinite(float(value))]
+            numbers = [float(value) for value in values if _known(value)]
             low, high = (min(numbers), max(numbers)) if numbers else (0.0, 1.0)
             spare = 0.05 * (high - low) or 0.5
             low, high = low - spare * (low != 0), high + spare
         if own.autorange == "reversed" and own.range is None:
             low, high = high, low
-        found[name] = _Axis(own, low, high, 0.0, 1.0, names)
-    _lay_out(layout, found, width, height)
+        found[name] = _Axis(own, letter == "x", low, high, 0.0, 1.0, names)
     return found
 
 
 def _extent(trace: Any, letter: str) -> list[Any]:
     """Return what an axis has to hold of a trace: values, the ends of errors, the edges of bars."""
     values = _as_list(getattr(trace, letter))
-    numbers = [float(value) for value in values if _known(value) and not isinstance(value, str)]
-    error = getattr(trace, f"error_{letter}")
-    if error.array is not None and len(numbers) == len(values):
-        more, less = (
-            _as_list(error.array),
-            _as_list(error.arrayminus if error.arrayminus is not None else error.array),
-        )
-        values += [at + up for at, up in zip(numbers, more, strict=False) if _known(up)]
-        values += [at - down for at, down in zip(numbers, less, strict=False) if _known(down)]
-    if trace.type == "bar" and (trace.orientation == "h") == (letter == "x"):
-        return [*values, 0]
-    if trace.type == "bar" and numbers:
-        apart = float(np.diff(np.unique(numbers)).min()) if len(set(numbers)) > 1 else 1.0
-        half = [(_nth(trace.width, place) or apart) / 2 for place in range(len(numbers))]
-        values += [at + part for at, part in zip(numbers, half, strict=True)]
-        values += [at - part for at, part in zip(numbers, half, strict=True)]
-    return values
+    found, error = list(values), getattr(trace, f"error_{letter}")
+    bar = trace.type == "bar"
+    along = bar and (trace.orientation == "h") == (letter == "x")
+    apart = _step(values)
+    for place, value in enumerate(values):
+        if isinstance(value, str) or not _known(value):
+            continue
+        if (reach := _error_reach(error, place)) is not None:
+            found += [value - reach[0], value + reach[1]]
+        if bar and not along:
+            half = (_nth(trace.width, place) or apart) / 2
+            found += [value - half, value + half]
+    return [*found, 0] if along else found
 
 
-def _lay_out(layout: Any, axes: Mapping[str, _Axis], width: int, height: int) -> None:
-    """Give every axis its pixels: what is left beside labels, titles and margins."""
+def _lay_out(
+    layout: Any, axes: Mapping[str, _Axis], width: int, height: int
+) -> dict[str, tuple[float, float]]:
+    """Give every axis its pixels, beside labels, titles and margins; return those of the paper by letter."""
     margin = layout.margin
     right, top = float(width - (margin.r or 12)), margin.t if margin.t is not None else 36
     heads = [_size(note.text or "")[1] for note in layout.annotations if note.yref == "paper" and note.y >= 1]
     top = float(max(top, 26 + max(heads, default=0)) if layout.showlegend is not False else top)
     beside, under = 0.0, 0.0
     for name, axis in axes.items():
+        if (_crossing_axis(name, axes).layout.domain or (0.0,))[0] >= 0.01:
+            continue
         labels = [_size(text)[0] for _, text in axis.ticks()]
         title = axis.layout.title.text if axis.layout.visible is not False else None
-        if name[0] == "y" and (_crossing_axis(name, axes).layout.domain or (0.0,))[0] < 0.01:
-            beside = max(beside, max(labels, default=0) + 8 * bool(labels) + (22 if title else 0))
-        if name[0] == "x" and (_crossing_axis(name, axes).layout.domain or (0.0,))[0] < 0.01:
+        if axis.across:
             under = max(under, 20 * bool(labels) + (6 + _size(title)[1] if title else 0))
+        else:
+            beside = max(beside, max(labels, default=0) + 8 * bool(labels) + (22 if title else 0))
     # as Plotly does: a margin that is asked for holds labels and titles, and grows where they need more
     left, bottom = max(float(margin.l or 0), 8 + beside), height - max(float(margin.b or 0), 8 + under)
+    area = {"x": (left, right), "y": (bottom, top)}
     for name, axis in axes.items():
-        first, last = axis.layout.domain or (0.0, 1.0)
-        near, far = (left, right) if name[0] == "x" else (bottom, top)
-        axis.start, axis.end = near + first * (far - near), near + last * (far - near)
+        near, far = area[name[0]]
+        axis.start, axis.end = (near + part * (far - near) for part in axis.layout.domain or (0.0, 1.0))
+    return area
 
 
 def _crossing_axis(name: str, axes: Mapping[str, _Axis]) -> _Axis:
@@ -202,60 +206,29 @@ def _crossing_axis(name: str, axes: Mapping[str, _Axis]) -> _Axis:
     )
 
 
-def _area(axes: Mapping[str, _Axis]) -> dict[str, tuple[float, float]]:
-    """Return where the paper begins and ends, across (x) and upwards (y)."""
-    found = {}
-    for letter in "xy":
-        inner = [axis for name, axis in axes.items() if name[0] == letter]
-        edges = [pixel for axis in inner for pixel in _whole(axis)]
-        found[letter] = (min(edges), max(edges)) if letter == "x" else (max(edges), min(edges))
-    return found
-
-
-def _whole(axis: _Axis) -> tuple[float, float]:
-    first, last = axis.layout.domain or (0.0, 1.0)
-    length = (axis.end - axis.start) / ((last - first) or 1.0)
-    return axis.start - first * length, axis.start + (1 - last) * length + (axis.end - axis.start)
-
-
 def _scale(axis: _Axis, other: _Axis) -> Iterator[str]:
     """Draw the lines, the labels and the title of an axis."""
     if axis.layout.visible is False:
         return
-    lengthwise = abs(other.end - other.start) and axis.layout.showgrid is not False
-    across = axis.start < axis.end and other.start > other.end  # upright axes count from below
-    ticks = axis.ticks()
+    ticks, title = axis.ticks(), axis.layout.title.text
     room = max(4, int(abs(axis.end - axis.start) / max(len(ticks), 1) / (13 * _WIDE)))
     for place, text in ticks:
-        ends = (place, other.start, place, other.end) if across else (other.start, place, other.end, place)
-        if lengthwise:
-            yield _stroke(ends, _GRID, 1)
-        if across:
-            yield _text(
-                text if len(text) <= room else text[: room - 1] + "…", place, other.start + 16, "middle"
-            )
+        if axis.layout.showgrid is not False:
+            yield _stroke(axis.through(place, other), _GRID, 1)
+        if axis.across:
+            shown = text if len(text) <= room else f"{text[: room - 1]}…"
+            yield _text(shown, place, other.start + 16, "middle")
         else:
             yield _text(text, other.start - 6, place + 4, "end")
-    if (
-        axis.layout.zeroline is not False
-        and not axis.names
-        and min(axis.low, axis.high) <= 0 <= max(axis.low, axis.high)
-    ):
-        zero = axis.at(0)
-        yield _stroke(
-            (zero, other.start, zero, other.end) if across else (other.start, zero, other.end, zero),
-            GRAY,
-            1.5,
-        )
-    if axis.layout.title.text:
-        middle = (axis.start + axis.end) / 2
-        if across:
-            yield _text(axis.layout.title.text, middle, other.start + 38, "middle", size=12)
-        else:
-            yield (
-                f'<g transform="rotate(-90 14 {middle:.1f})">'
-                f"{_text(axis.layout.title.text, 14, middle, 'middle', size=12)}</g>"
-            )
+    low, high = sorted((axis.low, axis.high))
+    if axis.layout.zeroline is not False and not axis.names and low <= 0 <= high:
+        yield _stroke(axis.through(axis.at(0), other), GRAY, 1.5)
+    middle = (axis.start + axis.end) / 2
+    if title and axis.across:
+        yield _text(title, middle, other.start + 38, "middle", size=12)
+    elif title:
+        turned = _text(title, 14, middle, "middle", size=12)
+        yield f'<g transform="rotate(-90 14 {middle:.1f})">{turned}</g>'
 
 
 def _scatter(trace: Any, across: _Axis, up: _Axis, color: str) -> Iterator[str]:
@@ -324,18 +297,22 @@ def _dot(marker: Any, place: int, point: tuple[float, float], color: str, opacit
 def _errors(
     error: Any, letter: str, axis: _Axis, trace: Any, points: Sequence[tuple[float, float] | None], color: str
 ) -> Iterator[str]:
-    if error.array is None:
-        return
-    more = _as_list(error.array)
-    less = more if error.arrayminus is None else _as_list(error.arrayminus)
+    values = _as_list(getattr(trace, letter))
     for place, point in enumerate(points):
-        if point is None or not (_known(more[place]) and _known(less[place])):
+        reach = _error_reach(error, place)
+        if point is None or reach is None:
             continue
-        value = float(_as_list(getattr(trace, letter))[place])
-        first, last = axis.at(value - float(less[place])), axis.at(value + float(more[place]))
+        first, last = axis.at(float(values[place]) - reach[0]), axis.at(float(values[place]) + reach[1])
         ends = (first, point[1], last, point[1]) if letter == "x" else (point[0], first, point[0], last)
         own = _nth(trace.marker.color, place) if trace.type == "scatter" else None
         yield _stroke(ends, error.color or own or color, error.thickness or 2)
+
+
+def _error_reach(error: Any, place: int) -> tuple[float, float] | None:
+    """Return how far an error bar reaches below and above its value; None where there is none."""
+    more = _nth(error.array, place)
+    less = more if error.arrayminus is None else _nth(error.arrayminus, place)
+    return (float(less), float(more)) if _known(less) and _known(more) else None
 
 
 def _bars(
@@ -358,7 +335,7 @@ def _bars(
             ends.append(None)
             continue
         middle = float(wide.names.index(at)) if isinstance(at, str) else float(at)
-        width = _nth(trace.width, place) or 0.9 * share * _step(places, wide)
+        width = _nth(trace.width, place) or 0.9 * share * _step(places)
         offset = _nth(trace.offset, place)
         first = middle + (offset if offset is not None else -width / 2)
         if grouped:
@@ -382,12 +359,12 @@ def _bars(
     yield from _errors(trace.error_y, "y", panel[1], trace, ends, INK)
 
 
-def _step(places: Any, axis: _Axis) -> float:
-    """Return how far bars are apart."""
-    if axis.names:
-        return 1.0
-    values = np.unique([float(place) for place in _as_list(places)])
-    return float(np.diff(values).min()) if len(values) > 1 else 1.0
+def _step(places: Any) -> float:
+    """Return how far bars are apart; names are 1."""
+    numbers = np.unique(
+        [float(each) for each in _as_list(places) if _known(each) and not isinstance(each, str)]
+    )
+    return float(np.diff(numbers).min()) if len(numbers) > 1 else 1.0
 
 
 def _shape(shape: Any, axes: Mapping[str, _Axis], area: Mapping[str, tuple[float, float]]) -> str:
