@@ -67,7 +67,8 @@ class _Axis:
         if values is None and self.names:
             values = texts = self.names
         elif values is None:
-            values = round_ticks(*sorted((self.low, self.high)), self.layout.nticks or 5)
+            low, high = sorted((self.low, self.high))
+            values = round_ticks(low, high, self.layout.nticks or 5)
             texts = [f"{short(value).replace('-', '−')}{self.layout.ticksuffix or ''}" for value in values]
         shown = [
             (self.at(value), str(text))

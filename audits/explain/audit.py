@@ -343,10 +343,8 @@ def _estimate(found: Contrast | None, reach: float, level: float, method: str) -
 def _gap(people: TwoGroups, inside: np.ndarray, level: float) -> Estimate:
     """Difference of the two groups' rates, or means, among those inside (n,)."""
     if people.design is not None or people.numeric:
-        nothing = np.zeros((1, len(inside)))
-        found = contrast(people, Nuisance(nothing, nothing + 1, inside, None, ""), inside)
         what = "difference of means" if people.numeric else "difference of rates, by design"
-        return _estimate(found, float(norm.isf(level / 2)), level, what)
+        return _estimate(gap_of(people, inside), float(norm.isf(level / 2)), level, what)
     sides = [(people.counts * people.weight)[side & inside] for side in (people.source, ~people.source)]
     if not all(len(side) for side in sides):
         n = float(sum(side.sum() for side in sides))
@@ -374,11 +372,10 @@ def _parts(
     z, inside = float(norm.isf(level / 2)), found.comparable
     own = contrast(people, found, inside)
     share = _share(people, inside)
-    whole = gap_of(people, np.ones_like(inside))
-    if own is None:
+    whole, among = (gap_of(people, each | ~people.source) for each in (np.ones_like(inside), inside))
+    if own is None or whole is None or among is None:
         nothing = Estimate(None, None, None, 0.0, "nobody comparable in both groups")
         return Remainder(names, nothing, left, nothing, share)
-    among = gap_of(people, inside)
     exact = left.value == left.low == left.high
     explained = _estimate(among if exact else among.minus(own), z, level, found.method)
     lonely = _estimate(whole.minus(among), z, level, "source people without comparable target people")

@@ -155,14 +155,14 @@ def by_cells(people: TwoGroups, cell: np.ndarray) -> Nuisance:
 def by_learners(people: TwoGroups, rng: np.random.Generator) -> Nuisance:
     """Return what stacked learners say of people whom they have not seen."""
     bases = terms_of(people.values, people.categories, people.size)
-    member, target, everybody = people.source.astype(float), ~people.source, np.ones_like(people.source)
+    everybody, outcome = np.ones_like(people.source), people.outcome
+    outcome = outcome if people.numeric else outcome > 0.5
     expected, ratio = [], []
     folds = _MORE_FOLDS if people.units.sum() < _FEW else _FOLDS
     for _ in range(_SPLITS):
         dealt = _dealt(people, folds, rng)
-        learned = _stacked_numbers if people.numeric else _stacked_probability
-        expected.append(learned(people, bases, people.outcome, target, dealt))
-        chance = _stacked_probability(people, bases, member, everybody, dealt)
+        expected.append(_blend(people, bases, outcome, ~people.source, dealt))
+        chance = _blend(people, bases, people.source, everybody, dealt)
         ratio.append(chance / (1 - chance) * people.balance)
     comparable = (np.median(ratio, axis=0) <= _RATIO) & _has_overlap(people)
     method = f"doubly robust, {folds} folds, {_SPLITS} splits"
@@ -196,67 +196,67 @@ def _dealt(
     return both // folds, both % folds, n
 
 
-def _stacked_probability(
+def _guessed(
     people: TwoGroups,
     bases: tuple[np.ndarray, ...],
     y: np.ndarray,
     among: np.ndarray,
     dealt: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> np.ndarray:
-    """Return the probability of `y` (n,) by learners of those `among` in the other folds."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what each learner of those `among` in the other folds says of `y` (n,), and who they are.
+
+    Returns
+    -------
+    guesses, value, weight, here : arrays (r, learners), (r,), (r,), (r,)
+        A row for each row and fold; guesses are probabilities where `y` is of bools.
+    """
     row, fold, n = dealt
-    label, here = y[row] > 0.5, among[row]
+    value, here = y[row], among[row]
     weight = n * people.weight[row]
     weight = weight / weight.mean()
-    guesses = np.full((len(row), len(bases)), np.average(label[here], weights=weight[here]))
+    guesses = np.full((len(row), len(bases)), np.average(value[here], weights=weight[here]))
+    chances = value.dtype == bool
     for k in np.unique(fold):
         learn, told = here & (fold != k), fold == k
-        if len(np.unique(label[learn])) == 2:
-            for j, (learner, basis) in enumerate(zip(_learners(), bases, strict=True)):
-                learner.fit(basis[row[learn]], label[learn], sample_weight=weight[learn])
-                guesses[told, j] = learner.predict_proba(basis[row[told]])[:, 1]
-    terms = logit(guesses.clip(1e-9, 1 - 1e-9)).clip(-_LOGIT, _LOGIT)
-    found = _blend_logits(terms, label[here], weight[here], here)
-    return np.bincount(row, n * found) / people.counts
+        if chances and len(np.unique(value[learn])) < 2:
+            continue
+        for j, (learner, basis) in enumerate(zip(_learners(chances=chances), bases, strict=True)):
+            learner.fit(basis[row[learn]], value[learn], sample_weight=weight[learn])
+            unseen = basis[row[told]]
+            guesses[told, j] = learner.predict_proba(unseen)[:, 1] if chances else learner.predict(unseen)
+    return guesses, value, weight, here
 
 
-def _stacked_numbers(
-    people: TwoGroups,
-    bases: tuple[np.ndarray, ...],
-    y: np.ndarray,
-    among: np.ndarray,
-    dealt: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> np.ndarray:
-    """Return the mean of `y` (n,) by learners of those `among` in the other folds, blended."""
-    from sklearn.ensemble import HistGradientBoostingRegressor
-    from sklearn.linear_model import Ridge
+def _learners(*, chances: bool) -> tuple[Any, ...]:
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from sklearn.linear_model import LogisticRegression, Ridge
 
-    row, fold, n = dealt
-    number, here = y[row], among[row]
-    weight = n * people.weight[row]
-    weight = weight / weight.mean()
-    mean = float(np.average(number[here], weights=weight[here]))
-    guesses = np.full((len(row), len(bases)), mean)
-    learners = (Ridge(0.1), Ridge(1.0), HistGradientBoostingRegressor(**_TREES))
-    for k in np.unique(fold):
-        learn, told = here & (fold != k), fold == k
-        for j, (learner, basis) in enumerate(zip(learners, bases, strict=True)):
-            learner.fit(basis[row[learn]], number[learn], sample_weight=weight[learn])
-            guesses[told, j] = learner.predict(basis[row[told]])
-    root = np.sqrt(weight[here])
-    shares = nnls(root[:, None] * (guesses[here] - mean), root * (number[here] - mean))[0]
-    return np.bincount(row, n * (mean + (guesses - mean) @ shares)) / people.counts
-
-
-def _learners() -> tuple[Any, ...]:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.linear_model import LogisticRegression
-
+    if not chances:
+        return Ridge(0.1), Ridge(1.0), HistGradientBoostingRegressor(**_TREES)
     return (
         LogisticRegression(C=10.0, solver="newton-cholesky", max_iter=50),
         LogisticRegression(C=1.0, solver="newton-cholesky", max_iter=50),
         HistGradientBoostingClassifier(**_TREES),
     )
+
+
+def _blend(
+    people: TwoGroups,
+    bases: tuple[np.ndarray, ...],
+    y: np.ndarray,
+    among: np.ndarray,
+    dealt: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Return the probability of `y` (n,), or its mean where it is of numbers, by all learners together."""
+    guesses, value, weight, here = _guessed(people, bases, y, among, dealt)
+    if value.dtype == bool:
+        terms = logit(guesses.clip(1e-9, 1 - 1e-9)).clip(-_LOGIT, _LOGIT)
+        found = _blend_logits(terms, value[here], weight[here], here)
+    else:
+        mean, root = float(np.average(value[here], weights=weight[here])), np.sqrt(weight[here])
+        shares = nnls(root[:, None] * (guesses[here] - mean), root * (value[here] - mean))[0]
+        found = mean + (guesses - mean) @ shares
+    return np.bincount(dealt[0], dealt[2] * found) / people.counts
 
 
 def _blend_logits(terms: np.ndarray, label: np.ndarray, weight: np.ndarray, here: np.ndarray) -> np.ndarray:
@@ -321,13 +321,10 @@ class Contrast:
         return Contrast(self.value - other.value, self.people, freedom, influence, rest, self.numeric)
 
 
-def gap_of(people: TwoGroups, inside: np.ndarray) -> Contrast:
-    """Return the mean of source people `inside` minus that of all target people."""
+def gap_of(people: TwoGroups, inside: np.ndarray) -> Contrast | None:
+    """Return the source's mean minus the target's among those `inside`; None without both groups."""
     nothing = np.zeros((1, len(inside)))
-    plain = Nuisance(nothing, nothing + 1, inside, None, "")
-    found = contrast(people, plain, inside | ~people.source)
-    assert found is not None  # noqa: S101 - both groups have people
-    return found
+    return contrast(people, Nuisance(nothing, nothing + 1, inside, None, ""), inside)
 
 
 def contrast(people: TwoGroups, found: Nuisance, inside: np.ndarray) -> Contrast | None:

@@ -7,17 +7,20 @@ order; what an audit cannot know is left for the model's owner to fill in.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from audits.models.metadata import accuracy_words
 from audits.reports.blocks import grid
-from audits.reports.contents import AID, FINDS, RunLike, sections
+from audits.reports.contents import AID, FINDS, sections
 from audits.runs.documents import dump_yaml
 from audits.runs.headline import findings_of
 from audits.runs.registry import AUDITS
 from audits.stats.text import count
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
 
 __all__ = ["render_card"]
 
@@ -28,7 +31,7 @@ class _Raw(str):
     """Text that is ours, marks and all."""
 
 
-def render_card(run: RunLike) -> str:
+def render_card(run: RunResult) -> str:
     """Return a run as a model card; text from the data cannot become markup or links.
 
     Its head is the metadata of a Hugging Face card: tags, and as ``model-index`` the number that each audit's
@@ -54,7 +57,7 @@ def render_card(run: RunLike) -> str:
     return f"---\n{dump_yaml(_metadata(run)).rstrip()}\n---\n\n{body}"
 
 
-def _metadata(run: RunLike) -> dict[str, Any]:
+def _metadata(run: RunResult) -> dict[str, Any]:
     """What a hub indexes; an audit without a number has no entry."""
     files = [str(file["name"]) for file in run.data.get("files", [])]
     found = [

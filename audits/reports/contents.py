@@ -6,7 +6,7 @@ import dataclasses
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -30,16 +30,13 @@ from audits.runs.registry import AUDITS
 from audits.stats import BADGES, Badge
 from audits.stats.badges import ICONS
 from audits.stats.text import count
-from audits.stats.vocabulary import DataWords
 
 if TYPE_CHECKING:
-    from audits.runs.result import SecondRun
+    from audits.runs.result import RunResult
 
 __all__ = [
     "AID",
     "ASSUMPTIONS",
-    "AuditOfRun",
-    "RunLike",
     "beside",
     "executive",
     "findings",
@@ -83,45 +80,11 @@ ASSUMPTIONS = (
 )
 
 
-class AuditOfRun(Protocol):
-    """One audit of a run: its name in the spec, the options it ran with, and its result."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def options(self) -> dict[str, Any]: ...  # noqa: D102
-    @property
-    def result(self) -> Any: ...  # noqa: D102
-    @property
-    def headline(self) -> str: ...  # noqa: D102
-    @property
-    def words(self) -> DataWords: ...  # noqa: D102
-    @property
-    def section(self) -> Section: ...  # noqa: D102
-
-
-class RunLike(Protocol):
-    """What a report needs of a run."""
-
-    @property
-    def evenhand(self) -> str: ...  # noqa: D102
-    @property
-    def spec(self) -> dict[str, Any]: ...  # noqa: D102
-    @property
-    def data(self) -> dict[str, Any]: ...  # noqa: D102
-    @property
-    def model(self) -> dict[str, Any]: ...  # noqa: D102
-    @property
-    def audits(self) -> tuple[AuditOfRun, ...]: ...  # noqa: D102
-    @property
-    def compared(self) -> SecondRun | None: ...  # noqa: D102
-
-
 Ordered = list[tuple[RunFinding, Section]]
 """What the run found, largest relative to the limit first, with the sections of its audits."""
 
 
-def full(run: RunLike, spec_text: str = "") -> Document:
+def full(run: RunResult, spec_text: str = "") -> Document:
     """Arrange everything: two pages for managers, audits with figures and tables, settings, reproduction."""
     ordered = sections(run)
     blocks = _two_pages(run, findings(ordered))
@@ -134,13 +97,13 @@ def full(run: RunLike, spec_text: str = "") -> Document:
     return Document("Audit report", head(run), tuple(blocks))
 
 
-def executive(run: RunLike, spec_text: str = "") -> Document:  # noqa: ARG001  (all templates are called alike)
+def executive(run: RunResult, spec_text: str = "") -> Document:  # noqa: ARG001  (all templates are called alike)
     """Arrange the two pages for managers alone."""
     found = [dataclasses.replace(each, anchor="") for each in findings(sections(run))]
     return Document("Audit summary", head(run), tuple(_two_pages(run, found)))
 
 
-def _two_pages(run: RunLike, found: Sequence[FindingBlock]) -> list[Block]:
+def _two_pages(run: RunResult, found: Sequence[FindingBlock]) -> list[Block]:
     """Return page one (headline, hero, findings, limits, sign-off) and two (scope, how to read it)."""
     shown = [dataclasses.replace(each, finding=shorten(each.finding, _MAX_LETTERS)) for each in found]
     first, more = shown[:_MAX_FINDINGS], shown[_MAX_FINDINGS:_MAX_MORE]
@@ -163,7 +126,7 @@ def _two_pages(run: RunLike, found: Sequence[FindingBlock]) -> list[Block]:
     return [*blocks, Text(AID, "quiet")]
 
 
-def _hero(run: RunLike) -> list[Block]:
+def _hero(run: RunResult) -> list[Block]:
     """Return the groups of At a glance, ranked, where the run compared groups."""
     from audits.groups.figures.ranked import draw_ranked, ranked_groups
 
@@ -182,7 +145,7 @@ def _hero(run: RunLike) -> list[Block]:
     return [Figure(exhibit, "figure-first", grid(result.to_frame(), name=exhibit.named))]
 
 
-def beside(run: RunLike, spec_text: str = "") -> Document:
+def beside(run: RunResult, spec_text: str = "") -> Document:
     """Arrange the comparison of two models by itself, and how to make it again."""
     if run.compared is None:
         told = (
@@ -199,7 +162,7 @@ def beside(run: RunLike, spec_text: str = "") -> Document:
     return Document("Two models compared", head(run), tuple(blocks))
 
 
-def _opening(run: RunLike, *more: tuple[str, str]) -> Facts:
+def _opening(run: RunResult, *more: tuple[str, str]) -> Facts:
     """Say what was asked, of which data and which model."""
     asked = list(dict.fromkeys(AUDITS[audit.name].question for audit in run.audits))
     others = f" And {len(asked) - _MAX_QUESTIONS} more." if len(asked) > _MAX_QUESTIONS else ""
@@ -223,13 +186,13 @@ def _sign_off() -> tuple[Block, Block]:
     return Heading("Sign-off", anchor="sign-off"), Facts(tuple((name, _BLANK) for name in names))
 
 
-def _badges_explained(run: RunLike) -> list[Block]:
+def _badges_explained(run: RunResult) -> list[Block]:
     """Say what each badge means that occurs."""
     seen = {each.judged.badge for each in findings_of(run)}
     return [Text(f"{ICONS[badge]} {told}") for badge, told in _MEANS.items() if badge in seen]
 
 
-def headline(run: RunLike) -> list[Block]:
+def headline(run: RunResult) -> list[Block]:
     """Say first what the run says first, with the comparison that was asked beneath."""
     if not run.audits:
         return []
@@ -250,7 +213,7 @@ def _finding_text(finding: RunFinding) -> str:
     return f"{finding.sentence} {finding.across.note}".rstrip()
 
 
-def sections(run: RunLike) -> Ordered:
+def sections(run: RunResult) -> Ordered:
     """Return what was found with its sections; that of the run's search says so."""
     found = []
     for each in findings_of(run):
@@ -261,13 +224,13 @@ def sections(run: RunLike) -> Ordered:
     return found
 
 
-def head(run: RunLike) -> str:
+def head(run: RunResult) -> str:
     """Return in a line what made the report, and of what."""
     used, read = count(run.data["rows_used"]), count(run.data["rows_read"])
     return f"Evenhand {run.evenhand} · model: {run.model['name']} · {used} of {read} rows used"
 
 
-def reproduce(run: RunLike, spec_text: str = "") -> list[Block]:
+def reproduce(run: RunResult, spec_text: str = "") -> list[Block]:
     """Return how the numbers are made again: spec, command, versions."""
     text = spec_text or yaml.safe_dump(run.spec, sort_keys=False, allow_unicode=True, width=100)
     versions = ", ".join(f"{name} {number}" for name, number in _versions(run).items())
@@ -305,7 +268,7 @@ def _audit(place: int, finding: RunFinding, section: Section) -> list[Block]:
     return [*blocks, Text(AUDITS[audit.name].limits, "quiet")]
 
 
-def _data_and_model(run: RunLike) -> list[Block]:
+def _data_and_model(run: RunResult) -> list[Block]:
     data, model = run.data, run.model
     rows = [("Rows read", count(data["rows_read"])), ("Rows used", count(data["rows_used"]))]
     rows += [(f"Left out: {reason}", count(n)) for reason, n in data["excluded"].items()]
@@ -324,7 +287,7 @@ def _data_and_model(run: RunLike) -> list[Block]:
     return [Heading("Data and model"), Facts(tuple(rows)), *(Text(note, "quiet") for note in notes)]
 
 
-def _settings(run: RunLike, ordered: Ordered) -> list[Block]:
+def _settings(run: RunResult, ordered: Ordered) -> list[Block]:
     """Return every option that audits ran with, defaults included, and the seed."""
     blocks: list[Block] = [
         Facts(
@@ -338,12 +301,12 @@ def _settings(run: RunLike, ordered: Ordered) -> list[Block]:
     return blocks
 
 
-def _tally(run: RunLike) -> str:
+def _tally(run: RunResult) -> str:
     badges = [each.judged.badge for each in findings_of(run)]
     return "; ".join(f"{ICONS[name]} {badges.count(name)} × {name}" for name in BADGES if name in badges)
 
 
-def _left_out(run: RunLike) -> str:
+def _left_out(run: RunResult) -> str:
     excluded: Mapping[str, int] = run.data["excluded"]
     return f"{count(sum(excluded.values()))} of {count(run.data['rows_read'])} rows left out"
 
@@ -352,7 +315,7 @@ def _plain(value: Any) -> str:
     return yaml.safe_dump(value, default_flow_style=True, allow_unicode=True).removesuffix("...\n").strip()
 
 
-def _versions(run: RunLike) -> dict[str, str]:
+def _versions(run: RunResult) -> dict[str, str]:
     found = {"Evenhand": run.evenhand, "Python": platform.python_version()}
     for package in _PACKAGES:
         try:

@@ -10,7 +10,7 @@ import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -23,8 +23,11 @@ from audits.records import resolve
 from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, Template
 from audits.reports import blocks
 from audits.reports.blocks import Cell, Document, Figure, Grid
-from audits.reports.contents import RunLike, beside, executive, full
+from audits.reports.contents import beside, executive, full
 from audits.stats.vocabulary import DataWords, speaking
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
 
 __all__ = ["MAX_BYTES", "arrange", "html_of", "render_report", "write_report"]
 
@@ -50,13 +53,13 @@ _ARRANGED: dict[Template, Callable[..., Document] | str] = {
 }
 
 
-def write_report(run: RunLike, path: Path, *, spec_text: str = "") -> None:
+def write_report(run: RunResult, path: Path, *, spec_text: str = "") -> None:
     """Write the full report of a finished run to `path`."""
     path.write_text(render_report(run, spec_text=spec_text), encoding="utf-8")
 
 
 def render_report(
-    run: RunLike,
+    run: RunResult,
     *,
     template: Template = "full",
     spec_text: str = "",
@@ -91,7 +94,7 @@ def render_report(
 
 
 def arrange(
-    run: RunLike,
+    run: RunResult,
     template: Template = "full",
     spec_text: str = "",
     *,

@@ -13,11 +13,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from audits.errors import InputError, RunFailed
-from audits.reports.contents import RunLike
 from audits.runs.executors import sandbox
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
 
 __all__ = ["browser", "print_pdf", "render_pdf"]
 
@@ -57,7 +59,7 @@ _SEES = (
 )  # fmt: skip
 
 
-def render_pdf(run: RunLike, **told: Any) -> bytes:
+def render_pdf(run: RunResult, **told: Any) -> bytes:
     """Return a report as PDF; arguments as for `audits.reports.html.render_report`.
 
     Raises

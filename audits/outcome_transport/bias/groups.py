@@ -118,10 +118,10 @@ def measure(
         ours=ours,
         theirs=theirs,
         bias=bias,
-        value=np.where(here, bias.value[of], np.nan),
-        normalised=np.where(here, bias.normalised[of], np.nan),
-        least=np.where(here, bias.least[of], np.nan),
-        most=np.where(here, bias.most[of], np.nan),
+        **{
+            name: np.where(here, getattr(bias, name)[of], np.nan)
+            for name in ("value", "normalised", "least", "most")
+        },
         parts=np.where(here[:, None], bias.parts[of], 0.0),
         nearest=np.where(nearest >= 0, theirs.first[nearest], -1),
         stands=stands,
@@ -179,7 +179,7 @@ def tie_ranges(
         if problem is not None and spent + len(problem.i) <= _BUDGET:
             spent += len(problem.i)
             stretch = part(progress, k / len(groups.members), (k + 1) / len(groups.members))
-            ends = _solve(problem, matched, distance, stretch)
+            ends = _solve(problem, matched, measured, distance, stretch)
             if ends is not None:
                 scale = float(problem.supply.sum() / mass.sum())
                 found.append((ends.low * scale, ends.high * scale, True))
@@ -194,15 +194,11 @@ def tie_ranges(
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Rows: the group's people by outcome and features, then the others by outcome (`own` says which)."""
+    """Rows: the group's people by outcome and features (`own` says which), then the others by outcome."""
 
-    points: np.ndarray
     own: np.ndarray
     atom: np.ndarray
     supply: np.ndarray
-    targets: np.ndarray
-    target_atom: np.ndarray
-    demand: np.ndarray
     i: np.ndarray
     j: np.ndarray
 
@@ -216,19 +212,8 @@ def _problem(matched: OutcomePlan, measured: FeatureSetBias, mass: np.ndarray, f
     others = np.flatnonzero(rest > 0)
     atom = np.concatenate([ours.atom[own], others])
     pairs = face.pairs(atom, theirs.start, len(matched.x), _MAX_PAIRS)
-    if pairs is None:
-        return None
-    return _Problem(
-        points=ours.points,
-        own=own,
-        atom=atom,
-        supply=np.concatenate([own_mass[own], rest[others]]),
-        targets=theirs.points,
-        target_atom=theirs.atom,
-        demand=theirs.weights,
-        i=pairs[0],
-        j=pairs[1],
-    )
+    supply = np.concatenate([own_mass[own], rest[others]])
+    return None if pairs is None else _Problem(own, atom, supply, *pairs)
 
 
 def _split(whole: np.ndarray, atom: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -242,16 +227,17 @@ def _split(whole: np.ndarray, atom: np.ndarray, weights: np.ndarray) -> np.ndarr
     return units
 
 
-def _solve(problem: _Problem, matched: OutcomePlan, distance: Cost, progress: Progress) -> Ends | None:
-    values = np.zeros(len(problem.i))
-    real = problem.i < len(problem.own)
-    blocks = CostBlocks.build(problem.points[problem.own], problem.targets, distance)
-    values[real] = blocks.pairs(problem.i[real], problem.j[real])
-    rows, columns = problem.supply, problem.demand
-    found = extreme(rows, columns, problem.i, problem.j, values, progress=progress)
+def _solve(
+    problem: _Problem, matched: OutcomePlan, measured: FeatureSetBias, distance: Cost, progress: Progress
+) -> Ends | None:
+    theirs, i, j = measured.theirs, problem.i, problem.j
+    values, real = np.zeros(len(i)), i < len(problem.own)
+    blocks = CostBlocks.build(measured.ours.points[problem.own], theirs.points, distance)
+    values[real] = blocks.pairs(i[real], j[real])
+    found = extreme(problem.supply, theirs.weights, i, j, values, progress=progress)
     if found is not None:
         return found
     # weights that are no counts, rounded row by row, can leave a gap that nothing may cross out of balance
     supply, demand = whole_supplies(matched)
-    rows, columns = _split(supply, problem.atom, rows), _split(demand, problem.target_atom, columns)
-    return extreme(rows, columns, problem.i, problem.j, values)
+    rows, columns = _split(supply, problem.atom, problem.supply), _split(demand, theirs.atom, theirs.weights)
+    return extreme(rows, columns, i, j, values)

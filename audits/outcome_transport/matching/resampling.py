@@ -96,10 +96,9 @@ def resample(
     """
     source, target = comparison.source, comparison.target
     size = _POOL if exact and source.outcomes.shape[1] == 1 else SMALL_POOL
-    ours = pool(source.subgroup, size, rng)
-    theirs = ours if comparison.same_people else pool(target.subgroup, size, rng)
-    codes = source.subgroup, (source if comparison.same_people else target).subgroup
-    base = with_subgroup_totals(a, ours, codes[0]), with_subgroup_totals(b, theirs, codes[1])
+    ours, theirs = _pools(comparison, size, rng)
+    codes = (source if comparison.same_people else target).subgroup
+    base = with_subgroup_totals(a, ours, source.subgroup), with_subgroup_totals(b, theirs, codes)
     people = whole(a[ours]), whole(b[theirs])
     far = [pairwise_cost(x[ours], y[theirs], distance) for x, y in spaces]
     x, y = source.outcomes[ours], target.outcomes[theirs]
@@ -114,8 +113,7 @@ def resample(
     costs, moves = np.empty((draws, 2)), np.empty((draws, *center.shape))
     flows = np.empty((draws, *center_flows.shape))
     for draw in range(draws):
-        counts = _bootstrap_weights(people[0], rng)
-        again = counts if comparison.same_people else _bootstrap_weights(people[1], rng)
+        counts, again = _drawn_again(comparison, people, rng)
         costs[draw], moves[draw], flows[draw] = statistics(base[0] * counts, base[1] * again)
         if draw % 10 == 0:
             progress(draw / draws, "Resampling people for the intervals")
@@ -125,18 +123,32 @@ def resample(
     reach = _reach(memberships, ours, a, pooled, kept[1] / full[1])
     subgroups = source.subgroup == np.arange(len(rows))[:, None]
     row_reach = _reach(subgroups, ours, a, pooled, kept[1] / full[1])
-    shrink = (1 / full[0] + 1 / full[1]) / (1 / kept[0] + 1 / kept[1])
     moves = np.where(np.isfinite(moves), moves - center, 0.0) * np.sqrt(reach)
     flows = np.where(np.isfinite(flows), flows - center_flows, 0.0) * np.sqrt(row_reach)[:, None]
-    apart = (costs - center_cost) * np.sqrt(min(shrink, 1.0))
+    apart = (costs - center_cost) * _shrinkage(kept, full)
     return BootstrapSpread(
         apart.std(axis=0), np.maximum(apart.mean(axis=0), 0.0), moves, flows, round(people[0].sum())
     )
 
 
-def _bootstrap_weights(people: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """How often each row's people come up, per person, when the pool's are drawn with replacement."""
-    return rng.multinomial(round(people.sum()), people / people.sum()) / people
+def _pools(comparison: TwoSides, size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of about `size` people of each side; the same ones where the same people stand on both."""
+    ours = pool(comparison.source.subgroup, size, rng)
+    return ours, ours if comparison.same_people else pool(comparison.target.subgroup, size, rng)
+
+
+def _drawn_again(
+    comparison: TwoSides, people: tuple[np.ndarray, np.ndarray], rng: np.random.Generator
+) -> list[np.ndarray]:
+    """How often each row's people come up on either side, per person, drawn with replacement."""
+    sides = people[:1] if comparison.same_people else people
+    counts = [rng.multinomial(round(each.sum()), each / each.sum()) / each for each in sides]
+    return [counts[0], counts[-1]]
+
+
+def _shrinkage(kept: Sequence[float], full: Sequence[float]) -> float:
+    """By how much standard errors shrink from the `kept` people of both sides to all of them."""
+    return float(np.sqrt(min((1 / full[0] + 1 / full[1]) / (1 / kept[0] + 1 / kept[1]), 1.0)))
 
 
 def _reach(
@@ -215,11 +227,9 @@ def distance_error(
     inverse = [_inverse(values, one, levels) for one in center]
     found = np.empty(draws)
     for k in range(draws):
-        counts = _bootstrap_weights(people[0], rng)
-        others = counts if comparison.same_people else _bootstrap_weights(people[1], rng)
         again = [
             np.bincount(where, w * c, len(values)) / (w @ c)
-            for where, w, c in zip(at, (a, b), (counts, others), strict=True)
+            for where, w, c in zip(at, (a, b), _drawn_again(comparison, people, rng), strict=True)
         ]
         if ground == "euclidean":
             moved = (again[0] - center[0]) - (again[1] - center[1])
@@ -243,28 +253,24 @@ def _vectors_error(
     draws: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    rows = pool(comparison.source.subgroup, SMALL_POOL, rng)
-    columns = rows if comparison.same_people else pool(comparison.target.subgroup, SMALL_POOL, rng)
-    both = np.concatenate([comparison.source.outcomes[rows], comparison.target.outcomes[columns]])
-    n = len(rows)
+    rows, columns = _pools(comparison, SMALL_POOL, rng)
+    x, y = comparison.source.outcomes[rows], comparison.target.outcomes[columns]
     w, v = a[rows], b[columns]
     people = whole(w), whole(v)
     found = np.empty(draws)
     for k in range(draws):
-        counts = _bootstrap_weights(people[0], rng)
-        others = counts if comparison.same_people else _bootstrap_weights(people[1], rng)
-        moves = [w * counts / (w @ counts) - w / w.sum(), v * others / (v @ others) - v / v.sum()]
+        counts, others = _drawn_again(comparison, people, rng)
+        moves = w * counts / (w @ counts) - w / w.sum(), v * others / (v @ others) - v / v.sum()
         if ground == "euclidean":
-            found[k] = _transport_cost(both, np.concatenate([moves[0], -moves[1]]), ground)
+            both = np.concatenate([x, y]), np.concatenate([moves[0], -moves[1]])
+            found[k] = _transport_cost(*both, ground)
         else:
-            found[k] = _transport_cost(both[:n], moves[0], ground) + _transport_cost(
-                both[n:], moves[1], ground
-            )
+            found[k] = _transport_cost(x, moves[0], ground) + _transport_cost(y, moves[1], ground)
     if ground != "euclidean":
         return found  # of order 2 the error can shrink more slowly than with the square root of the people
     kept = [effective(one, whole(one)) for one in (w, v)]
     full = [effective(one, whole(one)) for one in (a, b)]
-    return found * np.sqrt(min((1 / full[0] + 1 / full[1]) / (1 / kept[0] + 1 / kept[1]), 1.0))
+    return found * _shrinkage(kept, full)
 
 
 def _transport_cost(points: np.ndarray, signed: np.ndarray, ground: OutcomeCost) -> float:
@@ -296,8 +302,7 @@ def distance_null(
     """
     x, y = comparison.source.outcomes, comparison.target.outcomes
     if x.shape[1] > 1:
-        rows = pool(comparison.source.subgroup, SMALL_POOL, rng)
-        columns = rows if comparison.same_people else pool(comparison.target.subgroup, SMALL_POOL, rng)
+        rows, columns = _pools(comparison, SMALL_POOL, rng)
         x, y, a, b = x[rows], y[columns], a[rows], b[columns]
     both, n = np.concatenate([x, y]), len(x)
     order = np.argsort(both[:, 0], kind="stable")

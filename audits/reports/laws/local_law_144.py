@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from audits.errors import InputError
 from audits.groups import GroupsResult
 from audits.groups.ll144 import BiasTable, bias_tables
 from audits.report_kinds import SMALL_SHARE
 from audits.reports.blocks import Block, Document, Heading, Text, grid
-from audits.reports.contents import RunLike
 from audits.reports.laws.outline import outline
 from audits.stats.text import count, number, people
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
 
 __all__ = ["groups_results", "ll144", "not_assessed"]
 
 
 def ll144(
-    run: RunLike,
+    run: RunResult,
     spec_text: str = "",
     *,
     sex: str | None = None,
@@ -62,7 +66,7 @@ def ll144(
     )
 
 
-def groups_results(run: RunLike) -> list[GroupsResult]:
+def groups_results(run: RunResult) -> list[GroupsResult]:
     """Return what each groups audit of a run found.
 
     Raises
@@ -81,7 +85,7 @@ def groups_results(run: RunLike) -> list[GroupsResult]:
     return found
 
 
-def not_assessed(run: RunLike) -> list[Block]:
+def not_assessed(run: RunResult) -> list[Block]:
     """Say who was left out before anyone was counted: among them may be people of unknown category."""
     left_out = [f"{count(n)} ({reason})" for reason, n in run.data["excluded"].items() if n]
     if not left_out:

@@ -18,15 +18,18 @@ import functools
 import re
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from audits.models.metadata import accuracy_words
 from audits.reports.blocks import Block, Document, Facts, Heading, Text
-from audits.reports.contents import AID, ASSUMPTIONS, RunLike, findings, head, reproduce, sections
+from audits.reports.contents import AID, ASSUMPTIONS, findings, head, reproduce, sections
 from audits.runs.registry import AUDITS
 from audits.stats.text import count, number
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
 
 __all__ = ["annex4", "colorado", "outline", "sr_11_7"]
 
@@ -34,7 +37,7 @@ _PLACE = re.compile(r"^\x00(\d+)$")
 
 
 def outline(
-    run: RunLike,
+    run: RunResult,
     spec_text: str = "",
     *,
     template: str,
@@ -136,7 +139,7 @@ def _fact(line: str) -> tuple[str, str]:
     return name, value
 
 
-def _metrics(run: RunLike) -> list[Block]:
+def _metrics(run: RunResult) -> list[Block]:
     """State how often the model is right, and of whom; say so where no label tells."""
     right = accuracy_words(run.model)
     if not right:

@@ -9,6 +9,7 @@ agencies' questions and answers (44 FR 11996, 1979) on one person decided otherw
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,12 +18,14 @@ from scipy.stats import fisher_exact
 from audits.groups.ll144 import BiasTable, bias_tables
 from audits.report_kinds import SMALL_SHARE
 from audits.reports.blocks import Block, Document, Heading, Text, grid
-from audits.reports.contents import RunLike
 from audits.reports.laws.local_law_144 import groups_results, not_assessed
 from audits.reports.laws.outline import outline
 from audits.stats import holm
 from audits.stats.text import count, people
 from audits.text import join_names
+
+if TYPE_CHECKING:
+    from audits.runs.result import RunResult
 
 __all__ = ["FOUR_FIFTHS", "four_fifths", "impact"]
 
@@ -30,7 +33,7 @@ FOUR_FIFTHS = 0.8
 
 
 def four_fifths(
-    run: RunLike,
+    run: RunResult,
     spec_text: str = "",
     *,
     sex: str | None = None,
