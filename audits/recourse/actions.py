@@ -69,10 +69,8 @@ class Actions:
         between = (1 - alpha) * start + alpha * goal
         moved = self.space.decode(between)
         moved.index = today.index
-        at = 0
         for part in self.space.parts:
-            block = between[:, at : at + len(part.names)]
-            at += len(part.names)
+            block = between[:, self.space.blocks[part.column]]
             # of several nearest categories none is chosen by its name: today's value stays
             if isinstance(part, LevelBlock) and block.shape[1] > 1:
                 top = np.sort(block, axis=1)[:, -2:]

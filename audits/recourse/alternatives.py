@@ -18,6 +18,7 @@ alike for all, is assumed: data cannot show it.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,14 +30,13 @@ import pandas as pd
 from audits.checks import one_of
 from audits.data import AuditData, FeatureSpace
 from audits.data.encoder_blocks import NumberBlock
-from audits.data.frames import with_columns
 from audits.data.partition import resample
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models import Subject
 from audits.models.factory import train_model
 from audits.progress import Progress, part, silent
-from audits.recourse.paths import RecoursePath, score_rows
+from audits.recourse.paths import RecoursePath
 from audits.recourse.result import GroupAction
 from audits.stats import Estimate, wilson
 from audits.stats.text import number
@@ -139,15 +139,11 @@ def decide(
     subject: Subject | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Score people `who` (m,) with other actionable values and what follows; scores and decisions, (m,)."""
-    subject = subject or way.subject
-    frame = way.people.frame.iloc[who]
-    # by their own row numbers: a model gets each person's missing cells as the file has them
-    rows = with_columns(frame, {str(name): values[name].set_axis(frame.index) for name in values})
+    rows = way.rows(values, who)
     if after.order:
-        today, moved = (each.reset_index(drop=True) for each in (frame, rows))
-        rows = after.carried(today, moved, set(way.actions.columns)).set_axis(frame.index)
-    scores = score_rows(subject, rows) if len(rows) else np.empty(0)
-    return scores, np.asarray(subject.decide(scores, way.people.groups.iloc[who]), dtype=bool)
+        today, moved = (each.reset_index(drop=True) for each in (way.people.frame.iloc[who], rows))
+        rows = after.carried(today, moved, set(way.actions.columns)).set_axis(rows.index)
+    return way.decide(rows, who, subject)
 
 
 def _nearest(start: np.ndarray, ends: np.ndarray, costs: np.ndarray, most: int) -> np.ndarray:
@@ -165,11 +161,7 @@ def _nearest(start: np.ndarray, ends: np.ndarray, costs: np.ndarray, most: int) 
 def _costliest(way: RecoursePath, columns: list[str]) -> list[str]:
     """Columns by what changing them costs on the way to the counterparts, most first."""
     apart = np.abs(way.goal - way.start).mean(0) * way.actions.costs
-    at, total = 0, {}
-    for block in way.actions.space.parts:
-        total[block.column] = float(apart[at : at + len(block.names)].sum())
-        at += len(block.names)
-    return sorted(columns, key=lambda name: -total[name])
+    return sorted(columns, key=lambda name: -float(apart[way.actions.space.blocks[name]].sum()))
 
 
 def _select_rows(frame: pd.DataFrame, chosen: np.ndarray) -> pd.DataFrame:
@@ -177,14 +169,11 @@ def _select_rows(frame: pd.DataFrame, chosen: np.ndarray) -> pd.DataFrame:
 
 
 def _changed_cells(today: pd.DataFrame, moved: pd.DataFrame, columns: list[str]) -> np.ndarray:
-    parts = [
-        ~(
-            (today[name] == moved[name]).fillna(False).to_numpy(dtype=bool)
-            | (today[name].isna() & moved[name].isna()).to_numpy()
-        )
-        for name in columns
-    ]
-    return np.column_stack(parts) if len(today) else np.zeros((0, len(columns)), dtype=bool)
+    found = np.zeros((len(today), len(columns)), dtype=bool)
+    for k, name in enumerate(columns):
+        same = (today[name] == moved[name]).fillna(False) | (today[name].isna() & moved[name].isna())
+        found[:, k] = ~same.to_numpy(dtype=bool)
+    return found
 
 
 def _diverse(
@@ -226,14 +215,7 @@ def _acceptance_by_refits(
     for k in range(refits):
         progress(k / refits, f"Training the model again ({k + 1} of {refits})")
         model = train_model(resample(subject.training, rng), subject.train, subject.seed + k + 1, silent)
-        again = Subject(
-            subject.data,
-            model,
-            subject.threshold,
-            subject.space,
-            score_kind=subject.score_kind,
-            higher_is=subject.higher_is,
-        )
+        again = dataclasses.replace(subject, model=model)
         still += decide(way, after, moved, person, again)[1]
     return still / refits
 
@@ -255,16 +237,8 @@ def _with_noise(
     for place, block in enumerate(way.actions.space.parts):
         if not isinstance(block, NumberBlock) or block.kind not in {"continuous", "integer"}:
             continue
-        name = block.column
-        values = drawn[name].to_numpy(dtype=float, na_value=np.nan)
-        miss = rng.normal(0.0, way.options.noise * block.sd, len(values)) * changed[times, place]
-        seen = way.subject.data.frame[name]  # a model need not be defined where nobody is: no negative debts
-        values = np.clip(values + miss, float(seen.min()), float(seen.max()))
-        if pd.api.types.is_integer_dtype(drawn[name].dtype):
-            filled = pd.Series(np.rint(values)).astype("Int64" if np.isnan(values).any() else "int64")
-            drawn[name] = filled.astype(drawn[name].dtype)
-        else:
-            drawn[name] = values
+        miss = rng.normal(0.0, way.options.noise * block.sd, len(drawn)) * changed[times, place]
+        drawn[block.column] = _shifted(way, drawn[block.column], miss)
     # a bound holds for what is carried out, too; a direction was kept by the aim
     return accepted(way.actions.allowed(today, drawn), person[times])[1].reshape(-1, _NOISY).mean(1)
 
@@ -394,13 +368,23 @@ def _apply_action(way: RecoursePath, today: pd.DataFrame, action: Action, who: n
         if how == "to":
             moved[name] = pd.Series([value] * len(now)).astype(now[name].dtype)
             continue
-        seen = way.subject.data.frame[name]
-        shifted = now[name].to_numpy(dtype=float, na_value=np.nan) + float(value)  # type: ignore[arg-type]
-        shifted = np.clip(shifted, float(seen.min()), float(seen.max()))
-        whole = pd.api.types.is_integer_dtype(now[name].dtype)
-        made = pd.Series(np.rint(shifted) if whole else shifted)
-        moved[name] = (made.astype("Int64") if whole and made.isna().any() else made).astype(now[name].dtype)
+        moved[name] = _shifted(way, now[name], float(value))  # type: ignore[arg-type]
     return way.actions.allowed(now, moved)
+
+
+def _shifted(way: RecoursePath, column: pd.Series, by: np.ndarray | float) -> pd.Series:
+    """Return a column moved, not beyond what anyone has: a model need not be defined for negative debts."""
+    seen = way.subject.data.frame[column.name]
+    values = column.to_numpy(dtype=float, na_value=np.nan) + by
+    return numbers_like(column, np.clip(values, float(seen.min()), float(seen.max())))
+
+
+def numbers_like(column: pd.Series, values: np.ndarray) -> pd.Series:
+    """Return numbers (n,) as a column holds them: whole ones rounded, and missing ones missing."""
+    if pd.api.types.is_integer_dtype(column.dtype):
+        whole = pd.Series(np.rint(values), index=column.index)
+        return whole.astype("Int64" if whole.isna().any() else "int64").astype(column.dtype)
+    return pd.Series(values, index=column.index)
 
 
 def _words(action: Action) -> str:
@@ -426,14 +410,11 @@ class Downstream:
         Of those that each follows.
     slopes : dict of column to array
         Change of the column for a change by 1 in each encoded column that it follows.
-    whole : dict of column to bool
-        Whether it holds whole numbers only.
     """
 
     order: tuple[str, ...]
     spaces: dict[str, FeatureSpace]
     slopes: dict[str, np.ndarray]
-    whole: dict[str, bool]
 
     def carried(self, today: pd.DataFrame, moved: pd.DataFrame, chosen: set[str]) -> pd.DataFrame:
         """Return `moved` rows with what follows from the change; columns `chosen` on purpose stay put."""
@@ -443,14 +424,9 @@ class Downstream:
                 continue
             space = self.spaces[name]
             shift = (space.encode(found) - space.encode(today)) @ self.slopes[name]
-            values = today[name].to_numpy(dtype=float, na_value=np.nan) + shift
-            if self.whole[name]:
-                values = np.rint(values)
-                kept = np.where(np.isnan(values), 0, values).astype(np.int64)
-                if not np.isnan(values).any():
-                    found[name] = pd.Series(kept, index=found.index).astype(today[name].dtype)
-                    continue
-            found[name] = pd.Series(values, index=found.index)
+            found[name] = numbers_like(
+                today[name], today[name].to_numpy(dtype=float, na_value=np.nan) + shift
+            )
         return found
 
 
@@ -482,5 +458,4 @@ def downstream_of(data: AuditData, follows: Mapping[str, tuple[str, ...]]) -> Do
         root = np.sqrt(np.ones(data.n) if data.weights is None else data.weights)[known]
         design = np.column_stack([np.ones(known.sum()), x[known]]) * root[:, None]
         slopes[name] = np.linalg.lstsq(design, y[known] * root, rcond=None)[0][1:]
-    whole = {name: pd.api.types.is_integer_dtype(data.frame[name].dtype) for name in ordered}
-    return Downstream(tuple(ordered), spaces, slopes, whole)
+    return Downstream(tuple(ordered), spaces, slopes)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from audits.checks import generator
@@ -13,7 +11,7 @@ from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.recourse.actions import actions_of, between_people
-from audits.recourse.alternatives import Alternatives, find_ways, group_actions
+from audits.recourse.alternatives import find_ways, group_actions
 from audits.recourse.assembly import AlternativesParts, pack_recourse
 from audits.recourse.inference import burden_of
 from audits.recourse.options import RecourseOptions
@@ -22,10 +20,9 @@ from audits.recourse.paths import (
     RejectedPeople,
     fewest_changes,
     reached_by_any,
-    score_rows,
     walk,
 )
-from audits.recourse.result import GroupAction, RecourseResult
+from audits.recourse.result import RecourseResult
 from audits.results import Optimum
 from audits.transport import exact_coupling
 
@@ -98,26 +95,23 @@ def recourse(
     sets: list[tuple[str, ...] | None] = [None] * len(start)
     proved = np.ones(len(start), dtype=bool)
     if options.fewest and not literal:  # a set of columns is turned to whole values
-        sets, proved = fewest_changes(
-            people.frame,
-            way.at(max(path.grid)),
-            lambda rows: score_rows(subject, rows),
-            lambda scores, who: subject.decide(scores, people.groups.iloc[who]),
-            progress=part(progress, 0.7, 0.9),
-        )
+        sets, proved = fewest_changes(way, way.at(max(path.grid)), progress=part(progress, 0.7, 0.9))
     progress(0.9, "Trying every accepted person's values")
     reached, tried = reached_by_any(way, np.flatnonzero(burden.never), rng)
-    ways: Alternatives | None = None
-    actions_of_groups: tuple[GroupAction, ...] = ()
-    if options.ways:
-        ways = find_ways(way, rng, part(progress, 0.9, 0.98))
-        actions_of_groups = group_actions(way, ways, rng)
-    progress(0.98, "Writing the tables")
-    certificate = Optimum(float(coupling.cost), float(coupling.slack), coupling.method)
+    ways = find_ways(way, rng, part(progress, 0.9, 0.98)) if options.ways else None
     found = AlternativesParts(
-        path, burden, sets, proved, reached, tried, certificate, (*people.warnings, *warnings)
+        path=path,
+        burden=burden,
+        sets=sets,
+        proved=proved,
+        reached=reached,
+        tried=tried,
+        certificate=Optimum(float(coupling.cost), float(coupling.slack), coupling.method),
+        warnings=(*people.warnings, *warnings),
+        ways=ways,
+        group_actions=() if ways is None else group_actions(way, ways, rng),
     )
-    found = replace(found, ways=ways, group_actions=actions_of_groups)
+    progress(0.98, "Writing the tables")
     return pack_recourse(way, found)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -80,13 +79,25 @@ class RecoursePath:
         if self.between is not None and alpha > 0:
             points = self.points(alpha)
             return self.between.score(points), points
-        moved, people = self.at(alpha), self.people.frame
-        rows = (
-            people
-            if alpha == 0
-            else with_columns(people, {name: moved[name] for name in self.actions.columns})
-        )
+        moved = self.at(alpha)
+        rows = self.people.frame if alpha == 0 else self.rows(moved, np.arange(len(moved)))
         return score_rows(self.subject, rows), self.points(alpha, moved)
+
+    def rows(self, values: pd.DataFrame, who: np.ndarray) -> pd.DataFrame:
+        """Return whole rows of people `who` (m,) with other actionable `values` (m, columns)."""
+        frame = self.people.frame.iloc[who]
+        # by their own row numbers: a model gets each person's missing cells as the file has them
+        return with_columns(
+            frame, {name: values[name].set_axis(frame.index) for name in self.actions.columns}
+        )
+
+    def decide(
+        self, rows: pd.DataFrame, who: np.ndarray, subject: Subject | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return scores and decisions, (m,) each, of such rows; by the model of `subject`, if another one."""
+        subject = subject or self.subject
+        scores = score_rows(subject, rows)
+        return scores, np.asarray(subject.decide(scores, self.people.groups.iloc[who]), dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +121,7 @@ def _grid(options: RecourseOptions, people: int) -> tuple[float, ...]:
 def score_rows(subject: Subject, rows: pd.DataFrame) -> np.ndarray:
     """Score many rows, a piece at a time."""
     pieces = [rows.iloc[at : at + _PIECE] for at in range(0, len(rows), _PIECE)]
-    return np.concatenate([subject.favorable_score(piece) for piece in pieces])
+    return np.concatenate([np.empty(0), *(subject.favorable_score(piece) for piece in pieces)])
 
 
 def walk(way: RecoursePath, progress: Progress) -> Walk:
@@ -142,30 +153,19 @@ def reached_by_any(way: RecoursePath, who: np.ndarray, rng: np.random.Generator)
     if len(values) > most:
         values = values.iloc[np.sort(rng.choice(len(values), most, replace=False))]
     reached = np.zeros(len(who), dtype=bool)
-    today, people = way.today.iloc[who], way.people.frame.iloc[who]
-    groups = way.people.groups.iloc[who]
     at_once = max(_PIECE // max(len(who), 1), 1)
     for start in range(0, len(values) if len(who) else 0, at_once):
         some = values.iloc[start : start + at_once]
-        times = np.tile(np.arange(len(who)), len(some))
+        times = np.tile(who, len(some))
         taken = some.iloc[np.repeat(np.arange(len(some)), len(who))].reset_index(drop=True)
-        now = today.iloc[times].reset_index(drop=True)
-        moved = way.actions.allowed(now, taken)
-        rows = with_columns(
-            people.iloc[times].reset_index(drop=True), {name: moved[name] for name in columns}
-        )
-        decided = way.subject.decide(score_rows(way.subject, rows), groups.iloc[times])
-        reached |= np.asarray(decided, dtype=bool).reshape(len(some), len(who)).any(axis=0)
+        moved = way.actions.allowed(way.today.iloc[times].reset_index(drop=True), taken)
+        decided = way.decide(way.rows(moved, times), times)[1]
+        reached |= decided.reshape(len(some), len(who)).any(axis=0)
     return reached, len(values)
 
 
 def fewest_changes(
-    frame: pd.DataFrame,
-    moved: pd.DataFrame,
-    score: Callable[[pd.DataFrame], np.ndarray],
-    decide: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    *,
-    progress: Progress = silent,
+    way: RecoursePath, moved: pd.DataFrame, *, progress: Progress = silent
 ) -> tuple[list[tuple[str, ...] | None], np.ndarray]:
     """Find, for each person, a smallest set of columns whose values of `moved` make the decision favorable.
 
@@ -175,14 +175,8 @@ def fewest_changes(
 
     Parameters
     ----------
-    frame : DataFrame (n, all columns)
-        People as they are.
     moved : DataFrame (n, k)
-        Values that they could have.
-    score : callable
-        Scores of rows.
-    decide : callable
-        ``decide(scores, positions)``: decisions of the people at those positions.
+        Actionable values that the people could have.
 
     Returns
     -------
@@ -192,7 +186,7 @@ def fewest_changes(
         Whether all smaller sets were tried.
     """
     columns = list(moved.columns)
-    n = len(frame)
+    n = len(moved)
     found: list[tuple[str, ...] | None] = [None] * n
     proved = np.ones(n, dtype=bool)
     open_ = np.arange(n)
@@ -204,13 +198,11 @@ def fewest_changes(
         progress(size / (len(columns) + 1), "Finding the fewest changes")
         exhaustive = exhaustive and len(open_) * comb(len(columns), size) <= _MAX_ROWS
         if exhaustive:
-            tried = [np.array(names, dtype=object) for names in combinations(columns, size)]
-            best, sets = _best(frame, moved, score, open_, dict.fromkeys(open_.tolist(), tried))
+            candidates = [list(combinations(columns, size))] * len(open_)
         else:
-            larger = {person: _larger(grown.get(person, ()), columns) for person in open_.tolist()}
-            best, sets = _best(frame, moved, score, open_, larger)
+            candidates = [_larger(grown.get(person, ()), columns) for person in open_.tolist()]
             proved[open_] = False
-        done = decide(best, open_)
+        sets, done = _best(way, moved, open_, candidates)
         for person, names, flipped in zip(open_.tolist(), sets, done, strict=True):
             if flipped:
                 found[person] = names
@@ -219,28 +211,22 @@ def fewest_changes(
     return found, proved
 
 
-def _larger(names: tuple[str, ...], columns: list[str]) -> list[np.ndarray]:
-    return [np.array([*names, name], dtype=object) for name in columns if name not in names]
+def _larger(names: tuple[str, ...], columns: list[str]) -> list[tuple[str, ...]]:
+    return [(*names, name) for name in columns if name not in names]
 
 
 def _best(
-    frame: pd.DataFrame,
-    moved: pd.DataFrame,
-    score: Callable[[pd.DataFrame], np.ndarray],
-    people: np.ndarray,
-    candidates: dict[int, list[np.ndarray]],
-) -> tuple[np.ndarray, list[tuple[str, ...]]]:
-    """Best score of each person over candidate sets, and the set."""
-    sets = [candidates[person] for person in people.tolist()]
-    count = np.array([len(each) for each in sets])
+    way: RecoursePath, moved: pd.DataFrame, people: np.ndarray, candidates: list[list[tuple[str, ...]]]
+) -> tuple[list[tuple[str, ...]], np.ndarray]:
+    """Each person's candidate set with the highest score, and the decision with it (m,)."""
+    count = np.array([len(each) for each in candidates])
     rows = np.repeat(people, count)
-    flat = [names for each in sets for names in each]
-    trial = frame.iloc[rows].reset_index(drop=True)
+    flat = [names for each in candidates for names in each]
+    trial = way.today.iloc[rows].reset_index(drop=True)
     for name in moved.columns:
         change = np.array([name in names for names in flat])
-        values = moved[name].iloc[rows]
-        trial[name] = trial[name].where(~change, values.set_axis(trial.index))
-    scores = score(trial)
+        trial[name] = trial[name].where(~change, moved[name].iloc[rows].set_axis(trial.index))
+    scores, decided = way.decide(way.rows(trial, rows), rows)
     start = np.cumsum(count) - count
-    top = [int(start[k] + scores[start[k] : start[k] + count[k]].argmax()) for k in range(len(people))]
-    return scores[top], [tuple(flat[k]) for k in top]
+    top = [int(at + scores[at : at + many].argmax()) for at, many in zip(start, count, strict=True)]
+    return [flat[k] for k in top], decided[top]

@@ -83,7 +83,7 @@ class Linear:
 def subject_of(frame: pd.DataFrame, model: object, actionable: tuple[str, ...], **data: object) -> Subject:
     spec = DataSpec(
         protected=("group",),
-        kinds={"x": "continuous"},
+        kinds={name: "continuous" for name in ("x", "a", "b", "c") if name in frame},
         features=tuple(name for name in frame.columns if name not in {"group", "weight"}),
         roles={"actionable": actionable, "mutable": (), "immutable": ()},
         **data,

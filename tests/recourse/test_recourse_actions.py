@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +12,6 @@ import pytest
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
 from audits.recourse import GERMAN_ROLES, Limit
-from audits.recourse.paths import fewest_changes
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 
 
@@ -62,21 +62,15 @@ def test_fewest_changes_against_all_subsets():
 def test_fewest_changes_grown_greedily(monkeypatch):
     import audits.recourse.paths as module
 
-    monkeypatch.setattr(module, "_MAX_ROWS", 4)
-    frame = pd.DataFrame({"a": [0.0], "b": [0.0], "c": [0.0]})
+    frame = pd.DataFrame({"a": [0.0, 1.0], "b": [0.0, 1.0], "c": [0.0, 1.0], "group": ["a", "b"]})
     model = Linear(a=1.0, b=2.0, c=3.0)
-    sets, proved = fewest_changes(
-        frame, frame + 1.0, lambda rows: rows @ [1.0, 2.0, 3.0], lambda s, who: np.asarray(s) >= 5.0
-    )
-    assert sets == [("b", "c")] or sets == [("c", "b")]
-    assert proved.tolist() == [True]
-    monkeypatch.setattr(module, "_MAX_ROWS", 1)
-    sets, proved = fewest_changes(
-        frame, frame + 1.0, lambda rows: rows @ [1.0, 2.0, 3.0], lambda s, who: np.asarray(s) >= 6.0
-    )
-    assert set(sets[0]) == {"a", "b", "c"}
-    assert proved.tolist() == [False]
-    assert model.columns == ("a", "b", "c")
+    for most, enough, wanted, sure in ((4, 5.0, {"b", "c"}, True), (1, 6.0, {"a", "b", "c"}, False)):
+        monkeypatch.setattr(module, "_MAX_ROWS", most)
+        threshold = 1 / (1 + np.exp(-enough + 1e-9))
+        subject = dataclasses.replace(subject_of(frame, model, ("a", "b", "c")), threshold=threshold)
+        result = recourse_of(subject, resolution=0.5, permutations=19)
+        assert set(result.people["fewest_columns"].iloc[0].split(", ")) == wanted
+        assert result.people["fewest_proved"].tolist() == [sure]
 
 
 def test_a_role_the_model_does_not_read_warns():
