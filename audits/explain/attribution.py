@@ -55,7 +55,7 @@ class _Side:
     weight : float array (m,)
         Of each row; they sum to 1.
     unit : int array (m,)
-        Independent people: rows of one share a code.
+        Independent people: rows of one share a code, from 0 on.
     copies : float array (m,)
         Independent people that a row stands for.
     """
@@ -66,26 +66,21 @@ class _Side:
     copies: np.ndarray
 
     @property
+    def people(self) -> np.ndarray:
+        """Independent people of each unit (u,)."""
+        return np.asarray(np.bincount(self.unit, self.copies) / np.bincount(self.unit))
+
+    @property
     def units(self) -> float:
         """Independent people."""
-        return (
-            float(self.copies.sum())
-            if len(np.unique(self.unit)) == len(self.unit)
-            else float(len(np.unique(self.unit)))
-        )
+        return float(self.people.sum())
 
     def variance(self, values: np.ndarray) -> np.ndarray:
         """Return the sampling variance of the weighted means of `values` (m, k), (k,)."""
-        apart = self.weight[:, None] * (values - self.weight @ values)
-        n = self.units
-        if len(np.unique(self.unit)) == len(self.unit):
-            squares = (apart**2 / self.copies[:, None]).sum(axis=0)
-        else:
-            code = np.unique(self.unit, return_inverse=True)[1]
-            total = np.zeros((code.max() + 1, values.shape[1]))
-            np.add.at(total, code, apart)
-            squares = (total**2).sum(axis=0)
-        return np.asarray(squares * n / max(n - 1, 1))
+        people, n = self.people, self.units
+        total = np.zeros((len(people), values.shape[1]))
+        np.add.at(total, self.unit, self.weight[:, None] * (values - self.weight @ values))
+        return np.asarray((total**2 / people[:, None]).sum(axis=0) * n / max(n - 1, 1))
 
 
 def attribution(
@@ -138,8 +133,8 @@ def _sampled(subject: Subject, rows: np.ndarray, rng: np.random.Generator) -> _S
     weight = np.ones(len(rows)) if data.weights is None else np.asarray(data.weights, dtype=float)[rows]
     copies, unit = weight.copy(), np.arange(len(rows))
     if data.design is not None:
-        weight, unit = data.design.weights[rows], data.design.cluster[rows]
-        copies = np.ones(len(rows))
+        weight, copies = data.design.weights[rows], np.ones(len(rows))
+        unit = np.unique(data.design.cluster[rows], return_inverse=True)[1]
     return _Side(rows, weight / weight.sum(), unit, copies)
 
 

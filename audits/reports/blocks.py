@@ -71,6 +71,11 @@ class Cell:
     text: str
     exact: tuple[float | None, ...] = ()
 
+    @property
+    def digits(self) -> str:
+        """The exact numbers, apart by spaces; ``-`` is none."""
+        return " ".join("-" if value is None else repr(value) for value in self.exact)
+
 
 @dataclass(frozen=True)
 class Grid:

@@ -6,7 +6,6 @@ digits that a screen can show (those in tables stay exact), and tables are cut u
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +21,7 @@ from audits.errors import InputError
 from audits.records import resolve
 from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, Template
 from audits.reports import blocks
-from audits.reports.blocks import Cell, Document, Figure, Grid
+from audits.reports.blocks import Document, Figure
 from audits.reports.contents import beside, executive, full
 from audits.stats.vocabulary import DataWords, speaking
 
@@ -125,7 +124,8 @@ def html_of(document: Document) -> str:
             document=document,
             blocks=blocks,
             draw=_drawing,
-            table=functools.partial(_table, most=most),
+            most=most,
+            wide=_WIDE,
             plotly_js=Markup(get_plotlyjs()) if drawn else "",
             template=Markup(_script(template)),
             config=Markup(_script(KEPT_HERE)),
@@ -163,24 +163,3 @@ def _script(value: Any) -> str:
     """Return plain data as JavaScript that no text in it can leave."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _table(shown: Grid, *, most: int) -> Markup:
-    """A table with numbers worded as in the findings; the exact ones are in ``data-exact``."""
-    rows = shown.rows[:most]
-    head = Markup("").join(Markup("<th scope=col>{}</th>").format(name) for name in shown.head)
-    body = Markup("").join(Markup("<tr>{}</tr>").format(Markup("").join(map(_cell, row))) for row in rows)
-    label = Markup(' aria-label="{}"').format(shown.name) if shown.name else ""
-    label += Markup(" class=wide") if len(shown.head) > _WIDE else Markup("")
-    table = Markup("<table{}><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(label, head, body)
-    if shown.whole > len(rows):
-        note = f"The first {len(rows):,} of {shown.whole:,} rows; the CSV tables hold them all."
-        table += Markup("<p class=quiet>{}</p>").format(note)
-    return table
-
-
-def _cell(cell: Cell) -> Markup:
-    if not cell.exact:
-        return Markup("<td>{}</td>").format(cell.text)
-    exact = " ".join("-" if value is None else repr(value) for value in cell.exact)
-    return Markup('<td class=n data-exact="{}">{}</td>').format(exact, cell.text)

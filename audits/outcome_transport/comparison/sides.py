@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,21 +88,41 @@ def compare(subject: Subject, options: OutcomeTransportOptions, rng: np.random.G
     return _two_groups(subject, options, rng) if given else _two_policies(subject, options, rng)
 
 
+def _put_together(
+    subject: Subject,
+    options: OutcomeTransportOptions,
+    outcomes: Sequence[PolicyOutcomes],
+    people: Sequence[np.ndarray],
+    rng: np.random.Generator,
+    warnings: Sequence[str],
+    names: Sequence[str],
+    *,
+    same_people: bool,
+) -> TwoSides:
+    """Draw the people of both sides, if they are too many, and say what that leaves out."""
+    most = options.max_people
+    drawn = [_draw(positions, most, rng) for positions in people]
+    lost = sum(len(before) - len(after) for before, after in zip(people, drawn, strict=True))
+    left_out = {"not drawn into the subsample": lost} if lost else {}
+    if lost:
+        said = f"At most {most:,} people on each side are compared; {lost:,} were left out at random."
+        warnings = [*warnings, said]
+    neither = subject.data.n - sum(map(len, people))
+    if neither:
+        left_out["in neither group"] = neither
+    source, target = (
+        _side(subject, options, outcome, positions, name)
+        for outcome, positions, name in zip(outcomes, (drawn[0], drawn[-1]), names, strict=True)
+    )
+    kind, unit = outcomes[1].kind, outcomes[1].unit
+    return TwoSides(source, target, same_people, kind, unit, left_out, tuple(warnings))
+
+
 def _two_policies(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> TwoSides:
     ours, theirs, warnings = reference_outcomes(subject, options)
-    everyone = np.arange(subject.data.n)
-    drawn = _draw(everyone, options.max_people, rng)
-    left_out, more = _sampling_exclusions([everyone], [drawn], options.max_people)
-    sides = [_side(subject, options, outcomes, drawn, outcomes.name) for outcomes in (ours, theirs)]
-    return TwoSides(
-        source=sides[0],
-        target=sides[1],
-        same_people=True,
-        kind=theirs.kind,
-        unit=theirs.unit,
-        left_out=left_out,
-        warnings=(*warnings, *more),
-    )
+    everyone, names = [np.arange(subject.data.n)], [ours.name, theirs.name]
+    both = [ours, theirs]
+    return _put_together(subject, options, both, everyone, rng, warnings, names, same_people=True)
 
 
 def _two_groups(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> TwoSides:
@@ -114,26 +135,10 @@ def _two_groups(subject: Subject, options: OutcomeTransportOptions, rng: np.rand
             options.target,
             "choose another value",
         )
-    outcomes = model_outcomes(subject, options.outcome)
-    all_positions = [np.flatnonzero(mask) for mask in masks]
-    drawn = [_draw(positions, options.max_people, rng) for positions in all_positions]
-    left_out, warnings = _sampling_exclusions(all_positions, drawn, options.max_people)
-    neither = int((~masks[0] & ~masks[1]).sum())
-    if neither:
-        left_out["in neither group"] = neither
-    sides = [
-        _side(subject, options, outcomes, positions, _name(getattr(options, side)))
-        for side, positions in zip(("source", "target"), drawn, strict=True)
-    ]
-    return TwoSides(
-        source=sides[0],
-        target=sides[1],
-        same_people=False,
-        kind=outcomes.kind,
-        unit=outcomes.unit,
-        left_out=left_out,
-        warnings=tuple(warnings),
-    )
+    both = [model_outcomes(subject, options.outcome)] * 2
+    people = [np.flatnonzero(mask) for mask in masks]
+    names = [_name(options.source), _name(options.target)]
+    return _put_together(subject, options, both, people, rng, (), names, same_people=False)
 
 
 def _name(members: Any) -> str:
@@ -162,16 +167,6 @@ def _draw(positions: np.ndarray, most: int, rng: np.random.Generator) -> np.ndar
     if len(positions) <= most:
         return positions
     return np.sort(rng.choice(positions, most, replace=False))
-
-
-def _sampling_exclusions(
-    before: list[np.ndarray], after: list[np.ndarray], most: int
-) -> tuple[dict[str, int], list[str]]:
-    lost = sum(len(one) - len(other) for one, other in zip(before, after, strict=True))
-    if not lost:
-        return {}, []
-    words = f"At most {most:,} people on each side are compared; {lost:,} were left out at random."
-    return {"not drawn into the subsample": lost}, [words]
 
 
 def _side(
