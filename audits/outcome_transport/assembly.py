@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,13 @@ from scipy import sparse
 
 from audits.models import Subject
 from audits.outcome_transport.comparison.sides import Side
-from audits.outcome_transport.inference import BiasJudgments, ResultParts, distances, judge_all
+from audits.outcome_transport.inference import (
+    BiasJudgments,
+    ResultParts,
+    distances,
+    judge_all,
+    weighted_mean,
+)
 from audits.outcome_transport.matching.resampling import simultaneous
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.outcome_transport.result import (
@@ -37,7 +44,7 @@ def pack(subject: Subject, options: OutcomeTransportOptions, parts: ResultParts)
     n, m = float(parts.a.sum()), float(parts.b.sum())
     distance, orders = distances(parts, options)
     found = judge_all(parts, options, distance)
-    bias, by_role = _bias(parts, options, found)
+    bias = _bias(parts, options, found)
     groups = [row.difference for row in bias if row.difference is not None]
     ties = _ties(parts)
     flows = _flows(parts, options.level)
@@ -69,7 +76,7 @@ def pack(subject: Subject, options: OutcomeTransportOptions, parts: ResultParts)
         bias=bias,
         decomposition=_decomposition(parts, flows),
         tie_range=ties,
-        by_role=by_role,
+        by_role=_roles(parts, options),
         certificate=CouplingFrame(
             cost=float(parts.matched.cost),
             slack=None if parts.matched.slack is None else float(parts.matched.slack),
@@ -86,40 +93,34 @@ def pack(subject: Subject, options: OutcomeTransportOptions, parts: ResultParts)
     )
 
 
-def _bias(
-    parts: ResultParts, options: OutcomeTransportOptions, found: BiasJudgments
-) -> tuple[tuple[BiasRow, ...], tuple[RoleBias, ...]]:
-    groups, level = parts.groups, options.level
-    rows, roles = [], []
-    size = groups.members @ parts.a
-    tested = parts.tested
-    adjusted = iter([] if tested is None else tested.adjusted.tolist())
-    for s, (name, space) in enumerate(parts.spaces.items()):
-        means, low, high, method = _means(parts, s, size, level)
-        for k, group in enumerate(groups.names):
-            mean = None if np.isnan(means[k]) else float(means[k])
-            ends = [None if np.isnan(end[k]) else float(end[k]) for end in (low, high)]
-            if name in {"actionable", "mutable", "immutable"}:
-                stands = parts.measured[s].stands
-                people = float(size[k] if stands.all() else (groups.members[k] & (stands > 0)).sum())
-                estimate = Estimate(mean, ends[0], ends[1], people, method)
-                spread = _quantiles(parts, s, groups.members[k])
-                roles.append(RoleBias(name, group, groups.levels[k], space.columns, estimate, spread))
-            if s == 0:
-                rows.append(
-                    BiasRow(
-                        group=group,
-                        level=groups.levels[k],
-                        mean=Estimate(mean, ends[0], ends[1], float(size[k]), method),
-                        normalised=_weighted_mean(
-                            parts.measured[0].normalised, parts.mass, groups.members[k]
-                        ),
-                        total=None if mean is None else float(groups.members[k] @ parts.mass) * mean,
-                        adjusted_p=next(adjusted, None) if groups.levels[k] == "group" else None,
-                        difference=found.groups.get(group) if groups.levels[k] == "group" else None,
-                    )
-                )
-    return tuple(rows), tuple(roles)
+def _bias(parts: ResultParts, options: OutcomeTransportOptions, found: BiasJudgments) -> tuple[BiasRow, ...]:
+    tested, normalised = parts.tested, parts.measured[0].normalised
+    adjusted = () if tested is None else tested.adjusted.tolist()
+    p_values = dict(zip(parts.comparison.source.groups, adjusted, strict=False))
+    rows = []
+    for group, level, members, mean in _estimates(parts, 0, options.level):
+        judged = level == "group"
+        rows.append(
+            BiasRow(
+                group=group,
+                level=level,
+                mean=mean,
+                normalised=weighted_mean(normalised, parts.mass, members),
+                total=None if mean.value is None else float(members @ parts.mass) * mean.value,
+                adjusted_p=p_values.get(group) if judged else None,
+                difference=found.groups.get(group) if judged else None,
+            )
+        )
+    return tuple(rows)
+
+
+def _roles(parts: ResultParts, options: OutcomeTransportOptions) -> tuple[RoleBias, ...]:
+    return tuple(
+        RoleBias(role, group, level, space.columns, mean, _quantiles(parts, s, members))
+        for s, (role, space) in enumerate(parts.spaces.items())
+        if role != "all"
+        for group, level, members, mean in _estimates(parts, s, options.level)
+    )
 
 
 def _quantiles(parts: ResultParts, s: int, members: np.ndarray) -> tuple[float, ...]:
@@ -132,23 +133,24 @@ def _quantiles(parts: ResultParts, s: int, members: np.ndarray) -> tuple[float, 
     return tuple(found.tolist())
 
 
-def _means(
-    parts: ResultParts, s: int, size: np.ndarray, level: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
-    members = parts.groups.members
-    value, stands = parts.measured[s].value, parts.measured[s].stands
-    known = [_weighted_mean(value, parts.mass * stands, one) for one in members]
-    means = np.array([np.nan if mean is None else mean for mean in known])
-    if parts.resampled is None:
-        unknown = np.full(len(means), np.nan)
-        return means, unknown, unknown, parts.no_interval
-    moves = parts.resampled.moves[:, s] * _by_drawing(parts, s, means)
-    low, high = simultaneous(means, moves, size, level)
-    people = f"{parts.resampled.pool:,} people"
-    method = f"bootstrap of {people}, coupled again, {percent_level(level)} for all groups together"
-    if (stands == 0).any():
-        method += f"; mean of {int((stands > 0).sum()):,} people drawn"
-    return means, low, high, method
+def _estimates(parts: ResultParts, s: int, level: float) -> Iterator[tuple[str, str, np.ndarray, Estimate]]:
+    """Yield name, level, members (n,) and mean bias of each group in a set of features."""
+    groups, value, stands = parts.groups, parts.measured[s].value, parts.measured[s].stands
+    size, drawn = groups.members @ parts.a, (stands == 0).any()
+    known = [weighted_mean(value, parts.mass * stands, members) for members in groups.members]
+    low = high = [np.nan] * len(known)
+    method = parts.no_interval
+    if parts.resampled is not None:
+        means = np.array([np.nan if mean is None else mean for mean in known])
+        moves = parts.resampled.moves[:, s] * _by_drawing(parts, s, means)
+        low, high = (end.tolist() for end in simultaneous(means, moves, size, level))
+        people = f"{parts.resampled.pool:,} people"
+        method = f"bootstrap of {people}, coupled again, {percent_level(level)} for all groups together"
+        method += f"; mean of {int((stands > 0).sum()):,} people drawn" if drawn else ""
+    for k, members in enumerate(groups.members):
+        ends = (None if np.isnan(end[k]) else end[k] for end in (low, high))
+        n = float((members & (stands > 0)).sum() if drawn else size[k])
+        yield groups.names[k], groups.levels[k], members, Estimate(known[k], *ends, n, method)
 
 
 def _by_drawing(parts: ResultParts, s: int, means: np.ndarray) -> np.ndarray:
@@ -166,15 +168,10 @@ def _by_drawing(parts: ResultParts, s: int, means: np.ndarray) -> np.ndarray:
     return np.sqrt(1 + np.divide(error, spread, out=np.zeros(len(error)), where=spread > 0) ** 2)
 
 
-def _weighted_mean(value: np.ndarray, weights: np.ndarray, members: np.ndarray) -> float | None:
-    known = members & np.isfinite(value) & (weights > 0)
-    return float(np.average(value[known], weights=weights[known])) if known.any() else None
-
-
 def _ties(parts: ResultParts) -> tuple[TieRange, ...]:
     found = []
     for k, ends in enumerate(parts.ranges):
-        value = _weighted_mean(parts.measured[0].value, parts.a, parts.groups.members[k])
+        value = weighted_mean(parts.measured[0].value, parts.a, parts.groups.members[k])
         if ends is None or value is None:
             continue
         # rounding must not push the even coupling out of its own range

@@ -19,7 +19,7 @@ from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, p
 from audits.stats.group_means import GroupMeans, judge_groups
 from audits.stats.intervals import percent_level
 
-__all__ = ["BiasJudgments", "ResultParts", "Space", "distances", "judge_all"]
+__all__ = ["BiasJudgments", "ResultParts", "Space", "distances", "judge_all", "weighted_mean"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +83,12 @@ class ResultParts:
         if self.null is None or self.observed is None:
             return None
         return p_value(self.observed, self.null)
+
+
+def weighted_mean(value: np.ndarray, weights: np.ndarray, members: np.ndarray | bool = True) -> float | None:
+    """Return the mean of `value` (n,) over the `members` (n,) of whom it is known; None without any."""
+    known = members & np.isfinite(value) & (weights > 0)
+    return float(np.average(value[known], weights=weights[known])) if known.any() else None
 
 
 _ORDERS = {"order_1": "euclidean", "order_2": "squared_euclidean"}
@@ -197,8 +203,7 @@ def judge_all(parts: ResultParts, options: OutcomeTransportOptions, distance: Es
         why = why or unknown or "there is one group only"
         return BiasJudgments(judge(nothing, immaterial=(0.0, 0.0), reason=why))
     bias, mass = parts.measured[0].value, parts.mass
-    known = np.isfinite(bias) & (mass > 0)
-    material = options.material * float(np.average(bias[known], weights=mass[known]))
+    material = options.material * (weighted_mean(bias, mass) or 0.0)
     even = judge_groups(tested, material=material)
     ranges = _difference_ranges(parts, tested)
     everywhere = (
@@ -264,13 +269,8 @@ def _difference_ranges(parts: ResultParts, tested: GroupMeans) -> tuple[np.ndarr
     for k, level in enumerate(parts.groups.levels):
         if level != "group":
             continue
-        ends, members = parts.ranges[k], parts.groups.members[k]
-        known = members & np.isfinite(parts.measured[0].value) & (parts.mass > 0)
-        mean = (
-            float(np.average(parts.measured[0].value[known], weights=parts.mass[known]))
-            if known.any()
-            else 0.0
-        )
+        ends = parts.ranges[k]
+        mean = weighted_mean(parts.measured[0].value, parts.mass, parts.groups.members[k]) or 0.0
         far = float(parts.measured[0].bias.farthest.max())
         low.append(0.0 if ends is None else min(ends[0], mean))  # rounding must not shut the even one out
         high.append(far if ends is None else max(ends[1], mean))

@@ -160,17 +160,6 @@ def people(n=120, **columns):
     return frame.assign(**columns)
 
 
-def ended(space, at):
-    """Run what is chosen; return the result, or None and the page's words if it failed."""
-    at.button(key="run").click().run()
-    run = jobs.executor().run(space.runs()[0]["id"])
-    assert run is not None
-    run.wait(90)
-    at.run()
-    assert not at.exception
-    return texts(at)
-
-
 def test_no_actionable_feature_is_a_sentence(space) -> None:
     at = brought(space, people()).switch_page(RECOURSE).run()
     at.multiselect(key="actionable").set_value([]).run()
@@ -180,7 +169,8 @@ def test_no_actionable_feature_is_a_sentence(space) -> None:
 
 def test_everybody_accepted_is_a_sentence(space) -> None:
     at = brought(space, people(), threshold=0.0).switch_page(RECOURSE).run()
-    assert any("accepts everyone audited" in text for text in ended(space, at))
+    carry_out(space, at)
+    assert any("accepts everyone audited" in text for text in texts(at))
 
 
 def test_a_role_of_a_column_that_the_model_does_not_read_helps_nobody(space) -> None:
@@ -195,7 +185,7 @@ def test_a_model_that_reads_the_outcome_is_told_from_a_good_one_once_it_was_run(
     frame = people()
     frame["closed"] = frame["good"]
     at = brought(space, frame, data={"features": ["x", "z", "closed"]}).switch_page("views/groups.py").run()
-    ended(space, at)
+    carry_out(space, at)
     assert any("The model is right about all 36 people" in text for text in texts(at))
     prepared(at.switch_page("views/data_model.py").run())
     at.query_params["part"] = "Quality"

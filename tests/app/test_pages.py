@@ -77,9 +77,9 @@ def bring(space: Workspace, content: str, **data: object) -> None:
     space.save_draft(drafts.with_data(drafts.from_files([path], "upload"), **data))
 
 
-def carry_out(space: Workspace, at: AppTest) -> Run:
-    """Press Run, wait until the run is over, and draw the page again."""
-    at.button(key="run").click().run()
+def carry_out(space: Workspace, at: AppTest, key: str = "run") -> Run:
+    """Press Run, or another button that runs, wait until the run is over, and draw the page again."""
+    at.button(key=key).click().run()
     run = jobs.executor().run(space.runs()[0]["id"])
     assert run is not None
     assert run.wait(240)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from audits.errors import InputError
@@ -15,7 +16,7 @@ from audits.stats.text import count, number, people
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["groups_results", "ll144", "not_assessed"]
+__all__ = ["category_tables", "ll144", "not_assessed"]
 
 
 def ll144(
@@ -37,21 +38,14 @@ def ll144(
     """
     scored = run.model.get("score_kind") != "label"
     told = []
-    for result in groups_results(run):
-        tables = bias_tables(result, sex=sex, race=race, exclude_under=exclude_under)
-        every = bias_tables(result, sex=sex, race=race, exclude_under=0)
-        shown = [
-            block
-            for table, whole in zip(tables, every, strict=True)
-            for block in _bias_table(table, whole, scored=scored)
-        ]
+    for result, tables in category_tables(run, sex=sex, race=race, exclude_under=exclude_under):
         told.append(
             {
                 "people": count(result.people["people"].sum()),
                 "outcome": result.outcome,
-                "tables": "; ".join(" and ".join(table.attributes) for table in tables),
-                "median": number(tables[0].median) if tables and scored else "",
-                "shown": shown,
+                "tables": "; ".join(" and ".join(table.attributes) for table, _ in tables),
+                "median": number(tables[0][0].median) if tables and scored else "",
+                "shown": [block for both in tables for block in _bias_table(*both, scored=scored)],
             }
         )
     return outline(
@@ -66,23 +60,27 @@ def ll144(
     )
 
 
-def groups_results(run: RunResult) -> list[GroupsResult]:
-    """Return what each groups audit of a run found.
+def category_tables(
+    run: RunResult, *, sex: str | None, race: str | None, exclude_under: float
+) -> Iterator[tuple[GroupsResult, list[tuple[BiasTable, BiasTable]]]]:
+    """Yield what each groups audit found with its tables, each also with the categories that are left out.
 
     Raises
     ------
     InputError
         If an outcome is a number: nothing was decided that these tables could count.
     """
-    found = [audit.result for audit in run.audits if isinstance(audit.result, GroupsResult)]
-    for result in found:
+    for result in (audit.result for audit in run.audits if isinstance(audit.result, GroupsResult)):
         if result.amounts is not None:
             raise InputError(
                 "template",
                 f"counts decisions, but the outcome {result.amounts.name!r} is numeric",
                 advice=f"cut it: write label: {{column: {result.amounts.name}, at_least: …}} and run again",
             )
-    return found
+        some, every = (
+            bias_tables(result, sex=sex, race=race, exclude_under=share) for share in (exclude_under, 0.0)
+        )
+        yield result, list(zip(some, every, strict=True))
 
 
 def not_assessed(run: RunResult) -> list[Block]:
@@ -96,14 +94,19 @@ def not_assessed(run: RunResult) -> list[Block]:
     return [Text(told + (advice if missing else ""), "warning")]
 
 
+_COLUMNS = (
+    ("Selection", ("selected", "selection rate", "impact ratio")),
+    ("Scoring", ("scored above median", "scoring rate", "scoring impact ratio")),
+)
+
+
+def _with_ends(counted: str, *rates: str) -> list[str]:
+    ends = [f"{name}{end}" for name in rates for end in ("", " low", " high")]
+    return ["category", "people", counted, *ends, "under 2%"]
+
+
 def _bias_table(table: BiasTable, every: BiasTable, *, scored: bool) -> list[Block]:
     name = " and ".join(table.attributes)
-    selection = ["category", "people", "selected"] + [f"selection rate{end}" for end in ("", " low", " high")]
-    selection += [f"impact ratio{end}" for end in ("", " low", " high")] + ["under 2%"]
-    scoring = ["category", "people", "scored above median"] + [
-        f"scoring rate{end}" for end in ("", " low", " high")
-    ]
-    scoring += [f"scoring impact ratio{end}" for end in ("", " low", " high")] + ["under 2%"]
     few = people(table.unknown)
     unknown = f"{few} {'is' if few.startswith('1 ') else 'are'} of unknown category, and in no row."
     if not len(table.rows):
@@ -112,11 +115,10 @@ def _bias_table(table: BiasTable, every: BiasTable, *, scored: bool) -> list[Blo
     shown = [(table, "")] + ([(every, ", every category")] if table.left_out else [])
     return [
         Heading(name),
-        *(grid(each.rows[selection], name=f"Selection rates by {name}{which}") for each, which in shown),
         *(
-            grid(each.rows[scoring], name=f"Scoring rates by {name}{which}")
+            grid(each.rows[_with_ends(*columns)], name=f"{kind} rates by {name}{which}")
+            for kind, columns in (_COLUMNS if scored else _COLUMNS[:1])
             for each, which in shown
-            if scored
         ),
         Text(f"{unknown} {small} of {len(table.rows)} categories hold under 2% of all people.", "quiet"),
     ]

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 from scipy.stats import fisher_exact
 
-from audits.groups.ll144 import BiasTable, bias_tables
+from audits.groups.ll144 import BiasTable
 from audits.report_kinds import SMALL_SHARE
 from audits.reports.blocks import Block, Document, Heading, Text, grid
-from audits.reports.laws.local_law_144 import groups_results, not_assessed
+from audits.reports.laws.local_law_144 import category_tables, not_assessed
 from audits.reports.laws.outline import outline
 from audits.stats import holm
 from audits.stats.text import count, people
@@ -50,24 +50,17 @@ def four_fifths(
         Share of the applicants under which a group has no ratio in the first table.
     """
     told = []
-    for result in groups_results(run):
-        tables, every = (
-            [
-                each
-                for each in bias_tables(result, sex=sex, race=race, exclude_under=share)
-                if len(each.attributes) == 1
-            ]
-            for share in (exclude_under, 0.0)
-        )
+    for result, tables in category_tables(run, sex=sex, race=race, exclude_under=exclude_under):
+        alone = [both for both in tables if len(both[0].attributes) == 1]
         # rows that stand for other than one independent person each cannot be counted in an exact test
         counted = "cluster" not in result.people and bool(np.all(result.people["people"] % 1 == 0))
         shown = [
             block
-            for table, whole in zip(tables, every, strict=True)
-            for block in _table(table, whole, counted=counted, level=float(result.options["level"]))
+            for both in alone
+            for block in _table(*both, counted=counted, level=float(result.options["level"]))
         ]
         people_of = count(result.people["people"].sum())
-        told.append({"people": people_of, "outcome": result.outcome, "tables": len(tables), "shown": shown})
+        told.append({"people": people_of, "outcome": result.outcome, "tables": len(alone), "shown": shown})
     return outline(
         run,
         spec_text,
@@ -144,23 +137,11 @@ def _table(table: BiasTable, every: BiasTable, *, counted: bool, level: float) -
     )
     if not len(table.rows):
         return [Heading(name), Text(unknown)]
-    found = impact(table, level=level, counted=counted)
-    blocks: list[Block] = [
-        Heading(name),
-        Text(_sentence(found, level), "finding"),
-        grid(found, name=f"Selection rates and impact ratios by {name}"),
-        *(
-            [
-                grid(
-                    impact(every, level=level, counted=counted),
-                    name=f"Selection rates and impact ratios by {name}, every group",
-                )
-            ]
-            if table.left_out
-            else []
-        ),
-        Text(unknown, "quiet"),
-    ]
+    found, title = impact(table, level=level, counted=counted), f"Selection rates and impact ratios by {name}"
+    blocks: list[Block] = [Heading(name), Text(_sentence(found, level), "finding"), grid(found, name=title)]
+    if table.left_out:
+        blocks.append(grid(impact(every, level=level, counted=counted), name=f"{title}, every group"))
+    blocks.append(Text(unknown, "quiet"))
     if not counted:
         blocks.append(
             Text(
