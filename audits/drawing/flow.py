@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audits.drawing.selected import people_id
 from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, annotate, finish, wrap_title
 
 __all__ = ["FlowMap", "flow_bars", "flow_list", "flow_map"]
@@ -30,10 +31,8 @@ class FlowMap:
         Width of a band, and the share of its row that its number says.
     words : matrix of str
         What is said of a band where the mouse rests.
-    people : matrix of str
-        What a click on it selects.
     keys : matrix of list
-        What a click tells the page.
+        What a click on it tells the page, and selects.
     focus : set of int
         Rows of the group that the page's sentence is about.
     """
@@ -43,7 +42,6 @@ class FlowMap:
     mass: Sequence[Sequence[float]]
     share: Sequence[Sequence[float]]
     words: Sequence[Sequence[str]]
-    people: Sequence[Sequence[str]]
     keys: Sequence[Sequence[list[str]]]
     focus: frozenset[int] = frozenset()
 
@@ -52,6 +50,11 @@ class FlowMap:
         pairs = [(r, c) for r in range(len(self.rows)) for c in range(len(self.columns))]
         total = sum(map(sum, self.mass))
         return [(r, c) for r, c in pairs if self.mass[r][c] > least * total]
+
+    def people(self, r: int, c: int) -> str:
+        """Return whom a band stands for; nobody where groups are drawn together."""
+        key = self.keys[r][c]
+        return people_id({"run": "", "flow": key}) if key else ""
 
     def number(self, r: int, c: int) -> str:
         """Return a share as it is written."""
@@ -97,7 +100,7 @@ def flow_map(flows: FlowMap, *, alt: str) -> go.Figure:
                 "hovertemplate": "%{customdata}<extra></extra>",
             },
             customdata=[flows.keys[r][c] for r, c in bands],
-            meta=[flows.people[r][c] for r, c in bands],
+            meta=[flows.people(r, c) for r, c in bands],
         )
     )
     notes, tops = [], list(starts[0])
@@ -143,7 +146,7 @@ def _bars(flows: FlowMap, cells: Sequence[tuple[int, int]], places: Sequence[int
         textposition="outside",
         cliponaxis=False,
         customdata=[flows.keys[r][c] for r, c in cells],
-        meta=[flows.people[r][c] for r, c in cells],
+        meta=[flows.people(r, c) for r, c in cells],
         showlegend=False,
     )
 

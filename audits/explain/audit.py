@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -382,12 +381,8 @@ def _parts(
     return Remainder(names, explained, left, lonely, share)
 
 
-@dataclass(frozen=True, eq=False)
-class _LevelJudgment:
-    """What is told of average or level, and whether it counts for the verdict."""
-
-    condition: Condition
-    counts: bool
+Told = list[tuple[Condition, bool]]
+"""What is told of the average and of levels, and whether it counts for the verdict."""
 
 
 def _condition(
@@ -425,12 +420,12 @@ def _levels(
     columns: dict[str, ColumnLevels],
     average: Contrast | None,
     options: ExplainOptions,
-) -> tuple[tuple[LevelRow, ...], list[_LevelJudgment], Estimate]:
+) -> tuple[tuple[LevelRow, ...], Told, Estimate]:
     """Return the levels, what would have to be told with more people, and the average's interval."""
     if average is None:
         return (), [], _estimate(None, 1.0, options.level, found.method)
     units = people.units
-    total, rows, parts, large = units[people.source].sum(), [], [], []
+    total, rows, large = units[people.source].sum(), list[LevelRow](), list[tuple[str, str, Contrast, bool]]()
     for name, column in columns.items():
         for k, level in enumerate(column.names):
             here = (column.code == k) & people.source
@@ -442,21 +437,19 @@ def _levels(
                 if n:
                     rows.append(LevelRow(name, level, few.n, few, INSUFFICIENT, covered=False))
             elif part.people < average.people:
-                parts.append(part)
-                large.append((name, level, bool(n >= _LEVEL_PEOPLE)))
-    counted = [part for part, (_, _, counts) in zip(parts, large, strict=True) if counts]
+                large.append((name, level, part, bool(n >= _LEVEL_PEOPLE)))
+    counted = [part for _, _, part, counts in large if counts]
     reach = reaches([average, *counted], options.level, options.draws)
     left = _estimate(average, reach[0], options.level, found.method)
-    told = [_LevelJudgment(_condition(people, found.comparable, AVERAGE, left, 1.0, options), counts=True)]
-    later = iter(reach[1:])
-    wide = max(reach)
-    for part, (name, level, counts) in zip(parts, large, strict=True):
+    told = [(_condition(people, found.comparable, AVERAGE, left, 1.0, options), True)]
+    later, wide = iter(reach[1:]), max(reach)
+    for name, level, part, counts in large:
         interval = _estimate(
             part, next(later) if counts else wide, options.level, f"{found.method}, simultaneous"
         )
         here = (columns[name].code == columns[name].names.index(level)) & found.comparable
         condition = _condition(people, here, f"level: {name} {level}", interval, _LEVEL_TIMES, options)
-        told.append(_LevelJudgment(condition, counts))
+        told.append((condition, counts))
         verdict = judge(interval, immaterial=condition.immaterial).verdict if counts else INSUFFICIENT
         shown = interval if counts else Estimate(part.value, None, None, part.people, "too few people")
         rows.append(LevelRow(name, level, part.people, shown, verdict, covered=counts))
@@ -468,7 +461,7 @@ def _levels(
 def _judge(
     people: TwoGroups,
     left: Estimate,
-    told: list[_LevelJudgment],
+    told: Told,
     covered: float,
     options: ExplainOptions,
     unknown: UnknownOutcomes,
@@ -483,7 +476,7 @@ def _judge(
     limit = _limit(people, options)
     alone = Condition(name=AVERAGE, interval=left, immaterial=(-limit, limit))
     return judge_conditions(
-        [each.condition for each in told if each.counts] or [alone],
+        [condition for condition, counts in told if counts] or [alone],
         level=options.level,
         people_needed=_people_needed(float(few), told),
         only_estimated=withheld,
@@ -515,14 +508,14 @@ def _unknown(subject: Subject, options: ExplainOptions) -> UnknownOutcomes:
     return unknown_outcomes(known[compared], sizes[compared], [source], level=options.level)
 
 
-def _people_needed(few: float, told: list[_LevelJudgment]) -> int | None:
+def _people_needed(few: float, told: Told) -> int | None:
     """People of each group with whom every interval that settles nothing would be short enough to.
 
     An interval no longer than the distance from 0 to its limit leaves out 0 or lies inside the limit.
     """
     times = []
-    for each in told:
-        interval, (low, high) = each.condition.interval, each.condition.immaterial
+    for condition, _ in told:
+        interval, (low, high) = condition.interval, condition.immaterial
         if interval.low is not None and interval.high is not None and min(-low, high) > 0:
             times.append(((interval.high - interval.low) / min(-low, high)) ** 2)
     return int(np.ceil(few * max(1.1 * max(times), 1.1) / 10) * 10) if times else None

@@ -27,8 +27,8 @@ _REACH = 30  # points to both sides, unless an interval reaches further
 Row = tuple[str, Estimate, bool]
 
 
-def _interval_rows(result: ExplainResult, figure: go.Figure, rows: Sequence[Row]) -> None:
-    """Draw estimates below the first row; those not trusted are gray and dashed."""
+def _interval_rows(result: ExplainResult, figure: go.Figure, rows: Sequence[Row], *above: str) -> int:
+    """Draw estimates below rows named `above`, gray where not trusted; return the pixels of a row."""
     places, scale = range(len(rows) - 1, -1, -1), result.scale
     unit = "points" if result.amount is None else result.amount.unit or result.amount.name
     known = [found if trusted else Estimate(found.value, None, None, 0, "") for _, found, trusted in rows]
@@ -57,6 +57,8 @@ def _interval_rows(result: ExplainResult, figure: go.Figure, rows: Sequence[Row]
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     edge = max([_REACH if scale == 100 else 0.0, *(1.03 * scale * end for end in ends)]) or 1.0
     figure.update_xaxes(title=f"difference ({unit})", range=[-edge, edge])
+    names = distinct([name for name, _, _ in rows], longest=_ABOVE)
+    return rows_named(figure, [*above, *names][::-1])
 
 
 def left(result: ExplainResult) -> go.Figure:
@@ -73,11 +75,9 @@ def left(result: ExplainResult) -> go.Figure:
             why = "" if trusted else f" ({100 * item.source_covered:.0f}% comparable)"
             rows.append((f"same {item.name}{why}", item.unexplained, trusted))
     figure = go.Figure(decisive(judged, len(rows), result.scale))
-    _interval_rows(result, figure, rows)
     interval, _, level = interval_text(judged).partition(" · ")
     first = describe(level.removeprefix("level: ") or "like for like", longest=26)
-    labels = [f"{first}: {interval}", *distinct([name for name, _, _ in rows], longest=_ABOVE)]
-    each = rows_named(figure, labels[::-1])
+    each = _interval_rows(result, figure, rows, f"{first}: {interval}")
     gap = {"color": GRAY, "dash": "dot", "width": 2}
     overall = result.scale * result.gap.value
     figure.add_vline(x=overall, line=gap)
@@ -88,7 +88,7 @@ def left(result: ExplainResult) -> go.Figure:
     figure.update_xaxes(range=[-edge, edge])
     named_above(figure, "gap overall", (overall, overall), (-edge, edge))
     alt = f"A gap of {size_words(result, result.gap.value)}; {interval_words(judged)}."
-    return _legend_higher(finish(figure, height=100 + each * len(labels), alt=alt))
+    return _legend_higher(finish(figure, height=100 + each * (1 + len(rows)), alt=alt))
 
 
 def _legend_higher(figure: go.Figure) -> go.Figure:
@@ -106,8 +106,7 @@ def levels(result: ExplainResult) -> go.Figure:
     )[:_MOST]
     rows = [(f"{row.attribute} {row.level}", row.difference, True) for row in found]
     figure = go.Figure()
-    _interval_rows(result, figure, rows)
-    each = rows_named(figure, distinct([name for name, _, _ in rows], longest=_ABOVE)[::-1])
+    each = _interval_rows(result, figure, rows)
     return finish(figure, height=90 + each * len(rows), alt=f"What is left at {len(rows)} levels.")
 
 
@@ -180,11 +179,10 @@ def attribution(result: ExplainResult) -> go.Figure:
     rows = [(each.feature, each.part, each.part.low is not None) for each in found.features]
     rows.append(("gap in mean score", found.gap, True))
     figure = go.Figure()
-    _interval_rows(result, figure, rows)
+    pitch = _interval_rows(result, figure, rows)
     ends = [abs(end) for _, each, _ in rows for end in (each.value, each.low, each.high) if end is not None]
     edge = 105 * max([*ends, 0.01])
     figure.update_xaxes(title="points of mean score", range=[-edge, edge])
-    pitch = rows_named(figure, distinct([name for name, _, _ in rows], longest=_ABOVE)[::-1])
     said = "; ".join(f"{each.feature} {points(each.part.value or 0.0)}" for each in found.features)
     alt = f"Parts of a gap of {points(found.gap.value or 0.0)} in mean score: {said}."
     return finish(figure, height=100 + pitch * len(rows), alt=alt)

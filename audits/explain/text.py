@@ -7,7 +7,7 @@ from audits.stats import AVERAGE, EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.badges import short_number
 from audits.stats.text import CURRENCIES, amount, amount_stated, people_in, several
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, between, brief, cut_apart, in_points, named_apart, shortest
+from audits.text import begun, between, brief, cut_apart, in_points, join_names, named_apart, shortest
 
 __all__ = [
     "finding",
@@ -199,7 +199,7 @@ def warnings_for(result: ExplainResult) -> tuple[str, ...]:
         found.append(f"{said} Fewest at {thin}." if thin else said)
     small = [f"{row.attribute} {row.level}" for row in result.levels if not row.covered]
     if small:
-        more = f" and {len(small) - _MAX_NAMED} more" if len(small) > _MAX_NAMED else ""
-        found.append(f"Levels with too few people are not covered: {', '.join(small[:_MAX_NAMED])}{more}.")
+        named = join_names(small, most=_MAX_NAMED + 1)
+        found.append(f"Levels with too few people are not covered: {named}.")
     found.append('"Explained" does not mean justified: a factor can itself result from unequal treatment.')
     return tuple(found)

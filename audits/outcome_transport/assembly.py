@@ -148,9 +148,9 @@ def _estimates(parts: ResultParts, s: int, level: float) -> Iterator[tuple[str, 
         method = f"bootstrap of {people}, coupled again, {percent_level(level)} for all groups together"
         method += f"; mean of {int((stands > 0).sum()):,} people drawn" if drawn else ""
     for k, members in enumerate(groups.members):
-        ends = (None if np.isnan(end[k]) else end[k] for end in (low, high))
+        first, last = (None if np.isnan(end[k]) else end[k] for end in (low, high))
         n = float((members & (stands > 0)).sum() if drawn else size[k])
-        yield groups.names[k], groups.levels[k], members, Estimate(known[k], *ends, n, method)
+        yield groups.names[k], groups.levels[k], members, Estimate(known[k], first, last, n, method)
 
 
 def _by_drawing(parts: ResultParts, s: int, means: np.ndarray) -> np.ndarray:

@@ -78,15 +78,13 @@ def _flows(result: OutcomeTransportResult) -> FlowMap:
         more = _between(result, r[0], c[0]) if key(r, c) else ""
         return f"{percent(shares[i][j], inside[i])} of {row_names[i]} → {column_names[j]}{more}"
 
-    keys = [[key(r, c) for c in columns] for r in rows]
     return FlowMap(
         rows=row_names,
         columns=column_names,
         mass=[[float(mass[at].sum()) for at in row] for row in cells],
         share=shares,
         words=[[told(i, j) for j in range(len(columns))] for i in range(len(rows))],
-        people=[[people_id({"run": "", "flow": key}) if key else "" for key in row] for row in keys],
-        keys=keys,
+        keys=[[key(r, c) for c in columns] for r in rows],
         focus=frozenset(i for i, r in enumerate(rows) if len(r) == 1 and group_of(flows.rows[r[0]]) == focus),
     )
 

@@ -13,7 +13,7 @@ from audits.outcome_transport.result import OutcomeTransportResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.text import count, in_words, number, out_of, p_words, people, people_in, percent
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, brief, of_people, shortest
+from audits.text import begun, brief, join_names, of_people, shortest
 
 __all__ = [
     "finding",
@@ -26,7 +26,7 @@ __all__ = [
     "warnings_for",
 ]
 
-_MAX_NAMED = 5  # groups in a warning
+_MAX_NAMED = 6  # groups in a warning
 _OUTCOME = re.compile(r"(?:^|, )((?:un)?favorable)( label)?$")
 _CALLED = {"score": "scores", "probability": "probabilities"}
 
@@ -282,9 +282,8 @@ def warnings_for(
     if result.n_target < 2 and comparison.target.name not in alone:
         alone.append(comparison.target.name)
     if alone:
-        more = f" and {len(alone) - _MAX_NAMED} more" if len(alone) > _MAX_NAMED else ""
-        named = ", ".join(f"“{in_words(name)}”" for name in alone[:_MAX_NAMED])
-        found.append(f"One person alone says nothing about a group: {named}{more}.")
+        named = join_names((f"“{in_words(name)}”" for name in alone), most=_MAX_NAMED)
+        found.append(f"One person alone says nothing about a group: {named}.")
     if comparison.kind == "decision" and options.split_by == "outcome" and len(result.flows.rows) > 2:
         found.append(
             "Outcomes have two values, so the even coupling maps everyone with the same outcome to the "

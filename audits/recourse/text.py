@@ -8,7 +8,7 @@ from audits.recourse.result import GroupRecourse, RecourseResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
 from audits.stats.text import count, in_words, number, out_of, p_words, people_in, percent, percent_interval
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, brief, in_points, of_people, shortest
+from audits.text import begun, brief, in_points, join_names, of_people, shortest
 
 __all__ = [
     "headline",
@@ -20,7 +20,7 @@ __all__ = [
     "yes_word",
 ]
 
-_MAX_NAMED = 5  # groups in a warning
+_MAX_NAMED = 6  # groups in a warning
 
 
 def headline(result: RecourseResult) -> str:
@@ -213,15 +213,13 @@ def recourse_warnings(result: RecourseResult) -> tuple[str, ...]:
     found = []
     alone = [row.group for row in result.by_group if row.n < 2]
     if alone:
-        more = f" and {len(alone) - _MAX_NAMED} more" if len(alone) > _MAX_NAMED else ""
-        named = ", ".join(f"“{in_words(name)}”" for name in alone[:_MAX_NAMED])
-        found.append(f"One person alone says nothing about a group: {named}{more}.")
+        named = join_names((f"“{in_words(name)}”" for name in alone), most=_MAX_NAMED)
+        found.append(f"One person alone says nothing about a group: {named}.")
     nobody = [people_in(row.group) for row in result.by_group if row.burden.value is None]
     if nobody:
-        more = f" and of {len(nobody) - _MAX_NAMED} more groups" if len(nobody) > _MAX_NAMED else ""
         found.append(
-            f"Nobody among {', '.join(nobody[:_MAX_NAMED])}{more} is {yes_word()} on the way, so they have "
-            f"no mean burden. The shares {yes_word()} include them."
+            f"Nobody among {join_names(nobody, most=_MAX_NAMED)} is {yes_word()} on the way, so they have no "
+            f"mean burden. The shares {yes_word()} include them."
         )
     shares = [row.reclassified.value or 0.0 for row in result.by_alpha]
     if any(later < earlier - 1e-12 for earlier, later in pairwise(shares)):

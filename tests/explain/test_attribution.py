@@ -51,6 +51,10 @@ def attributed(
     return found["explain"]
 
 
+def straight(frame: pd.DataFrame) -> pd.Series:
+    return 0.5 + 0.1 * frame["a"]
+
+
 def parts(result: ExplainResult) -> dict[str, float]:
     assert result.attribution is not None
     return {each.feature: each.part.value for each in result.attribution.features}
@@ -88,7 +92,7 @@ def test_the_parts_sum_to_the_gap_exactly():
 
 
 def test_a_feature_that_the_model_ignores_has_no_part():
-    found = attributed(lambda x: 0.5 + 0.1 * x["a"], people())
+    found = attributed(straight, people())
     ignored = {each.feature: each.part for each in found.attribution.features}["b"]
     assert ignored.value == 0.0
     assert ignored.low <= 0.0 <= ignored.high
@@ -144,11 +148,7 @@ def test_an_interaction_is_shared_as_shapleys_value_shares_it():
 
 def test_counts_are_people_and_weights_of_one_change_nothing():
     frame = people(200)
-    sizes = np.tile([1, 3], 100)
-
-    def function(x: pd.DataFrame) -> np.ndarray:
-        return 0.4 + 0.1 * x["a"] + 0.05 * x["b"]
-
+    sizes, function = np.tile([1, 3], 100), lambda x: 0.4 + 0.1 * x["a"] + 0.05 * x["b"]
     counted = attributed(function, frame, weights=sizes)
     rows = frame.loc[frame.index.repeat(sizes)].reset_index(drop=True)
     single = attributed(function, rows)
@@ -161,13 +161,9 @@ def test_counts_are_people_and_weights_of_one_change_nothing():
 def test_rows_of_one_person_are_no_evidence_of_their_own():
     frame = people(300)
     place = np.repeat(np.arange(300), 4)
-
-    def function(x: pd.DataFrame) -> np.ndarray:
-        return 0.4 + 0.1 * x["a"]
-
     once, again = (
-        attributed(function, frame),
-        attributed(function, frame.iloc[place].reset_index(drop=True), person=place),
+        attributed(straight, frame),
+        attributed(straight, frame.iloc[place].reset_index(drop=True), person=place),
     )
     widths = [
         each.attribution.features[0].part.high - each.attribution.features[0].part.low
@@ -178,7 +174,7 @@ def test_rows_of_one_person_are_no_evidence_of_their_own():
 
 def test_it_is_asked_for_and_kept(tmp_path):
     frame = people(200)
-    found = attributed(lambda x: 0.5 + 0.1 * x["a"], frame)
+    found = attributed(straight, frame)
     save_result(found, tmp_path, "explain")
     kept = load_result(ExplainResult, tmp_path, "explain")
     assert isinstance(kept.attribution, Attribution)
@@ -186,7 +182,7 @@ def test_it_is_asked_for_and_kept(tmp_path):
     part = found.to_json()["attribution"]
     assert part["features"][0]["part"].keys() >= {"value", "low", "high", "n", "method"}
     plain = evenhand.audit(
-        Scorer(lambda x: 0.5 + 0.1 * x["a"]), frame, np.arange(200) % 2, favorable=1, protected="g",
+        Scorer(straight), frame, np.arange(200) % 2, favorable=1, protected="g",
         columns=list("abc"), audits={"explain": {**GROUPS, "draws": 200}}, search=False,
     )["explain"]  # fmt: skip
     assert plain.attribution is None
@@ -208,7 +204,7 @@ def test_the_figure_shows_the_largest_parts_the_rest_and_the_gap():
 def test_few_people_have_no_interval_and_stored_predictions_no_attribution():
     frame = people(24)
     frame["g"] = ["x"] * 8 + ["y"] * 16
-    found = attributed(lambda x: 0.5 + 0.1 * x["a"], frame)
+    found = attributed(straight, frame)
     assert {each.part.low for each in found.attribution.features} == {None}
     with pytest.raises(InputError, match="attribution"):
         evenhand.audit(
@@ -217,7 +213,7 @@ def test_few_people_have_no_interval_and_stored_predictions_no_attribution():
         )  # fmt: skip
     with pytest.raises(InputError, match="attribution"):
         evenhand.audit(
-            Scorer(lambda x: 0.5 + 0.1 * x["a"]), frame, np.arange(24) % 2, favorable=1, protected="g",
+            Scorer(straight), frame, np.arange(24) % 2, favorable=1, protected="g",
             columns=list("abc"), audits={"explain": {**GROUPS, "attribution": True, "outcome": "label"}},
             search=False,
         )  # fmt: skip

@@ -14,7 +14,6 @@ from audits.drawing.style import CONTEXT, GRAY, INK, describe, distinct, empty, 
 from audits.drawing.verdict_strip import with_strip
 from audits.recourse.result import RecourseResult
 from audits.recourse.text import judged_row, yes_word
-from audits.stats import Judgment
 from audits.stats.text import count, number, people_in, percent, percent_interval
 from audits.stats.vocabulary import vocabulary
 
@@ -93,9 +92,13 @@ def _share(people: pd.DataFrame, inside: pd.Series, group: str) -> float:
     return float(people["people"][here & inside].sum() / people["people"][here].sum())
 
 
+def _group(name: str) -> dict[str, Any]:
+    return of_run("group", within=[name])
+
+
 def _who(kind: str, group: str) -> list[dict[str, Any]]:
     """Return the terms of those of a group who need so many changes."""
-    among = of_run("group", within=[group])
+    among = _group(group)
     number_of = {"one change": 1, "two": 2}.get(kind)
     if number_of is not None:
         return [among, of_run("fewest", within=[number_of])]
@@ -113,7 +116,7 @@ def burden(result: RecourseResult) -> go.Figure:
             IntervalRow(
                 people_in(row.group),
                 row.burden,
-                people_id(of_run("group", within=[row.group])),
+                people_id(_group(row.group)),
                 None,
                 row == focus,
             )
@@ -129,24 +132,18 @@ def burden(result: RecourseResult) -> go.Figure:
 def apart(result: RecourseResult) -> go.Figure:
     """Draw each group's share accepted at the last step, minus that of the others, with what matters."""
     title = f"{vocabulary().share_yes} at the last step, minus the others (points)"
-    return _burden_figure(result, {row.group: row.accepted_judged for row in result.by_group}, title, 100.0)
+    return _minus_others(result, "accepted_judged", title, 100.0)
 
 
 def further(result: RecourseResult) -> go.Figure:
     """Draw each group's mean burden, minus that of the others, with what matters."""
-    title = "mean burden, minus the others"
-    return _burden_figure(result, {row.group: row.burden_judged for row in result.by_group}, title)
+    return _minus_others(result, "burden_judged", "mean burden, minus the others")
 
 
-def _burden_figure(
-    result: RecourseResult, groups: dict[str, Judgment | None], title: str, unit: float = 1.0
-) -> go.Figure:
-    told = {name: one for name, one in groups.items() if one is not None}
-    rows = [
-        (people_in(name), one.interval, people_id(of_run("group", within=[name])))
-        for name, one in told.items()
-    ]
-    limit = next(((one.immaterial_low, one.immaterial_high) for one in told.values()), None)
+def _minus_others(result: RecourseResult, field: str, title: str, unit: float = 1.0) -> go.Figure:
+    judged = [(row.group, getattr(row, field)) for row in result.by_group if getattr(row, field) is not None]
+    rows = [(people_in(name), one.interval, people_id(_group(name))) for name, one in judged]
+    limit = next(((one.immaterial_low, one.immaterial_high) for _, one in judged), None)
     return differences(result.judged, rows, title=title, unit=unit, limit=limit)
 
 
@@ -197,7 +194,7 @@ def group_actions(result: RecourseResult) -> go.Figure:
             IntervalRow(
                 f"{people_in(row.group)}: {row.action}",
                 row.coverage,
-                people_id(of_run("group", within=[row.group])),
+                people_id(_group(row.group)),
             )
             for row in rows
         ],
