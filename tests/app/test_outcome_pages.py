@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app import jobs
 from app.drafts.drafts import from_files, with_data
 from app.tables.exports import portable
 from audits.options import options_of
@@ -22,8 +21,12 @@ CONTROLS = ("checkbox", "multiselect", "number_input", "selectbox", "text_area",
 
 
 def finish(space, at):
-    carry_out(space, at)
-    return jobs.result(space, space.runs()[0]["spec"]).audits[0].result
+    return carry_out(space, at).result().audits[0].result
+
+
+def with_few_draws(at):
+    at.number_input(key="with-draws").set_value(20)
+    return at.number_input(key="with-permutations").set_value(19).run()
 
 
 def test_two_models_are_compared_and_two_files_too(space) -> None:
@@ -36,8 +39,7 @@ def test_two_models_are_compared_and_two_files_too(space) -> None:
     draft = space.draft()
     at.session_state["_kept other model"] = draft["spec"]["model"]["path"]
     at.session_state["_kept other model of"] = draft["id"]
-    at.run()
-    result = finish(space, at)
+    result = finish(space, with_few_draws(open_options(at, "outcome_transport")))
     assert result.source == result.target == "ONNX model hiring.onnx"
     assert result.wasserstein.value == 0
     shown = portable(space.runs()[0]["spec"])
@@ -54,9 +56,7 @@ def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> N
     at.selectbox(key="with-matching").set_value("unbalanced").run()
     assert at.number_input(key="with-price").value == 1.0
     assert at.number_input(key="with-epsilon").value == 0.02
-    at.number_input(key="with-draws").set_value(20).run()
-    at.number_input(key="with-permutations").set_value(19).run()
-    result = finish(space, at)
+    result = finish(space, with_few_draws(at))
     assert result.source == "column qualified"
     assert result.wasserstein.low is not None
 

@@ -244,7 +244,7 @@ def test_a_reversal_holds_by_every_weighting():
 
 
 def test_what_the_model_reads_is_exact():
-    frame = crowd(800, 0, noise=1)
+    frame = crowd(400, 0, noise=1)
     subject = subject_of(frame, {"train": "logistic"})
     asked = {"source": A, "target": B, "draws": 1000}
     named = explain(subject, ExplainOptions(**asked, explainers=("department", "noise0")))

@@ -8,9 +8,7 @@ import pytest
 
 from audits.stats.group_means import group_means
 from tests.outcome_transport.conftest import crowd, scored
-from tests.outcome_transport.subjects import Linear, flows_of, recourse_of, subject_of
-
-A, B = {"group": "a"}, {"group": "b"}
+from tests.outcome_transport.subjects import A, B, Linear, flows_of, recourse_of, subject_of
 
 
 def counted(rows: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -128,13 +128,9 @@ def test_roles_and_their_bias():
     assert "roles" in {exhibit.key for exhibit in AUDITS["outcome_transport"].section(result).exhibits}
 
 
-def test_json_keys_round_trip_figures_and_cell(tmp_path):
+def test_round_trip_figures_and_cell(tmp_path):
     result = flows_of(scored(crowd(60, seed=9)), against="label", outcome="decision", draws=20)
-    values = result.to_json()
-    assert {"wasserstein", "flows", "bias", "decomposition", "tie_range"} <= set(values)
-    assert {"rows", "columns", "share"} <= set(values["flows"])
-    assert {"group", "mean", "low", "high", "normalised"} <= set(values["bias"][0])
-    assert set(values["wasserstein"]) == {"value", "low", "high", "n", "method"}
+    assert set(result.to_json()["wasserstein"]) == {"value", "low", "high", "n", "method"}
     save_result(result, tmp_path, "outcome_transport")
     again = load_result(OutcomeTransportResult, tmp_path, "outcome_transport")
     assert plain(again) == plain(result)

@@ -54,11 +54,6 @@ def test_a_reference_learns_another_label_from_the_rows_kept_for_training():
     assert same.wasserstein.value == pytest.approx(plain.wasserstein.value, abs=1e-6)
 
 
-def test_other_pairs_of_references_are_refused():
-    with pytest.raises(InputError, match="exactly one of"):
-        flows_of(scored(_people(60)), against={"score": "score", "label": "other"}, **QUICK)
-
-
 def test_equal_opportunity_by_zafars_constraint_against_a_general_solver():
     """The regression that a constrained optimiser finds, and no covariance among the favorable."""
     rng = np.random.default_rng(8)

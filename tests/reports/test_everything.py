@@ -92,7 +92,8 @@ def test_every_audit_of_ours_is_here_and_survives_its_files(run, out):
 def test_results_follow_the_published_schema(out):
     document = json.loads((out / "results.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    jsonschema.validate(document, SCHEMA)
+    schema = jsonschema.Draft202012Validator(SCHEMA)
+    schema.validate(document)
     # the schema can fail: every key that it requires of an audit is missed when it is gone
     for entry in document["audits"]:
         rules = [
@@ -102,8 +103,7 @@ def test_results_follow_the_published_schema(out):
         ]
         for key in rules[0]["then"]["required"] if rules else ["finding"]:
             short = {name: value for name, value in entry.items() if name != key}
-            with pytest.raises(jsonschema.ValidationError):
-                jsonschema.validate({**document, "audits": [short]}, SCHEMA)
+            assert not schema.is_valid({**document, "audits": [short]})
 
 
 def test_the_card_begins_with_metadata_that_hubs_read(run):
@@ -244,10 +244,7 @@ def test_csv_tables_are_safe_and_hold_the_results_numbers(out, run):
 
 def test_names_are_shown_as_they_are(parsed):
     shown = "".join(parsed.text)
-    assert HTML in shown
-    assert FORMULA in shown
-    assert EMOJI in shown
-    assert LONG in shown
+    assert all(name in shown for name in (HTML, FORMULA, EMOJI, LONG))
 
 
 def test_three_hundred_groups_are_counted_and_said_not_to_be_all_shown(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -16,24 +16,14 @@ from audits.records import Exhibit
 from audits.reports import render_report
 from audits.reports.blocks import Document, Figure, grid
 from audits.reports.html import MAX_BYTES, html_of
-from audits.runs.result import AuditResult
+from audits.runs.result import AuditResult, RunResult
 from audits.stats.vocabulary import DataWords
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 
 NASTY = "</script><img src=x onerror=alert(1)> =1+1 $x$ "
 
 
-@dataclass(frozen=True)
-class Run:
-    evenhand: str
-    spec: dict[str, Any]
-    data: dict[str, Any]
-    model: dict[str, Any]
-    audits: tuple[AuditResult, ...]
-    compared: None = None
-
-
-def run_of(result: Any) -> Run:
+def run_of(result: Any) -> RunResult:
     data = {
         "rows_read": 100,
         "rows_used": 90,
@@ -43,9 +33,8 @@ def run_of(result: Any) -> Run:
         "rows_audited": 90,
     }
     model = {"name": NASTY, "sha256": "1" * 64, "notes": [NASTY]}
-    return Run(
-        "0.1.0", {"seed": 0, "note": NASTY}, data, model, (AuditResult("flipset", result.options, result),)
-    )
+    audits = (AuditResult("flipset", result.options, result),)
+    return RunResult("0.1.0", {"seed": 0, "note": NASTY}, data, model, audits)
 
 
 @pytest.fixture(scope="module")
