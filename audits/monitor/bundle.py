@@ -364,7 +364,7 @@ class MonitorBundle:
         if isinstance(audited, AuditedModel):
             arrays = network_arrays(audited.network, "F")
         else:
-            own, arrays = ({}, {}) if audited is None else audited.dump()
+            own, arrays = ({}, {}) if audited is None else (audited.own, dict(audited.arrays))
         for status in self.statuses:
             arrays |= network_arrays(status.network, f"A:{status.attribute}")
         favorable, statuses = getattr(audited, "favorable", None), self.statuses

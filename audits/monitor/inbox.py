@@ -72,7 +72,8 @@ def _measure_file(
     """Return a file's people, measured; None if that failed this time."""
     if tries.number >= _MAX_TRIES:
         raise InputError(
-            path.name, f"could not be measured in {_MAX_TRIES} tries. The last error: {tries.error}"
+            path.name,
+            f"could not be measured in {_MAX_TRIES} tries. The last error: {tries.error}",
         )
     tries.begin()
     try:
@@ -81,7 +82,7 @@ def _measure_file(
         raise
     except Exception as error:  # noqa: BLE001  (no file may keep the others waiting)
         _log.warning("The file %s could not be measured: %s", path, error)
-        tries.failed(str(error) or type(error).__name__)
+        tries.failed(str(error).rstrip(".") or type(error).__name__)
         return None
 
 
@@ -114,7 +115,7 @@ class _Tries:
     def begin(self) -> None:
         """Count a try before it is made."""
         self.number += 1
-        self._write("the server ended meanwhile.")
+        self._write("the server ended meanwhile")
 
     def failed(self, error: str) -> None:
         """Note how the try ended."""

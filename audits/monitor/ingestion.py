@@ -345,15 +345,17 @@ def file_batches(
     batches = []
     for place, start in enumerate(range(0, arrival.people, MAX_PEOPLE)):
         rows = slice(start, start + MAX_PEOPLE)
-        part = {name: column[rows] for name, column in columns.items()}
+        more: dict[str, Any] = {
+            "sha256": digest,
+            "key": f"file:{digest}:{place}",
+            "ids": arrival.ids[rows],
+            "source": _printable_name(path.name),
+            "columns": {name: column[rows] for name, column in columns.items()},
+        }
         with _rows_as_in_files(start):
-            scored = scorer.score(monitor.id, bundle, part, min(MAX_PEOPLE, arrival.people - start))
-            scored = bundle.with_sent(scored, told.part(rows))
-        key = f"file:{digest}:{place}"
-        source = _printable_name(path.name)
-        look, sent = bundle.look(scored), told.part(rows)
-        more: dict[str, Any] = {"source": source, "look": look, "sent": sent, "columns": part}
-        batches.append(Batch(monitor.id, scored, digest, key, arrival.ids[rows], **more))
+            people = min(MAX_PEOPLE, arrival.people - start)
+            scored = scorer.score(monitor.id, bundle, more["columns"], people)
+            batches.append(Batch.of(monitor.id, bundle, scored, told.part(rows), **more))
     return batches
 
 

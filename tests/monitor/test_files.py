@@ -95,7 +95,7 @@ def test_a_file_on_which_the_worker_keeps_dying_is_set_aside_and_keeps_nobody_wa
     assert failed.exists()
     told = failed.with_name("bad.csv.txt").read_text()
     assert "could not be measured in 3 tries" in told
-    assert "process ended" in told
+    assert "used all the time" in told
     assert monitors.get(deadly.id).people == 0
     assert not list((bad.parent.parent / "tries").iterdir())
 
