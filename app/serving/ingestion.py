@@ -13,12 +13,14 @@ import math
 import shutil
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +94,7 @@ class Ingest:
         self._tick_seconds, self._prune_seconds = tick_seconds, prune_seconds
         self._arrived: dict[str, list[_Job]] = {}  # by monitor, not yet measured
         self._lock = threading.Lock()
+        self._storing = threading.Lock()  # the database would have all but one ask again and again
         self._waiting = 0  # batches of requests, not yet stored
         self._pool = ThreadPoolExecutor(4, thread_name_prefix="evenhand-measure")
         self._delivery = Delivery()
@@ -139,6 +142,9 @@ class Ingest:
         """Store what waits, then end."""
         self._stop.set()
         self._raised.set()
+        until = time.monotonic() + 60
+        while self._arrived and time.monotonic() < until:
+            time.sleep(0.01)
         self._pool.shutdown(wait=True)
         for thread in self._threads:
             thread.join(timeout=60)
@@ -178,13 +184,13 @@ class Ingest:
             raise Busy
         self._waiting += 1
         try:
-            with span("monitor.batch", monitor=monitor.id, kind=kind, bytes=len(body)) as attributes:
+            with span("monitor.batch", monitor=monitor.id, kind=kind, bytes=len(body)) as told:
                 arrival = await self._arrival(monitor, body, kind)
-                attributes.set_attribute("people", arrival.people)
+                told["people"] = arrival.people
                 job = _Job(arrival, hashlib.sha256(body).hexdigest(), key, kind, copy_context())
                 self._add(monitor, job)
                 batch, stored = await asyncio.wrap_future(job.done)
-                attributes.set_attribute("alarms", len(stored.alarms))
+                told["alarms"] = len(stored.alarms)
         finally:
             self._waiting -= 1
         return _answer_of(monitor, batch, stored)
@@ -205,21 +211,19 @@ class Ingest:
         self._pool.submit(self._work_off, monitor)
 
     def _work_off(self, monitor: StoredMonitor) -> None:
-        """Measure and store what waits for a monitor until nothing does; one thread a monitor at a time."""
-        while True:
-            with self._lock:
-                waiting, number, people = self._arrived[monitor.id], 0, 0
-                for job in waiting[:_MAX_TOGETHER]:
-                    people += job.arrival.people
-                    if number and people > MAX_PEOPLE:
-                        break
-                    number += 1
-                if not number:
-                    del self._arrived[monitor.id]
-                    return
-                jobs = waiting[:number]
-                del waiting[:number]
-            self._store(monitor, jobs)
+        """Measure and store what waits for a monitor; what came meanwhile when others have had their turn."""
+        with self._lock:
+            waiting = self._arrived[monitor.id]
+            people = accumulate(job.arrival.people for job in waiting[:_MAX_TOGETHER])
+            number = max(1, sum(some <= MAX_PEOPLE for some in people))
+            jobs = waiting[:number]
+            del waiting[:number]
+        self._store(monitor, jobs)
+        with self._lock:
+            if not waiting:
+                del self._arrived[monitor.id]
+                return
+        self._pool.submit(self._work_off, monitor)
 
     def _store(self, monitor: StoredMonitor, jobs: Sequence[_Job]) -> None:
         """Measure and store jobs together; if that fails, one by one, so that each hears of its own."""
@@ -262,7 +266,7 @@ class Ingest:
             return self._scorer.score(monitor.id, monitor.bundle, columns, people)
 
     def _store_batches(self, batches: Sequence[Batch]) -> list[Stored | InputError]:
-        with span("monitor.store", batches=len(batches)):
+        with self._storing, span("monitor.store", batches=len(batches)):
             found = self.monitors.store(batches)
         if any(isinstance(outcome, Stored) and outcome.alarms for outcome in found):
             self._raised.set()
@@ -316,12 +320,8 @@ class Ingest:
         """Tell of alarms: at once where one was raised here, else every few seconds."""
         while not self._stop.is_set():
             begun = 0
-            try:
+            with _logged("Alarms could not be delivered"):
                 begun = self._delivery.begin(self.monitors)
-            except RunFailed as error:  # the database is away
-                _log.warning("Alarms could not be delivered: %s", error)
-            except Exception:  # noqa: BLE001  (the thread lives on)
-                _log.exception("Alarms could not be delivered")
             self._raised.wait(0.2 if begun else self._tick_seconds)
             self._raised.clear()
 
@@ -329,35 +329,39 @@ class Ingest:
         """Take files dropped, and remove what is past retention: the life of the tending thread."""
         pruned = -math.inf
         while True:
-            try:
+            with _logged("Monitors could not be maintained"):
                 late = time.monotonic() - pruned > self._prune_seconds
                 prune = late and self._clock.believed(home() / "status" / "pruned")
                 for identity in self.monitors.identities():
-                    self._tend_one(identity, prune)
+                    with _logged(f"The monitor {identity} could not be maintained"):  # the others do not wait
+                        self._tend_one(identity, prune)
                 if late:
                     pruned = time.monotonic()
-            except RunFailed as error:
-                _log.warning("Monitors could not be maintained: %s", error)
-            except Exception:  # noqa: BLE001  (the thread lives on)
-                _log.exception("Monitors could not be maintained")
             if self._stop.wait(self._tick_seconds):
                 return
 
     def _tend_one(self, identity: str, prune: bool) -> None:
-        try:
-            root = home() / "monitors"
-            if inbox(root, identity).is_dir():
-                take_files(self.monitors, identity, root, self._scorer, READERS().file)
-            if prune:
-                self.monitors.prune(identity)
-            if identity not in self._read and len(self._read) < _MAX_READ:
-                bundle = self.monitors.get(identity).bundle
-                if self.monitors.catch_up(bundle, identity):  # nobody who opens the page shall wait for it
-                    self._read.add(identity)
-        except RunFailed as error:
-            _log.warning("The monitor %s could not be maintained: %s", identity, error)
-        except Exception:  # noqa: BLE001  (one monitor must not keep the others waiting)
-            _log.exception("The monitor %s could not be maintained", identity)
+        root = home() / "monitors"
+        folder = inbox(root, identity)
+        if folder.is_dir():
+            take_files(folder, partial(self.take, self.monitors.get(identity)))
+        if prune:
+            self.monitors.prune(identity)
+        if identity not in self._read and len(self._read) < _MAX_READ:
+            bundle = self.monitors.get(identity).bundle
+            if self.monitors.catch_up(bundle, identity):  # nobody who opens the page shall wait for it
+                self._read.add(identity)
+
+
+@contextmanager
+def _logged(what: str) -> Iterator[None]:
+    """Have a thread live on whatever fails, and the log say that."""
+    try:
+        yield
+    except RunFailed as error:  # the database is away
+        _log.warning("%s: %s", what, error)
+    except Exception:  # noqa: BLE001
+        _log.exception("%s", what)
 
 
 def _end(job: _Job, outcome: tuple[Batch, Stored] | Exception) -> None:

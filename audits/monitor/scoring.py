@@ -1,4 +1,4 @@
-"""Monitors that carry a model along (a stranger's file, or trees) measure in processes of their own.
+"""Monitors that carry a model along (a stranger's file, or trees) measure in a process of their own.
 
 A stranger's file is never opened, and trees never hold up pages, where pages are served: `Scorer` asks a
 child of the sandbox pool, with limits on memory, time and files, which answers with `answer`.
@@ -18,7 +18,7 @@ from audits.errors import InputError, RunFailed
 from audits.monitor.bundle import MonitorBundle, Scored
 from audits.monitor.recoding import plain_values
 from audits.runs.executors.sandbox_pool import Child, SandboxPool
-from audits.sensitivity.measurement.gradients import exceeds
+from audits.sensitivity.measurement.gradients import Measured
 from audits.sensitivity.monitor.models import CarriedModel
 
 __all__ = ["Scorer", "answer"]
@@ -30,13 +30,13 @@ _ARRAYS = ("score", "sensitivity", "contributions")
 
 
 class Scorer:
-    """Measures people by bundles: by networks here, by what was carried along in a process a monitor."""
+    """Measures people by bundles: by networks here, by what was carried along in one process for all."""
 
     def __init__(self, seconds: float = _MAX_SECONDS) -> None:
         self._seconds = seconds
         self._pool = SandboxPool(f"{__name__}:answer")
         self._lock = threading.Lock()
-        self._children: dict[str, Child] = {}
+        self._child: Child | None = None
 
     def score(
         self, identity: str, bundle: MonitorBundle, columns: Mapping[str, Sequence[Any]], people: int
@@ -52,59 +52,59 @@ class Scorer:
         """
         if not isinstance(bundle.audited, CarriedModel):
             return bundle.score_columns(columns, people)
-        points, _ = bundle.encoder.encode(columns, people)  # what is wrong is told without the process
-        plain = {name: plain_values(values) for name, values in columns.items()}
-        try:
-            told = self._child(identity, bundle).ask({"columns": plain, "people": people}, self._seconds)
-        except RunFailed as error:
-            raise RunFailed(f"The audited model gave no answer: {error}") from None
-        score, sensitivity, contributions = (_decode_array(told[name]) for name in _ARRAYS)
-        return Scored(
-            score,
-            sensitivity,
-            exceeds(sensitivity, bundle.threshold),
-            contributions.reshape(people, -1),
-            bundle.encoder.columns,
-            {int(row): names for row, names in told["unseen"].items()},
-            points,
-        )
+
+        def measure(columns: Mapping[str, Sequence[Any]], _: np.ndarray) -> Measured:
+            plain = {name: plain_values(values) for name, values in columns.items()}
+            question = {"monitor": identity, "columns": plain, "people": people}
+            try:
+                told = self._ask(question, bundle)
+            except RunFailed as error:
+                raise RunFailed(f"The audited model gave no answer: {error}") from None
+            score, sensitivity, contributions = (_decode_array(told[name]) for name in _ARRAYS)
+            parts = contributions.reshape(people, -1)
+            return Measured(score, sensitivity[:, None], parts, np.zeros(people))
+
+        return bundle.score_columns(columns, people, measure)
 
     def close(self) -> None:
         """End all processes."""
         self._pool.close()
 
-    def _child(self, identity: str, bundle: MonitorBundle) -> Child:
-        """Return the process that has opened a monitor's bundle."""
+    def _ask(self, question: dict[str, Any], bundle: MonitorBundle) -> dict[str, Any]:
+        """Have the process answer, which is given the bundle where it does not know it."""
         with self._lock:
-            child = self._children.pop(identity, None)
-            if child is None or not child.alive:
-                while len(self._children) >= _MAX_OPEN:
-                    self._children.pop(next(iter(self._children))).kill()  # the one not asked for longest
-                child = self._pool.child(memory=_MAX_MEMORY, reads=(Path("/proc/self/maps"),))
-                text, weights = bundle.dump()
-                coded = base64.b64encode(weights).decode("ascii")
-                try:
-                    child.ask({"text": text, "weights": coded}, self._seconds)
-                except InputError as error:  # no fault of the rows
-                    child.kill()
-                    raise RunFailed(str(error)) from None
-            self._children[identity] = child
-            return child
+            if self._child is None or not self._child.alive:
+                self._child = self._pool.child(memory=_MAX_MEMORY, reads=(Path("/proc/self/maps"),))
+            child = self._child
+        told = child.ask(question, self._seconds)
+        if told:
+            return told
+        text, weights = bundle.dump()
+        coded = base64.b64encode(weights).decode("ascii")
+        try:
+            child.ask({"monitor": question["monitor"], "text": text, "weights": coded}, self._seconds)
+        except InputError as error:  # no fault of the rows
+            raise RunFailed(str(error)) from None
+        return child.ask(question, self._seconds)
 
 
-_opened: list[MonitorBundle] = []
+_opened: dict[str, MonitorBundle] = {}
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
-    """Open a bundle with its model, then measure people by it: the life of a child."""
+    """Open a bundle with its model, or measure people by it; of one that is not open, say nothing."""
     if "weights" in question:
         bundle = MonitorBundle.parse(question["text"], base64.b64decode(question["weights"]))
         if isinstance(bundle.audited, CarriedModel):
             _ = bundle.audited.model  # opened now
-        _opened.append(bundle)
+        while len(_opened) >= _MAX_OPEN:
+            del _opened[next(iter(_opened))]
+        _opened[question["monitor"]] = bundle
         return {}
-    scored = _opened[0].score_columns(question["columns"], question["people"])
-    return {**{name: _encode_array(getattr(scored, name)) for name in _ARRAYS}, "unseen": scored.unseen}
+    if question["monitor"] not in _opened:
+        return {}
+    scored = _opened[question["monitor"]].score_columns(question["columns"], question["people"])
+    return {name: _encode_array(getattr(scored, name)) for name in _ARRAYS}
 
 
 def _encode_array(values: np.ndarray) -> str:

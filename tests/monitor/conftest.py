@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import onnx
+import pyarrow as pa
 import pytest
 
 from audits.monitor.bundle import MonitorBundle
@@ -157,3 +158,19 @@ def another(server: Server, bundle: MonitorBundle, **settings: Any) -> Server:
 
 def store_of(home: Path) -> Database:
     return Database(f"sqlite:///{home / 'evenhand.sqlite'}")
+
+
+def arrow(
+    columns: dict[str, list[Any]], unit: str = "", *, twice: bool = False, compression: str | None = None
+) -> bytes:
+    """Pack columns; the last one as times in a `unit`, or the first one `twice`."""
+    names, arrays = list(columns), [pa.array(values) for values in columns.values()]
+    if unit:
+        arrays[-1] = arrays[-1].cast(pa.timestamp(unit))
+    if twice:
+        names, arrays = [names[0], *names], [arrays[0], *arrays]
+    table, sink = pa.Table.from_arrays(arrays, names=names), pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()

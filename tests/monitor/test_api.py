@@ -25,7 +25,7 @@ from audits.monitor.monitors import Batch, Monitors, Stored
 from audits.runs.storage.database import Database, is_unreachable
 from audits.sensitivity import SensitivityOptions, sensitivity
 from tests.models.test_plain_trees import subject_of
-from tests.monitor.conftest import ROW, Server, another, start, store_of
+from tests.monitor.conftest import ROW, Server, another, arrow, start, store_of
 from tests.runs.postgres import Postgres
 
 
@@ -54,21 +54,6 @@ def auth(server: Server) -> dict[str, str]:
 ARROW = {"Content-Type": "application/vnd.apache.arrow.stream"}
 
 
-def arrow(columns: dict[str, list[object]], unit: str = "", *, twice: bool = False) -> bytes:
-    """Pack columns; the last one as times in a `unit`, or the first one `twice`."""
-    import pyarrow as pa
-
-    names, arrays = list(columns), [pa.array(values) for values in columns.values()]
-    if unit:
-        arrays[-1] = arrays[-1].cast(pa.timestamp(unit))
-    if twice:
-        names, arrays = [names[0], *names], [arrays[0], *arrays]
-    table, sink = pa.Table.from_arrays(arrays, names=names), pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()
-
-
 @pytest.mark.parametrize(
     ("body", "headers", "status", "words"),
     [
@@ -76,15 +61,12 @@ def arrow(columns: dict[str, list[object]], unit: str = "", *, twice: bool = Fal
         ({"rows": [{"skill": 1}]}, {}, 422, "height"),
         ({"rows": [{**ROW, "group": "a"}]}, {}, 422, "group"),
         (b'{"rows": [{"skill": Infinity}]}', {}, 422, "JSON"),
-        (b'{"rows": [{"skill": NaN, "height": 1, "town": "north"}]}', {}, 422, "null"),
         ({"rows": [{**ROW, "skill": [1]}]}, {}, 422, "rows[0].skill must be a number"),
         ({"rows": [ROW]}, {"Authorization": "Bearer wrong"}, 401, "token is missing or wrong"),
         ({"rows": [ROW]}, {"Authorization": "\xe9"}, 401, "token is missing or wrong"),
         ({"rows": [ROW]}, {"Content-Type": "text/csv"}, 415, "Content-Type must be one of"),
         ({"rows": [ROW]}, {"Idempotency-Key": "k" * 201}, 422, "Idempotency-Key"),
         (b"x" * 9_000_000, {}, 413, "8,000 kB"),
-        ({"rows": []}, {}, 422, "rows"),
-        (b'{"rows": [{"skill": 1, "skill": 2, "height": 1, "town": "a"}]}', {}, 422, "twice"),
         (b'{"rows": [], "rows": [{"skill": 1, "height": 1, "town": "a"}]}', {}, 422, "twice"),
         (b'{"rows": [{"skill": %s}]}' % (b"9" * 5000), {}, 422, "digits"),
         (b'{"rows": [{"skill": 1, "height": 1, "town": 1e400}]}', {}, 422, "rows[0].town must be text or"),
@@ -288,31 +270,32 @@ def test_the_description_names_every_status(server: Server):
     assert answer["rows"][0]["unseen"] == ["town"]
 
 
-def test_an_onnx_file_is_asked_in_a_process_of_its_own(server: Server, carried):
-    server, row = another(server, carried), {"work_years": 14.0, "hair_length": 8.0}
-    status, answer = server.post({"rows": [row]})
-    assert status == 200, answer
-    assert answer["rows"][0]["sensitivity"] == carried.score([row]).sensitivity[0]
-    libraries = Path(f"/proc/{server.process.pid}/maps").read_text()
-    assert "onnxruntime" not in libraries  # the stranger's file was not opened where pages are served
-    status, answer = server.post({"rows": [{**row, "work_years": "many"}]})
-    assert (status, "rows[0].work_years must be a number" in answer["error"]) == (422, True)
-
-
-def test_the_trees_of_a_forest_are_asked_by_http(server: Server, forest):
-    server = another(server, forest)
-    rows = [{**ROW, "skill": place / 50 - 4} for place in range(400)]
+@pytest.mark.parametrize(
+    ("kind", "row", "number"),
+    [("carried", {"work_years": 14.0, "hair_length": 8.0}, "work_years"), ("forest", ROW, "skill")],
+)
+def test_what_a_monitor_carries_along_is_asked_in_a_process_of_its_own(
+    server: Server, request: pytest.FixtureRequest, kind: str, row: dict[str, Any], number: str
+):
+    bundle = request.getfixturevalue(kind)
+    server = another(server, bundle)
+    rows = [{**row, number: place / 50 - 4} for place in range(400)]
     for sent in (rows[:1], rows):
         status, answer = server.post({"rows": sent})
         assert status == 200, answer
-        expected = forest.score(sent)
-        found = [row["sensitivity"] for row in answer["rows"]]
+        expected = bundle.score(sent)
+        found = [each["sensitivity"] for each in answer["rows"]]
         np.testing.assert_allclose(found, expected.sensitivity, rtol=1e-12)
-        assert [row["score"] for row in answer["rows"]] == expected.score.tolist()
-        assert [row["flagged"] for row in answer["rows"]] == expected.flagged.tolist()
-    assert answer["flagged"] > 0
-    status, answer = server.post({"rows": [{**ROW, "town": "moon", "height": None}]})
-    assert answer["rows"][0]["unseen"] == ["height", "town"]
+        assert [each["score"] for each in answer["rows"]] == expected.score.tolist()
+        assert [each["flagged"] for each in answer["rows"]] == expected.flagged.tolist()
+    assert answer["flagged"] > 0 or kind == "carried"
+    libraries = Path(f"/proc/{server.process.pid}/maps").read_text()
+    assert "onnxruntime" not in libraries  # the stranger's file was not opened where pages are served
+    status, answer = server.post({"rows": [{**row, number: "many"}]})
+    assert (status, f"rows[0].{number} must be a number" in answer["error"]) == (422, True)
+    if kind == "forest":
+        status, answer = server.post({"rows": [{**ROW, "town": "moon", "height": None}]})
+        assert answer["rows"][0]["unseen"] == ["height", "town"]
 
 
 def test_dates_come_in_as_they_are_written(server: Server):

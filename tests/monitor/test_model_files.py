@@ -144,17 +144,21 @@ def test_values_with_names_of_their_own_are_given_back_to_the_model(tmp_path: Pa
 @pytest.mark.parametrize("audited", FILES, indirect=True)
 def test_a_file_that_cannot_be_opened_is_told_as_what_it_is(audited, monkeypatch):
     _, _, bundle = audited
-    text, weights = bundle.dump()
-    arrays = load(weights)
-    arrays["file"] = arrays["file"][:-1].copy()
-    changed = MonitorBundle.parse(text, save(arrays))
     row = dict.fromkeys(bundle.reads)
     with pytest.raises(InputError, match="must be the file that was audited"):
-        changed.score([row])
+        changed(bundle).score([row])
     module = {"XGBoost": "xgboost", "LightGBM": "lightgbm", "CatBoost": "catboost", "skops": "skops.io"}
     monkeypatch.setitem(sys.modules, module[bundle.audited.feeding["format"]], None)
     with pytest.raises(InputError, match=r"not installed; pip install 'evenhand\[boosters\]'"):
-        MonitorBundle.parse(text, weights).score([row])
+        MonitorBundle.parse(*bundle.dump()).score([row])
+
+
+def changed(bundle: MonitorBundle) -> MonitorBundle:
+    """Return the bundle with another file in it."""
+    text, weights = bundle.dump()
+    arrays = load(weights)
+    arrays["file"] = arrays["file"][:-1].copy()
+    return MonitorBundle.parse(text, save(arrays))
 
 
 @pytest.mark.parametrize("audited", ["m.json"], indirect=True)
@@ -192,10 +196,7 @@ def test_every_library_works_within_the_workers_limits(audited, scorer: Scorer):
 @pytest.mark.parametrize("audited", FILES, indirect=True)
 def test_that_a_file_is_another_one_is_no_fault_of_the_rows(audited, scorer: Scorer):
     _, _, bundle = audited
-    text, weights = bundle.dump()
-    arrays = load(weights)
-    arrays["file"] = arrays["file"][:-1].copy()
-    changed, columns = MonitorBundle.parse(text, save(arrays)), {name: [None] for name in bundle.reads}
+    columns, other = {name: [None] for name in bundle.reads}, changed(bundle)
     for _ in range(2):
         with pytest.raises(RunFailed, match="must be the file that was audited"):
-            scorer.score(f"changed {bundle.audited.feeding['sha256']}", changed, columns, 1)
+            scorer.score(f"changed {bundle.audited.feeding['sha256']}", other, columns, 1)

@@ -11,7 +11,7 @@ import pytest
 
 from app.serving.ingestion import Ingest
 from audits.errors import InputError
-from audits.monitor.monitors import Monitors
+from audits.monitor.monitors import Monitors, StoredMonitor
 from audits.monitor.scoring import Scorer
 from tests.monitor.conftest import ROW, store_of
 
@@ -19,13 +19,14 @@ from tests.monitor.conftest import ROW, store_of
 class Slow(Scorer):
     """Notes how many people it is asked about at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, pause: float = 0.3) -> None:
         super().__init__()
+        self.pause = pause
         self.asked: list[int] = []
 
     def score(self, identity, bundle, columns, people):
         self.asked.append(people)
-        time.sleep(0.3)
+        time.sleep(self.pause)
         return super().score(identity, bundle, columns, people)
 
 
@@ -59,3 +60,29 @@ def test_what_waits_is_measured_together(bundle, tmp_path: Path, wrong):
             assert row["id"] == str(place)
             assert row["sensitivity"] == pytest.approx(bundle.score([rows[place]]).sensitivity[0])
     assert monitors.get(monitor.id).people == 8 - len(refused)
+
+
+def test_who_sends_without_pause_keeps_nobody_waiting(bundle, tmp_path: Path):
+    """More monitors than threads are at work, each with a request that waits whenever another is done."""
+    monitors = Monitors(store_of(tmp_path))
+    made = [monitors.create(bundle, name="m")[0] for _ in range(5)]
+    service = Ingest(monitors, Slow(0.02), tick_seconds=60.0)
+    body, over = json.dumps({"rows": [ROW]}).encode(), []
+
+    async def flood(monitor: StoredMonitor) -> None:
+        while not over:
+            await service.answer(monitor, body, "json", None)
+
+    async def send() -> None:
+        floods = [asyncio.create_task(flood(monitor)) for monitor in made[:4] for _ in range(3)]
+        await asyncio.sleep(0.3)
+        await asyncio.wait_for(service.answer(made[4], body, "json", None), 30)
+        over.append(True)
+        await asyncio.gather(*floods)
+
+    service.start()
+    try:
+        asyncio.run(send())
+    finally:
+        service.close()
+    assert monitors.get(made[4].id).people == 1
