@@ -1,22 +1,27 @@
-"""Faults, injected: a server that is told to end, a webhook that does not answer."""
+"""Faults, injected: servers killed or told to end, whole ones too, and a webhook that does not answer."""
 
 from __future__ import annotations
 
+import http.client
 import json
 import signal
 import socket
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+import sqlalchemy as sa
 
 from app.serving import api, webhook
 from app.serving.ingestion import Ingest
 from audits.monitor.monitors import Batch, Monitors
+from audits.runs.storage.database import Database
 from audits.runs.storage.saved import RESTARTED, SavedRuns
-from tests.monitor.conftest import FULL_APP, ROW, Server, start, store_of
+from tests.monitor.conftest import FULL_APP, ROUTES_ALONE, ROW, Server, start, store_of
 from tests.sensitivity.conftest import people
 
 SPACE = "0123456789abcdef" * 2
@@ -95,3 +100,96 @@ def _runs(server: Server, *, restarted: bool) -> list[dict[str, Any]]:
             break
         time.sleep(0.25)
     return found
+
+
+SENDERS = 6
+ANSWERS_BEFORE_THE_KILL = 60
+
+
+class Load:
+    """Senders that post one batch after the other, each under its own key, until the server is gone."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.sent: list[str] = []
+        self.answered: dict[str, list[float]] = {}
+        self._threads = [threading.Thread(target=self._send, args=(k,)) for k in range(SENDERS)]
+        for thread in self._threads:
+            thread.start()
+
+    def _send(self, sender: int) -> None:
+        for place in range(10_000):
+            key = f"{sender}-{place}"
+            self.sent.append(key)
+            try:
+                status, answer = self._server.post(rows_of(key), **{"Idempotency-Key": key})
+            except (OSError, http.client.HTTPException, json.JSONDecodeError):
+                return
+            if 200 <= status < 300:
+                self.answered[key] = [row["sensitivity"] for row in answer["rows"]]
+
+    def join(self) -> None:
+        for thread in self._threads:
+            thread.join(60)
+            assert not thread.is_alive()
+
+
+def rows_of(key: str) -> dict[str, list[dict[str, object]]]:
+    """Return a batch whose people are those of no other key."""
+    sender, place = map(int, key.split("-"))
+    return {"rows": [{**ROW, "skill": sender + place / 1000, "height": 150 + k} for k in range(3)]}
+
+
+def stored_in(url: str, monitor: str) -> dict[str, list[float]]:
+    """Return a monitor's sensitivities stored under each key; a key stored twice is an error."""
+    asked = sa.text("SELECT idempotency_key, sensitivities FROM monitor_batches WHERE monitor = :monitor")
+    with Database(url).reading() as connection:
+        rows = connection.execute(asked, {"monitor": monitor}).all()
+    found = {key: np.frombuffer(values, "<f8").tolist() for key, values in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+@pytest.mark.parametrize(("kind", "serving"), [("sqlite", FULL_APP), ("postgresql", ROUTES_ALONE)])
+def test_what_was_answered_is_stored_though_the_server_is_killed(
+    kind: str, serving: tuple[str, ...], bundle, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    url = (
+        f"sqlite:///{tmp_path / 'evenhand.sqlite'}"
+        if kind == "sqlite"
+        else request.getfixturevalue("postgres")
+    )
+    monitors = Monitors(Database(url))
+    monitor, token = monitors.create(bundle, name="killed")
+    server = start(tmp_path, monitor, token, serving, EVENHAND_DATABASE_URL=url)
+    try:
+        if serving is FULL_APP:  # a wrong address of the API is told, not answered with a page
+            status, answer = server.ask("GET", "/api/v1/monitor")
+            assert (status, "nothing at this address" in answer["error"]) == (404, True)
+        load = Load(server)
+        began = time.monotonic()
+        while len(load.answered) < ANSWERS_BEFORE_THE_KILL and time.monotonic() < began + 60:
+            time.sleep(0.005)
+        assert len(load.answered) >= ANSWERS_BEFORE_THE_KILL
+    finally:
+        server.kill()
+    load.join()
+    stored = stored_in(url, monitor.id)
+    assert set(load.answered) <= set(stored) <= set(load.sent)
+    assert all(stored[key] == values for key, values in load.answered.items())
+    assert monitors.get(monitor.id).people == 3 * len(stored)  # counters and batches are one
+
+    if kind == "postgresql":
+        return
+    again = start(tmp_path, monitor, token, EVENHAND_DATABASE_URL=url)
+    try:
+        for key in load.sent:
+            status, answer = again.post(rows_of(key), **{"Idempotency-Key": key})
+            assert (status, answer["replayed"]) == (200, key in stored)
+    finally:
+        again.kill()
+    now = stored_in(url, monitor.id)
+    assert set(now) == set(load.sent)
+    assert monitors.get(monitor.id).people == 3 * len(now)
+    point = monitors.points(monitor.id, most=1)[0]
+    assert point.people == 3 * len(now)
