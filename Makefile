@@ -105,12 +105,10 @@ chromium: | $(BIN)/python
 		|| { $(APT) update -qq && $(APT) install -y -qq chromium-headless-shell; } \
 		|| command -v chromium >/dev/null || $(APT) install -y -qq chromium
 
-# only the programs: the tests start a server of their own, in a folder of their own; and a clock that can jump
+# only the programs: the tests start a server of their own, in a folder of their own
 postgresql: | chromium
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null \
 		|| { $(APT) update -qq && $(APT) install -y -qq postgresql; }
-	@ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 \
-		|| { $(APT) update -qq && $(APT) install -y -qq libfaketime; }
 
 docs: setup-tests
 	$(BIN)/python docs/make_architecture.py

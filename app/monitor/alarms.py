@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pandas as pd
@@ -77,7 +76,9 @@ def _one(identity: str, alarm: Alarm) -> None:
         key = f"alarm-note-{identity}-{alarm.place}"
         st.text_input("Note", key=key, max_chars=10_000)
         with st.container(horizontal=True):
-            st.button("Acknowledge", key=f"{key}-done", on_click=_do, args=(identity, alarm.place, key))
+            st.button(
+                "Acknowledge", key=f"{key}-done", on_click=_acknowledge, args=(identity, alarm.place, key)
+            )
             st.button("Affected people", key=f"{key}-people", on_click=_show_people, args=(identity, alarm))
 
 
@@ -85,10 +86,18 @@ def _show_people(identity: str, alarm: Alarm) -> None:
     state.keep(f"people-of-{identity}", (alarm.place, alarm.person, alarm.last_person))
 
 
-def _do(identity: str, place: int, key: str) -> None:
-    """Acknowledge an alarm with the note beside it."""
-    note = state.widget(key) or ""
-    _try(lambda: INGEST.monitors.acknowledge(identity, place, note))
+def _acknowledge(identity: str, place: int | None, key: str) -> None:
+    """Acknowledge an alarm, or every one that waits, with the note beside it."""
+    state.forget("alarm-problem")
+    try:
+        state.workspace().check_writable()
+        note = state.widget(key) or ""
+        if place is None:
+            INGEST.monitors.acknowledge_all(identity, note)
+        else:
+            INGEST.monitors.acknowledge(identity, place, note)
+    except (InputError, RunFailed) as error:
+        state.keep("alarm-problem", str(error))
 
 
 def _all_at_once(identity: str, waiting: int, later: int) -> None:
@@ -97,22 +106,7 @@ def _all_at_once(identity: str, waiting: int, later: int) -> None:
             st.text(f"{count(later)} more alarm{'s waiting' if later > 1 else ' waiting'}.")
         key = f"alarm-note-{identity}-all"
         st.text_input("Note for all waiting alarms", key=key, max_chars=10_000)
-        st.button(f"Acknowledge all {count(waiting)}", on_click=_done, args=(identity, key))
-
-
-def _done(identity: str, key: str) -> None:
-    """Acknowledge every alarm that waits."""
-    note = state.widget(key) or ""
-    _try(lambda: INGEST.monitors.acknowledge_all(identity, note))
-
-
-def _try(change: Callable[[], object]) -> None:
-    state.forget("alarm-problem")
-    try:
-        state.workspace().check_writable()
-        change()
-    except (InputError, RunFailed) as error:
-        state.keep("alarm-problem", str(error))
+        st.button(f"Acknowledge all {count(waiting)}", on_click=_acknowledge, args=(identity, None, key))
 
 
 def flags_card(identity: str, flags: list[Flag]) -> None:

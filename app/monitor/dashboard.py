@@ -27,7 +27,9 @@ from audits.stats.text import count, number, p_words, percent, percent_interval,
 from audits.stats.text import people as people_words
 from audits.text import in_points
 
-__all__ = ["chart_card", "choose_monitor", "state_head", "watch"]
+__all__ = ["TABS", "chart_card", "choose_monitor", "state_head", "unseen_values", "watch"]
+
+TABS = ("Alarms and people", "Inputs, scores and groups", "How we test")
 
 _NOTHING = "No predictions have come in yet. See below what to send."
 
@@ -124,7 +126,7 @@ def _live(identity: str) -> None:
         chart_card(points, monitor.chart, alarms)
     else:
         st.caption(f"{people_words(monitor.people)} so far, watched without the model: nobody is flagged.")
-    people, incoming, tested = st.tabs(["Alarms and people", "Inputs, scores and groups", "How we test"])
+    people, incoming, tested = st.tabs(TABS)
     with people:
         alarms_card(identity, alarms, waiting)
         flags_card(identity, flags)
@@ -138,7 +140,8 @@ def _live(identity: str) -> None:
                 heading="Sensitivity of the latest people, beside the baseline",
                 caption="Lines: share of people. Right of the threshold: flagged.",
             )
-        _tables(columns, rates)
+        unseen_values(columns)
+        _groups(rates)
     with tested:
         if monitor.bundle.audited is not None:
             st.text(_finding(monitor, drift, waiting[0]))
@@ -181,12 +184,16 @@ def _wrong(lasting: list[Alarm], monitor: StoredMonitor) -> str:
     return f"{worst.sentence.partition('. Without')[0].partition(' (after')[0]}.{also}"
 
 
-def _tables(columns: dict[str, dict[str, int]], rates: list[GroupRates]) -> None:
-    """Draw what was odd by column, and the rates of groups."""
+def unseen_values(columns: dict[str, dict[str, int]]) -> None:
+    """Draw how many values by column were odd."""
     if columns:
         st.subheader("Values the audit never saw", anchor=False)
         table = pd.DataFrame.from_dict(columns, orient="index").fillna(0).astype(int)
         st.dataframe(table.rename_axis("column"), alt="Values by column that the audit never saw")
+
+
+def _groups(rates: list[GroupRates]) -> None:
+    """Draw the rates of groups."""
     if rates:
         st.subheader("Groups so far", anchor=False)
         st.text("Each interval holds however often you look, for all groups of an attribute together.")

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app.monitor.alarms import alarm_row
-from app.monitor.dashboard import chart_card, state_head
+from app.monitor.dashboard import TABS, chart_card, state_head, unseen_values
 from app.widgets.frame import page_text
 from audits.monitor.example_stream import ExampleStream, example_stream
 from audits.stats.text import count, several
@@ -38,7 +38,7 @@ def watch_example(stream: ExampleStream) -> None:
         f"Before the incident {count(len(early)) if early else 'no'} alarm was raised."
     )
     chart_card(stream.points, stream.chart, stream.alarms)
-    alarms, incoming, tested = st.tabs(["Alarms and people", "Inputs, scores and groups", "How we test"])
+    alarms, incoming, tested = st.tabs(TABS)
     with alarms:
         rows = pd.DataFrame([alarm_row(alarm) for alarm in stream.alarms])
         st.dataframe(rows, hide_index=True, alt="Alarms of the example")
@@ -46,8 +46,6 @@ def watch_example(stream: ExampleStream) -> None:
             said, _, more = alarm.sentence.partition(". Without")[0].partition(" (after ")
             st.text(f"{said}.{more.partition(').')[2]}".rstrip(".") + ".")
     with incoming:
-        st.text("Values that the audit never saw, by column")
-        table = pd.DataFrame.from_dict(stream.columns, orient="index").fillna(0).astype(int)
-        st.dataframe(table.rename_axis("column"), alt="Values by column that the audit never saw")
+        unseen_values(stream.columns)
     with tested:
         st.markdown(page_text("monitor_reading"))

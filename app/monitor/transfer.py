@@ -144,23 +144,17 @@ def remove_or_export(monitor: StoredMonitor, space: Workspace) -> None:
         mime="application/zip",
         on_click="ignore",
     )
-    problem = state.get("remove-problem")
-    if problem:
-        notices.problem(problem)
     sure = st.checkbox("Remove this monitor and all its measurements", key=f"sure-{monitor.id}")
     st.button("Remove", disabled=not sure, on_click=_remove, args=(monitor.id, space.token))
 
 
+@state.report_errors
 def _remove(identity: str, owner: str) -> None:
-    state.forget("remove-problem")
-    try:
-        space = state.workspace()
-        space.check_writable()
-        if any(monitor.id == identity for monitor in INGEST.monitors.of_owner(owner)):
-            INGEST.remove(identity)
-            state.note("monitor removed", space, identity)
-    except (InputError, RunFailed) as error:
-        state.keep("remove-problem", str(error))
+    space = state.workspace()
+    space.check_writable()
+    if any(monitor.id == identity for monitor in INGEST.monitors.of_owner(owner)):
+        INGEST.remove(identity)
+        state.note("monitor removed", space, identity)
 
 
 def _zip_monitor(monitor: StoredMonitor) -> bytes:

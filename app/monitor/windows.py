@@ -109,11 +109,8 @@ def _label(run: SavedRun) -> str:
     return f"{run.title}, {when}: {run.verdict or run.status}"
 
 
+@state.report_errors
 def keep_rows(identity: str) -> None:
     """Have a monitor keep rows, or no longer, as its toggle says."""
-    state.forget("window-problem")
-    try:
-        state.workspace().check_writable()
-        INGEST.monitors.change(identity, keep_rows=bool(state.widget(f"keep-rows-{identity}")))
-    except (InputError, RunFailed) as error:
-        state.keep("window-problem", (identity, str(error)))
+    state.workspace().check_writable()
+    INGEST.monitors.change(identity, keep_rows=bool(state.widget(f"keep-rows-{identity}")))

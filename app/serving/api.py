@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from app import jobs
 from app.serving import documentation, monitor_api, plotly_script
@@ -22,6 +22,7 @@ from app.serving.limits import RequestLimits
 from app.serving.logs import RequestLog
 from app.serving.maintenance import MAINTENANCE
 from app.serving.metrics import metrics
+from app.serving.middleware import HttpMiddleware, path_of
 from app.tables.client import READERS
 from app.workspaces.auth import SignIn
 from app.workspaces.shares import Shares
@@ -90,22 +91,16 @@ def faults() -> dict[str, str]:
     return found
 
 
-class WholeAddress:
+class WholeAddress(HttpMiddleware):
     """Sends a visitor without a workspace in the address to a fresh one, and an old link to its page.
 
     Done before the page loads: an address changed by the page would leave an entry in the browser's
     history that the back button cannot pass.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass everything on but the first request of a visit."""
-        if scope["type"] != "http":  # the server's start and end have no address
-            await self._app(scope, receive, send)
-            return
-        asked, page = scope["method"] == "GET", _page(scope)
+        asked, page = scope["method"] == "GET", path_of(scope)
         moved = "" if page.strip("/") in AUDITS else _former().get(page.strip("/"), "")
         asked_for = scope.get("query_string", b"").decode("latin-1")
         query = _renamed(asked_for, moved or page.strip("/"))
@@ -132,10 +127,6 @@ def _renamed(query: str, page: str) -> str:
         return query
     parts = [part.partition("=") for part in query.split("&")]
     return "&".join(f"{former.get(name, name)}{is_}{value}" for name, is_, value in parts)
-
-
-def _page(scope: Scope) -> str:
-    return scope["path"].removeprefix(scope.get("root_path", "")) or "/"
 
 
 monitor_api.API.add_api_route("/v1/health", health, summary="Is the server up?")

@@ -21,8 +21,9 @@ from typing import IO
 
 from starlette.datastructures import Headers
 from starlette.responses import FileResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from app.serving.middleware import HttpMiddleware, path_of
 from audits.errors import RunFailed
 from audits.runs.executors.scratch import scratch
 
@@ -104,20 +105,12 @@ class TicketedFiles:
 DOWNLOADS = TicketedFiles()
 
 
-class Downloads:
+class Downloads(HttpMiddleware):
     """Answers with the file where the pages answer with its ticket."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is no download; look at an answer of the length of a ticket before it goes."""
-        path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
-        if (
-            scope["type"] != "http"
-            or not path.startswith("/media/")
-            or scope["method"] not in {"GET", "HEAD"}
-        ):
+        if not path_of(scope).startswith("/media/") or scope["method"] not in {"GET", "HEAD"}:
             await self._app(scope, receive, send)
             return
         whole = [(name, value) for name, value in scope["headers"] if name != b"range"]

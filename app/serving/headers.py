@@ -10,8 +10,9 @@ from pathlib import Path
 
 import streamlit
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from app.serving.middleware import HttpMiddleware, path_of
 from app.serving.plotly_script import SCRIPT
 
 __all__ = ["HEADERS", "INTO_VIEW", "PAGE", "REPORT", "SecurityHeaders"]
@@ -76,20 +77,12 @@ _RAW, _RAW_REPORT = _raw(HEADERS), _raw(HEADERS | {"Content-Security-Policy": _S
 _OURS = frozenset(name for name, _ in _RAW)
 
 
-class SecurityHeaders:
+class SecurityHeaders(HttpMiddleware):
     """Adds `HEADERS` to every answer, and keeps the server's metrics to those it was switched on for."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what comes; add the headers to what goes."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        path = scope["path"].removeprefix(scope.get("root_path", ""))
-        own = _RAW_REPORT if path.startswith(REPORT) else _RAW
+        own = _RAW_REPORT if path_of(scope).startswith(REPORT) else _RAW
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -1,8 +1,7 @@
 """Predictions coming in: read, measured, and stored before they are answered.
 
-What waits for a monitor is measured together, and what is measured is stored together in one transaction, so
-that many small requests share a call of the model and a write to disk. A request is answered when its
-transaction is on disk.
+What waits for a monitor is measured together, and stored together in one transaction, so that many small
+requests share a call of the model and a write to disk. A request is answered when its transaction is on disk.
 """
 
 from __future__ import annotations
@@ -11,20 +10,21 @@ import asyncio
 import hashlib
 import logging
 import math
-import queue
 import shutil
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from starlette.concurrency import run_in_threadpool
 
 from app.serving.clock import Clock
 from app.serving.tracing import span
@@ -47,7 +47,6 @@ MAX_IN_PROCESS = 16_384
 
 _MAX_WAITING = 200
 _MAX_TOGETHER = 64
-_FILE_SECONDS = 300.0
 _SKEW_SECONDS = 300.0
 _TOP = 3
 _MAX_READ = 20  # monitors whose history is read before anyone asks
@@ -70,23 +69,14 @@ class FileOutcome:
 
 @dataclass(eq=False)
 class _Job:
-    """A batch on its way: what came, then what was measured; `stored` is its end."""
+    """A batch that came; `done` is what was measured, and how it was stored."""
 
     arrival: Arrival
     sha256: str
     key: str | None
     kind: str
     context: Context
-    batch: Any = None
-    stored: Future[Stored] = field(default_factory=Future)
-
-    def end(self, outcome: Stored | Exception) -> None:
-        """Tell whoever waits."""
-        with suppress(InvalidStateError):  # whoever asked has gone
-            if isinstance(outcome, Exception):
-                self.stored.set_exception(outcome)
-            else:
-                self.stored.set_result(outcome)
+    done: Future[tuple[Batch, Stored]] = field(default_factory=Future)
 
 
 class Ingest:
@@ -104,7 +94,7 @@ class Ingest:
         self._tick_seconds, self._prune_seconds = tick_seconds, prune_seconds
         self._arrived: dict[str, list[_Job]] = {}  # by monitor, not yet measured
         self._lock = threading.Lock()
-        self._measured: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()
+        self._storing = threading.Lock()  # the database would have all but one ask again and again
         self._waiting = 0  # batches of requests, not yet stored
         self._pool = ThreadPoolExecutor(4, thread_name_prefix="evenhand-measure")
         self._delivery = Delivery()
@@ -132,8 +122,8 @@ class Ingest:
         return self._monitors
 
     def start(self) -> None:
-        """Begin to write, and to look after files dropped and retention."""
-        for run in (self._write, self._tend, self._deliver):
+        """Begin to look after alarms, files dropped and retention; what is sent is stored from now on."""
+        for run in (self._tend, self._deliver):
             thread = threading.Thread(target=run, name=f"evenhand{run.__name__}", daemon=True)
             thread.start()
             self._threads.append(thread)
@@ -152,8 +142,10 @@ class Ingest:
         """Store what waits, then end."""
         self._stop.set()
         self._raised.set()
+        until = time.monotonic() + 60
+        while self._arrived and time.monotonic() < until:
+            time.sleep(0.01)
         self._pool.shutdown(wait=True)
-        self._measured.put(None)
         for thread in self._threads:
             thread.join(timeout=60)
         self._delivery.close()
@@ -167,8 +159,7 @@ class Ingest:
         InputError
             If there is none.
         """
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, self._load, identity)
+        return await run_in_threadpool(self._load, identity)
 
     def _load(self, identity: str) -> StoredMonitor:
         found = self.monitors.get(identity)
@@ -193,24 +184,23 @@ class Ingest:
             raise Busy
         self._waiting += 1
         try:
-            with span("monitor.batch", monitor=monitor.id, kind=kind, bytes=len(body)) as attributes:
+            with span("monitor.batch", monitor=monitor.id, kind=kind, bytes=len(body)) as told:
                 arrival = await self._arrival(monitor, body, kind)
-                attributes.set_attribute("people", arrival.people)
+                told["people"] = arrival.people
                 job = _Job(arrival, hashlib.sha256(body).hexdigest(), key, kind, copy_context())
                 self._add(monitor, job)
-                stored = await asyncio.wrap_future(job.stored)
-                attributes.set_attribute("alarms", len(stored.alarms))
+                batch, stored = await asyncio.wrap_future(job.done)
+                told["alarms"] = len(stored.alarms)
         finally:
             self._waiting -= 1
-        return _answer_of(monitor, job.batch, stored)
+        return _answer_of(monitor, batch, stored)
 
     async def _arrival(self, monitor: StoredMonitor, body: bytes, kind: str) -> Arrival:
         """Read a body: a small one of JSON here, every other in a sandbox."""
         bundle = monitor.bundle
         if kind == "json" and len(body) <= MAX_IN_PROCESS:
             return read_json(body, bundle.reads)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, READERS().body, monitor.id, body, kind, bundle.reads)
+        return await run_in_threadpool(READERS().body, monitor.id, body, kind, bundle.reads)
 
     def _add(self, monitor: StoredMonitor, job: _Job) -> None:
         with self._lock:
@@ -218,39 +208,43 @@ class Ingest:
                 self._arrived[monitor.id].append(job)
                 return
             self._arrived[monitor.id] = [job]
-        self._pool.submit(self._measure_waiting, monitor)
+        self._pool.submit(self._work_off, monitor)
 
-    def _measure_waiting(self, monitor: StoredMonitor) -> None:
-        """Measure what waits for a monitor until nothing does; one thread a monitor at a time."""
-        while True:
-            with self._lock:
-                waiting, number, people = self._arrived[monitor.id], 0, 0
-                for job in waiting:
-                    people += job.arrival.people
-                    if number and people > MAX_PEOPLE:
-                        break
-                    number += 1
-                if not number:
-                    del self._arrived[monitor.id]
-                    return
-                jobs = waiting[:number]
-                del waiting[:number]
-            self._measure(monitor, jobs)
-
-    def _measure(self, monitor: StoredMonitor, jobs: Sequence[_Job]) -> None:
-        """Measure jobs together; if that fails, one by one, so that each sender hears about their rows."""
-        try:
-            for job, batch in zip(jobs, self._batches(monitor, jobs), strict=True):
-                job.batch = batch
-            self._measured.put(list(jobs))
-        except Exception as error:  # noqa: BLE001  (each sender must hear)
-            if len(jobs) > 1:
-                for job in jobs:
-                    self._measure(monitor, [job])
+    def _work_off(self, monitor: StoredMonitor) -> None:
+        """Measure and store what waits for a monitor; what came meanwhile when others have had their turn."""
+        with self._lock:
+            waiting = self._arrived[monitor.id]
+            people = accumulate(job.arrival.people for job in waiting[:_MAX_TOGETHER])
+            number = max(1, sum(some <= MAX_PEOPLE for some in people))
+            jobs = waiting[:number]
+            del waiting[:number]
+        self._store(monitor, jobs)
+        with self._lock:
+            if not waiting:
+                del self._arrived[monitor.id]
                 return
-            if not isinstance(error, (InputError, RunFailed)):
-                _log.exception("A batch of predictions could not be measured")
-            jobs[0].end(error)
+        self._pool.submit(self._work_off, monitor)
+
+    def _store(self, monitor: StoredMonitor, jobs: Sequence[_Job]) -> None:
+        """Measure and store jobs together; if that fails, one by one, so that each hears of its own."""
+        try:
+            batches = self._batches(monitor, jobs)
+            found = jobs[0].context.run(self._store_batches, batches)
+        except Exception as error:  # noqa: BLE001  (each sender must hear)
+            if len(jobs) > 1 and not is_unreachable(error):
+                for job in jobs:
+                    self._store(monitor, [job])
+                return
+            known = isinstance(error, (InputError, RunFailed))
+            if not isinstance(error, InputError):
+                _log.error("A batch of predictions was not stored: %s", error, exc_info=not known)
+            if not known:
+                error = RunFailed("The predictions could not be measured and stored.")
+            for job in jobs:
+                _end(job, error)
+            return
+        for job, batch, outcome in zip(jobs, batches, found, strict=True):
+            _end(job, outcome if isinstance(outcome, Exception) else (batch, outcome))
 
     def _batches(self, monitor: StoredMonitor, jobs: Sequence[_Job]) -> list[Batch]:
         bundle = monitor.bundle
@@ -260,50 +254,23 @@ class Ingest:
         scored = jobs[0].context.run(self._score, monitor, columns, people)
         batches, start = list[Batch](), 0
         for job, (own, sent) in zip(jobs, read, strict=True):
-            part = bundle.with_sent(scored.part(start, start + job.arrival.people), sent)
-            start += job.arrival.people
-            more: dict[str, Any] = {"look": bundle.look(part), "sent": sent, "columns": own}
-            come = job.arrival
-            batches.append(Batch(monitor.id, part, job.sha256, job.key, come.ids, come.at, job.kind, **more))
+            come, end = job.arrival, start + job.arrival.people
+            more: dict[str, Any] = {"sha256": job.sha256, "key": job.key, "source": job.kind, "columns": own}
+            more |= {"ids": come.ids, "stated": come.at}
+            batches.append(Batch.of(monitor.id, bundle, scored.part(start, end), sent, **more))
+            start = end
         return batches
 
     def _score(self, monitor: StoredMonitor, columns: Mapping[str, Sequence[Any]], people: int) -> Scored:
         with span("monitor.score", people=people):
             return self._scorer.score(monitor.id, monitor.bundle, columns, people)
 
-    def _write(self) -> None:
-        """Store measured batches, as many together as there are: the life of the writing thread."""
-        part: list[_Job] | None = []
-        while part is not None:
-            part = self._measured.get()
-            jobs = list(part or ())
-            while part is not None and len(jobs) < _MAX_TOGETHER and not self._measured.empty():
-                part = self._measured.get()
-                jobs += part or ()
-            if jobs:
-                self._store(jobs)
-
-    def _store(self, jobs: Sequence[_Job]) -> None:
-        try:
-            found = jobs[0].context.run(self._store_of, [job.batch for job in jobs])
-        except Exception as error:  # noqa: BLE001  (each sender must hear that nothing was stored)
-            if len(jobs) > 1 and not is_unreachable(error):  # one batch must not take the others down with it
-                for job in jobs:
-                    self._store([job])
-                return
-            _log.error("A batch of predictions could not be stored: %s", error)
-            known = isinstance(error, RunFailed)
-            for job in jobs:
-                job.end(error if known else RunFailed("The predictions could not be stored."))
-            return
-        for job, outcome in zip(jobs, found, strict=True):
-            job.end(outcome)
+    def _store_batches(self, batches: Sequence[Batch]) -> list[Stored | InputError]:
+        with self._storing, span("monitor.store", batches=len(batches)):
+            found = self.monitors.store(batches)
         if any(isinstance(outcome, Stored) and outcome.alarms for outcome in found):
             self._raised.set()
-
-    def _store_of(self, batches: Sequence[Batch]) -> list[Stored | InputError]:
-        with span("monitor.store", batches=len(batches)):
-            return self.monitors.store(batches)
+        return found
 
     def learn(self, monitor: StoredMonitor, outcomes: Mapping[str, bool]) -> Known:
         """Note outcomes by the sender's ids; what is returned is on disk."""
@@ -335,20 +302,12 @@ class Ingest:
             If the database cannot be used, or the process that measures ended. What was stored of the file
             by then is not counted again when it is given again.
         """
-        nobody = Arrival({}, 0)
-        jobs = [
-            _Job(nobody, batch.sha256, batch.key, "file", copy_context(), batch)
-            for batch in file_batches(monitor, path, self._scorer, READERS().file)
-        ]
-        for job in jobs:
-            self._measured.put([job])
         people = before = flagged = alarms = 0
-        for job in jobs:
-            try:
-                stored = job.stored.result(_FILE_SECONDS)
-            except TimeoutError:
-                raise RunFailed("The database is too slow; send the file again later.") from None
-            flags: np.ndarray = job.batch.scored.flagged
+        for batch in file_batches(monitor, path, self._scorer, READERS().file):
+            [stored] = self._store_batches([batch])
+            if isinstance(stored, InputError):
+                raise stored
+            flags = batch.scored.flagged
             if stored.replayed:
                 before += len(flags)
             else:
@@ -361,12 +320,8 @@ class Ingest:
         """Tell of alarms: at once where one was raised here, else every few seconds."""
         while not self._stop.is_set():
             begun = 0
-            try:
+            with _logged("Alarms could not be delivered"):
                 begun = self._delivery.begin(self.monitors)
-            except RunFailed as error:  # the database is away
-                _log.warning("Alarms could not be delivered: %s", error)
-            except Exception:  # noqa: BLE001  (the thread lives on)
-                _log.exception("Alarms could not be delivered")
             self._raised.wait(0.2 if begun else self._tick_seconds)
             self._raised.clear()
 
@@ -374,35 +329,48 @@ class Ingest:
         """Take files dropped, and remove what is past retention: the life of the tending thread."""
         pruned = -math.inf
         while True:
-            try:
+            with _logged("Monitors could not be maintained"):
                 late = time.monotonic() - pruned > self._prune_seconds
                 prune = late and self._clock.believed(home() / "status" / "pruned")
                 for identity in self.monitors.identities():
-                    self._tend_one(identity, prune)
+                    with _logged(f"The monitor {identity} could not be maintained"):  # the others do not wait
+                        self._tend_one(identity, prune)
                 if late:
                     pruned = time.monotonic()
-            except RunFailed as error:
-                _log.warning("Monitors could not be maintained: %s", error)
-            except Exception:  # noqa: BLE001  (the thread lives on)
-                _log.exception("Monitors could not be maintained")
             if self._stop.wait(self._tick_seconds):
                 return
 
     def _tend_one(self, identity: str, prune: bool) -> None:
-        try:
-            root = home() / "monitors"
-            if inbox(root, identity).is_dir():
-                take_files(self.monitors, identity, root, self._scorer, READERS().file)
-            if prune:
-                self.monitors.prune(identity)
-            if identity not in self._read and len(self._read) < _MAX_READ:
-                bundle = self.monitors.get(identity).bundle
-                if self.monitors.catch_up(bundle, identity):  # nobody who opens the page shall wait for it
-                    self._read.add(identity)
-        except RunFailed as error:
-            _log.warning("The monitor %s could not be maintained: %s", identity, error)
-        except Exception:  # noqa: BLE001  (one monitor must not keep the others waiting)
-            _log.exception("The monitor %s could not be maintained", identity)
+        root = home() / "monitors"
+        folder = inbox(root, identity)
+        if folder.is_dir():
+            take_files(folder, partial(self.take, self.monitors.get(identity)))
+        if prune:
+            self.monitors.prune(identity)
+        if identity not in self._read and len(self._read) < _MAX_READ:
+            bundle = self.monitors.get(identity).bundle
+            if self.monitors.catch_up(bundle, identity):  # nobody who opens the page shall wait for it
+                self._read.add(identity)
+
+
+@contextmanager
+def _logged(what: str) -> Iterator[None]:
+    """Have a thread live on whatever fails, and the log say that."""
+    try:
+        yield
+    except RunFailed as error:  # the database is away
+        _log.warning("%s: %s", what, error)
+    except Exception:  # noqa: BLE001
+        _log.exception("%s", what)
+
+
+def _end(job: _Job, outcome: tuple[Batch, Stored] | Exception) -> None:
+    """Tell whoever waits for a job."""
+    with suppress(InvalidStateError):  # whoever asked has gone
+        if isinstance(outcome, Exception):
+            job.done.set_exception(outcome)
+        else:
+            job.done.set_result(outcome)
 
 
 def _answer_of(monitor: StoredMonitor, batch: Batch, stored: Stored) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.serving.middleware import path_of
 from app.serving.uploads import UNTAKEN_SECONDS, UploadRefused, Uploads
 from app.workspaces.auth import name_of
 from audits.runs.executors.sandbox import number_from
@@ -70,7 +71,7 @@ class RequestLimits:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, or answer with 429, or 408 where a body does not arrive."""
-        path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
+        path = path_of(scope)
         if scope["type"] == "websocket" and path == _SOCKET:
             await self._tab(scope, receive, send)
             return

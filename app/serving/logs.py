@@ -12,7 +12,9 @@ import time
 from contextvars import ContextVar
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
+
+from app.serving.middleware import HttpMiddleware
 
 __all__ = ["JsonLines", "RequestLog", "set_up"]
 
@@ -57,17 +59,11 @@ def set_up() -> None:
     logging.getLogger("evenhand").setLevel(logging.INFO)
 
 
-class RequestLog:
+class RequestLog(HttpMiddleware):
     """Gives each request an id, which its answer and its log lines carry; a proxy's own is kept."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what comes; log what went."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         given = Headers(scope=scope).get(_HEADER, "")
         identity = given if _FIT.fullmatch(given) else secrets.token_hex(8)
         token, began, status = _request.set(identity), time.monotonic(), 0

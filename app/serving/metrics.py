@@ -19,6 +19,15 @@ from audits.runs.version import VERSION
 
 __all__ = ["metrics"]
 
+_FAMILIES: dict[str, tuple[type[CounterMetricFamily | GaugeMetricFamily], str, str]] = {
+    "people": (CounterMetricFamily, "people", "People measured"),
+    "flagged": (CounterMetricFamily, "flagged", "People flagged"),
+    "batches": (CounterMetricFamily, "batches", "Batches stored"),
+    "chart": (GaugeMetricFamily, "chart_ratio", "Chart of flags as a share of its limit"),
+    "waiting": (GaugeMetricFamily, "alarms_waiting", "Unacknowledged alarms"),
+    "lasting": (GaugeMetricFamily, "alarms_lasting", "Alarms whose condition persists"),
+    "dead": (GaugeMetricFamily, "messages_dead", "Undelivered messages"),
+}
 _TOKEN = "EVENHAND_METRICS_TOKEN"  # noqa: S105  (the name of the variable)
 
 
@@ -49,23 +58,9 @@ class _Monitors:
 
     def collect(self) -> Iterator[Metric]:
         """Read the numbers."""
-        labels = ["monitor", "name"]
-        families: dict[str, CounterMetricFamily | GaugeMetricFamily] = {
-            "people": CounterMetricFamily("evenhand_monitor_people", "People measured", labels=labels),
-            "flagged": CounterMetricFamily("evenhand_monitor_flagged", "People flagged", labels=labels),
-            "batches": CounterMetricFamily("evenhand_monitor_batches", "Batches stored", labels=labels),
-            "chart": GaugeMetricFamily(
-                "evenhand_monitor_chart_ratio", "Chart of flags as a share of its limit", labels=labels
-            ),
-            "waiting": GaugeMetricFamily(
-                "evenhand_monitor_alarms_waiting", "Unacknowledged alarms", labels=labels
-            ),
-            "lasting": GaugeMetricFamily(
-                "evenhand_monitor_alarms_lasting", "Alarms whose condition persists", labels=labels
-            ),
-            "dead": GaugeMetricFamily(
-                "evenhand_monitor_messages_dead", "Undelivered messages", labels=labels
-            ),
+        families = {
+            key: family(f"evenhand_monitor_{name}", words, labels=["monitor", "name"])
+            for key, (family, name, words) in _FAMILIES.items()
         }
         version = GaugeMetricFamily("evenhand_info", "The version that runs", labels=["version"])
         version.add_metric([VERSION], 1)

@@ -24,13 +24,6 @@ _log = logging.getLogger("evenhand")
 _provider: Any = None
 
 
-class _Nothing:
-    """What stands for a span where none is wanted."""
-
-    def set_attribute(self, name: str, value: Any) -> None:
-        """Pass over."""
-
-
 def set_up(exporter: Any = None) -> None:
     """Begin to trace, if the environment asks for it or an `exporter` of spans is given."""
     global _provider
@@ -64,20 +57,20 @@ def close() -> None:
 
 
 @contextmanager
-def span(name: str, **facts: Any) -> Iterator[Any]:
-    """Trace what is done within; of an error its kind alone is told."""
+def span(name: str, **facts: Any) -> Iterator[dict[str, Any]]:
+    """Trace what is done within, with `facts` and what is added to them; of an error its kind alone."""
     if _provider is None:
-        yield _Nothing()
+        yield facts
         return
     tracer = _provider.get_tracer("evenhand")
-    with tracer.start_as_current_span(
-        name, attributes=_plain(facts), record_exception=False, set_status_on_exception=False
-    ) as own:
+    with tracer.start_as_current_span(name, record_exception=False, set_status_on_exception=False) as own:
         try:
-            yield own
+            yield facts
         except BaseException as error:
             _mark_failed(own, type(error).__name__)
             raise
+        finally:
+            own.set_attributes(_plain(facts))
 
 
 def follow(run: Run, audits: list[str]) -> None:

@@ -13,8 +13,9 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import sqlalchemy as sa
+
 from audits.errors import RunFailed
-from audits.monitor.alarms import Message
 from audits.monitor.monitors import Monitors, check_webhook
 
 __all__ = ["Delivery", "webhook_hosts"]
@@ -62,7 +63,7 @@ class Delivery:
         """End; what was not delivered is delivered after the next start."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _deliver(self, monitors: Monitors, message: Message) -> None:
+    def _deliver(self, monitors: Monitors, message: sa.Row[Any]) -> None:
         try:
             fault = ""
             try:
@@ -123,7 +124,7 @@ class _TLS(urllib.request.HTTPSHandler):
         return self.do_open(_LimitedTLS, request)
 
 
-def _post(message: Message) -> None:
+def _post(message: sa.Row[Any]) -> None:
     if message.way == "email":
         raise ValueError("e-mail is no longer sent; have Alertmanager send it")
     check_webhook(message.address, webhook_hosts())

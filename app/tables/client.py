@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from audits.errors import InputError, RunFailed
-from audits.monitor.ingestion import Arrival
-from audits.monitor.profile import BatchContext
+from audits.monitor.ingestion import ARRIVALS, Arrival
 from audits.runs.executors import sandbox
 from audits.runs.executors.sandbox_pool import Child, LimitReached, SandboxPool
 
@@ -135,7 +134,8 @@ class Readers:
         """
         coded = base64.b64encode(body).decode("ascii")
         question = {"ask": "body", "kind": kind, "body": coded, "reads": list(reads)}
-        return _arrival(self._answer(f"monitor {monitor}", question, (), "the body", len(body)))
+        told = self._answer(f"monitor {monitor}", question, (), "the body", len(body))
+        return ARRIVALS.validate_python(told)
 
     def file(self, path: Path, reads: Sequence[str], numbers: frozenset[str]) -> tuple[Arrival, str]:
         """Read a monitor's file, in a process that sees nothing else; return its people and its digest.
@@ -155,7 +155,7 @@ class Readers:
                 told = self._say(child, question, path.name)
             finally:
                 child.kill()
-        return _arrival(told), str(told["digest"])
+        return ARRIVALS.validate_python(told), str(told["digest"])
 
     def export(
         self, owner: str, question: Mapping[str, Any], reads: Sequence[Path], size: int, into: IO[bytes]
@@ -292,16 +292,6 @@ class _Places:
 
 class _WorkerEnded(RunFailed):
     """A process that ended without an answer."""
-
-
-def _arrival(told: Mapping[str, Any]) -> Arrival:
-    return Arrival(
-        dict(told["columns"]),
-        int(told["people"]),
-        tuple(told["ids"]),
-        str(told["at"]),
-        BatchContext.of(told["sent"]),
-    )
 
 
 class _Late:

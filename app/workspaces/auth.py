@@ -11,7 +11,6 @@ import ipaddress
 import json
 import os
 from dataclasses import dataclass
-from functools import lru_cache
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import quote, unquote
 
@@ -19,6 +18,7 @@ import streamlit as st
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.serving.middleware import path_of
 from audits.errors import InputError
 
 __all__ = ["ROLES", "WAYS", "Person", "Settings", "SignIn", "name_of", "person", "secrets", "settings"]
@@ -35,14 +35,6 @@ _PUBLIC = ("/api/", "/metrics", "/docs", "/_stcore/health")
 # what a browser loads to show the button that signs in
 _BEFORE_SIGNING_IN = ("/static/", "/favicon", "/auth/", "/oauth2callback", "/_stcore/host-config")
 _SOCKET = "/_stcore/stream"
-_SAID = (
-    "EVENHAND_AUTH",
-    "EVENHAND_PROXIES",
-    "EVENHAND_PROXY_HEADER",
-    "EVENHAND_OIDC_CLAIM",
-    "EVENHAND_ADMINS",
-    "EVENHAND_AUDITORS",
-)  # what `settings` is made of
 
 
 @dataclass(frozen=True)
@@ -103,11 +95,6 @@ def settings() -> Settings:
     InputError
         If it says what there is not.
     """
-    return _settings(tuple(os.environ.get(name) for name in _SAID))
-
-
-@lru_cache(maxsize=4)  # every link of every page asks
-def _settings(_: tuple[str | None, ...]) -> Settings:
     way = os.environ.get("EVENHAND_AUTH", "").strip().lower() or "off"
     if way not in WAYS:
         raise InputError("EVENHAND_AUTH", f"must be one of {', '.join(WAYS)}", way)
@@ -187,7 +174,7 @@ class SignIn:
             await self._app(scope, receive, send)
             return
         given = [(name, value) for name, value in scope["headers"] if name.lower() != _HEADER.encode()]
-        path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
+        path = path_of(scope)
         if not path.startswith(_PUBLIC):
             try:
                 name = _verify(scope, settings(), path)

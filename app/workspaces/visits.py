@@ -9,8 +9,9 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from app.serving.middleware import HttpMiddleware
 from app.workspaces.workspace import Workspace, is_token, was_issued
 
 __all__ = ["COOKIE", "RemembersVisits", "ago", "recent_workspaces"]
@@ -20,16 +21,13 @@ _MOST = 8
 _DAYS = 180
 
 
-class RemembersVisits:
+class RemembersVisits(HttpMiddleware):
     """Has the browser remember the workspace that its address names, so that none is lost without it.
 
     Only tokens that this server gave out are remembered; those behind which nothing was kept are dropped.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass everything on; add the cookie to the answer to a page's address."""
         asked = _token_in_address(scope)
         if not asked or not (was_issued(asked) or Workspace(asked).exists):
@@ -87,7 +85,7 @@ def ago(seconds: float, *, now: float | None = None) -> str:
 
 def _token_in_address(scope: Scope) -> str:
     """Return the token in the address of a page; empty where there is none."""
-    if scope["type"] != "http" or scope["method"] != "GET":
+    if scope["method"] != "GET":
         return ""
     tokens: Sequence[str] = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("w", ())
     return tokens[0] if tokens and is_token(tokens[0]) else ""

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from audits.errors import InputError
-from audits.runs.cache import Cache
 from audits.runs.executors import system
 from audits.runs.executors.sandbox import number_from
 from audits.runs.storage.store import home
@@ -46,7 +45,6 @@ _NO_ROOM = "the server's disk may be full or read-only; tell whoever runs it"
 _MAX_NAME = 100
 _REMEMBERED_RUNS = 30
 _REMEMBERED_TOKENS = 10_000
-_texts: Cache[str] = Cache(len, 20_000_000)  # of small files that each view of a page reads
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 _UNSAFE = re.compile(r"[^\w.\- ()+=@,]", re.UNICODE)
 
@@ -303,7 +301,6 @@ class Workspace:
         self.check_writable()
         owner = self.owner
         shutil.rmtree(self.folder, ignore_errors=True)
-        _texts.forget(self.token)
         if owner:
             mine = _of_person(self._base, owner)
             with system.alone(self._base / "people.lock"):
@@ -325,11 +322,8 @@ class Workspace:
             ) from None
 
     def _read(self, name: str) -> Any:
-        path = self.folder / name
         with contextlib.suppress(FileNotFoundError, ValueError):  # damaged, its letters too
-            found = path.stat()
-            stamp = f"{path} {found.st_size} {found.st_mtime_ns} {found.st_ino}"
-            return json.loads(_texts.get(stamp, lambda: path.read_text(encoding="utf-8"), self.token))
+            return json.loads((self.folder / name).read_text(encoding="utf-8"))
         return None
 
     def _write(self, name: str, value: Any) -> None:
@@ -339,7 +333,6 @@ class Workspace:
         try:
             partial.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
             partial.replace(self.folder / name)
-            _texts.forget(self.token)
         except OSError as error:
             partial.unlink(missing_ok=True)
             raise InputError("the choice", f"could not be kept ({error.strerror})", advice=_NO_ROOM) from None

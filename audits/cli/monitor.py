@@ -14,9 +14,6 @@ from audits.cli.text import count_of, write_file
 from audits.errors import InputError, RunFailed
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from audits.monitor.batches import Batch
     from audits.monitor.bundle import MonitorBundle
 
 _SEND_SECONDS = 300.0
@@ -130,6 +127,7 @@ def replay_report(
         If a bundle or the table cannot be read, a column is missing, or a value is wrong.
     """
     from audits.data import read_table
+    from audits.monitor.batches import Batch
     from audits.monitor.bundle import MonitorBundle
     from audits.monitor.monitors import MAX_PEOPLE
     from audits.monitor.recoding import frame_as_audited
@@ -141,7 +139,7 @@ def replay_report(
         bundle = MonitorBundle.load(place)
         read = frame_as_audited(bundle, frame)
         parts = (read.iloc[start : start + MAX_PEOPLE] for start in range(0, len(read), MAX_PEOPLE))
-        batches = (_batch(bundle, part) for part in parts)
+        batches = (Batch.of("", bundle, bundle.score(part), bundle.sent_of(part)) for part in parts)
         return replay(bundle, batches, people_between=people_between)
 
     found = [of(place) for place in (folder, against) if place is not None]
@@ -159,14 +157,6 @@ def replay_report(
             at = ["never" if row[name] is None else f"{row[name] + 1:,}" for name in ("first", "second")]
             lines.append(f"  {row['about']}: {at[0]}; {at[1]}")
     return "\n".join(lines)
-
-
-def _batch(bundle: MonitorBundle, frame: pd.DataFrame) -> Batch:
-    from audits.monitor.batches import Batch
-
-    sent = bundle.sent_of(frame)
-    scored = bundle.with_sent(bundle.score(frame), sent)
-    return Batch("", scored, "", look=bundle.look(scored), sent=sent)
 
 
 def send(url: str, rows: Path, identity: str | None, score: str | None) -> str:

@@ -14,11 +14,11 @@ import sqlalchemy as sa
 
 from audits.checks import allowed_address, one_of
 from audits.errors import InputError
-from audits.monitor.alarms import RETRIES, Message
-from audits.monitor.tables import CASES, MESSAGES, MONITORS, PREDICTIONS, TOKENS
+from audits.monitor.alarms import RETRIES
+from audits.monitor.tables import CASES, MESSAGES, MONITORS, PREDICTIONS, TOKENS, WAITS
 from audits.runs.storage.database import Database
 
-__all__ = ["SCOPES", "Admin", "Token", "check_webhook", "digest", "tokens_of"]
+__all__ = ["SCOPES", "Admin", "Token", "check_name", "check_text", "check_webhook", "digest", "tokens_of"]
 
 SCOPES = ("send", "read", "manage")
 _MAX_NAME, _MAX_NOTE, _MAX_TOKENS = 200, 10_000, 50
@@ -58,7 +58,7 @@ class Admin:
         """
         changed: dict[str, Any] = {"acknowledged": self._clock() if acknowledged else None}
         if note is not None:
-            changed["note"] = _check_text("note", note, _MAX_NOTE)
+            changed["note"] = check_text("note", note)
         mine = sa.and_(CASES.c.monitor == identity, CASES.c.place == place)
         with self._database.writing() as connection:
             if connection.execute(sa.update(CASES).where(mine).values(**changed)).rowcount == 0:
@@ -66,13 +66,10 @@ class Admin:
 
     def acknowledge_all(self, identity: str, note: str) -> int:
         """Note that someone has looked at every alarm that waits; return how many."""
-        _check_text("note", note, _MAX_NOTE)
-        waits = sa.and_(
-            CASES.c.monitor == identity, CASES.c.acknowledged.is_(None), CASES.c.resolved.is_(None)
-        )
+        check_text("note", note)
+        waits = sa.update(CASES).where(CASES.c.monitor == identity, WAITS)
         with self._database.writing() as connection:
-            changed = sa.update(CASES).where(waits).values(acknowledged=self._clock(), note=note)
-            return int(connection.execute(changed).rowcount)
+            return connection.execute(waits.values(acknowledged=self._clock(), note=note)).rowcount
 
     def change(
         self,
@@ -93,13 +90,11 @@ class Admin:
         """
         row: dict[str, Any] = {}
         if name is not None:
-            row["name"] = _check_text("name", name, _MAX_NAME).strip()
-            if not row["name"]:
-                raise InputError("name", "must not be empty")
+            row["name"] = check_name(name)
         if note is not None:
-            row["note"] = _check_text("note", note, _MAX_NOTE).strip()
+            row["note"] = check_text("note", note).strip()
         if webhook is not None:
-            row["webhook"] = _check_text("webhook", webhook, 2000)
+            row["webhook"] = check_text("webhook", webhook, 2000)
             check_webhook(webhook, hosts)
         if not row and keep_rows is None:
             raise InputError("the change", "must be of name, note, webhook or keep_rows")
@@ -118,7 +113,7 @@ class Admin:
         if keep_rows is False:
             self._database.scrub()
 
-    def due_messages(self, busy: frozenset[str] = frozenset()) -> list[Message]:
+    def due_messages(self, busy: frozenset[str] = frozenset()) -> list[sa.Row[Any]]:
         """Take messages that are due, one an address and none of the `busy`: nobody else takes them now."""
         now = self._clock()
         due = sa.select(MESSAGES).where(MESSAGES.c.state == "waiting", MESSAGES.c.due <= now)
@@ -127,17 +122,17 @@ class Admin:
                 return []
         asked = due.where(MESSAGES.c.address.not_in(busy))
         asked = asked.order_by(MESSAGES.c.due, MESSAGES.c.made, MESSAGES.c.place).limit(50 * _MAX_DELIVERIES)
-        by_address: dict[str, Message] = {}
+        by_address: dict[str, sa.Row[Any]] = {}
         with self._database.writing() as connection:
             for row in connection.execute(asked):
-                by_address.setdefault(row.address, Message(**row._mapping))
+                by_address.setdefault(row.address, row)
             taken = list(by_address.values())[:_MAX_DELIVERIES]
             for message in taken:
                 lease = {"due": now + _LEASE, "tries": message.tries + 1}
                 connection.execute(sa.update(MESSAGES).where(MESSAGES.c.id == message.id).values(lease))
         return taken
 
-    def note_message(self, message: Message, fault: str = "") -> None:
+    def note_message(self, message: sa.Row[Any], fault: str = "") -> None:
         """Note how a delivery went, on its alarm too: `fault` says why it did not arrive."""
         tries, due = message.tries + 1, self._clock()
         if not fault:
@@ -158,16 +153,14 @@ class Admin:
     ) -> tuple[Token, str]:
         """Make a further token, and return it and its text, which is kept nowhere."""
         one_of("scope", scope, SCOPES)
-        _check_text("name", name, _MAX_NAME)
+        check_text("name", name, _MAX_NAME)
         if days is not None and not 0 < days <= 36_500:
             raise InputError("days", "must lie between 0 and 36,500", days)
         text, now = secrets.token_urlsafe(32), self._clock()
         expires = None if days is None else now + _DAY * days
         token = Token(secrets.token_hex(16), name, scope, now, expires, digest(text))
         with self._database.writing() as connection:
-            if len(tokens_of(connection, identity)) >= _MAX_TOKENS:
-                raise InputError("tokens", f"must be at most {_MAX_TOKENS}", advice="remove one first")
-            connection.execute(sa.insert(TOKENS), [{"monitor": identity, **vars(token)}])
+            _insert_token(connection, identity, token)
         return token, text
 
     def remove_token(self, identity: str, token: str) -> None:
@@ -190,10 +183,8 @@ class Admin:
             if hours:
                 gone = sa.and_(TOKENS.c.monitor == identity, TOKENS.c.expires <= now)
                 connection.execute(sa.delete(TOKENS).where(gone))
-                if len(tokens_of(connection, identity)) >= _MAX_TOKENS:
-                    raise InputError("tokens", f"must be at most {_MAX_TOKENS}", advice="remove one first")
                 kept = Token(secrets.token_hex(16), "before", "manage", now, now + 3600 * hours, old)
-                connection.execute(sa.insert(TOKENS), [{"monitor": identity, **vars(kept)}])
+                _insert_token(connection, identity, kept)
             connection.execute(sa.update(MONITORS).where(mine).values(token_sha256=digest(text)))
         return text
 
@@ -208,11 +199,15 @@ class Admin:
 
 def tokens_of(connection: sa.Connection, identity: str) -> tuple[Token, ...]:
     """Return a monitor's further tokens, oldest first."""
-    asked = sa.select(TOKENS).where(TOKENS.c.monitor == identity).order_by(TOKENS.c.created)
-    return tuple(
-        Token(**{name: value for name, value in row._mapping.items() if name != "monitor"})
-        for row in connection.execute(asked)
-    )
+    columns = TOKENS.c["id", "name", "scope", "created", "expires", "sha256"]
+    asked = sa.select(*columns).where(TOKENS.c.monitor == identity).order_by(TOKENS.c.created)
+    return tuple(Token(*row) for row in connection.execute(asked))
+
+
+def _insert_token(connection: sa.Connection, identity: str, token: Token) -> None:
+    if len(tokens_of(connection, identity)) >= _MAX_TOKENS:
+        raise InputError("tokens", f"must be at most {_MAX_TOKENS}", advice="remove one first")
+    connection.execute(sa.insert(TOKENS), [{"monitor": identity, **vars(token)}])
 
 
 def digest(token: str) -> str:
@@ -228,7 +223,15 @@ def check_webhook(address: str, hosts: Sequence[str]) -> None:
         allowed_address("webhook", address, hosts, "EVENHAND_WEBHOOK_HOSTS")
 
 
-def _check_text(where: str, text: Any, longest: int) -> str:
+def check_name(name: str) -> str:
+    """Return a monitor's name without blanks around it; raise `InputError` if it is empty or too long."""
+    if not check_text("name", name, _MAX_NAME).strip():
+        raise InputError("name", "must not be empty")
+    return name.strip()
+
+
+def check_text(where: str, text: Any, longest: int = _MAX_NOTE) -> str:
+    """Return a text that is not too long and that a database can hold; raise `InputError` otherwise."""
     if not isinstance(text, str) or len(text) > longest or not _STORABLE.fullmatch(text):
         raise InputError(where, f"must be text of at most {longest:,} characters")
     return text

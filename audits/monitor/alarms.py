@@ -24,7 +24,6 @@ __all__ = [
     "RETRIES",
     "SEVERITIES",
     "Alarm",
-    "Message",
     "alarm_of",
     "columns_of",
     "detector_sentence",
@@ -132,9 +131,9 @@ def severity_of(kind: str) -> str:
     return "high" if kind in _GRAVE else "medium"
 
 
-def columns_of(detector: Detector | None, look: Look | None) -> list[str]:
+def columns_of(detector: Detector, look: Look | None) -> list[str]:
     """Return the columns that a condition of inputs is about."""
-    if detector is None or detector.kind not in _INPUTS:
+    if detector.kind not in _INPUTS:
         return []
     if detector.about:
         return [detector.about]
@@ -182,23 +181,6 @@ def _promise(budget: float) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Message:
-    """A webhook's message of an alarm: ``state`` is waiting, told or dead."""
-
-    id: str
-    monitor: str
-    place: int
-    way: str
-    address: str
-    body: str
-    state: str
-    tries: int
-    made: float
-    due: float
-    outcome: str
-
-
 def queue(
     connection: sa.Connection, webhook: str, monitor: str, name: str, alarm: Mapping[str, Any], now: float
 ) -> None:
@@ -208,8 +190,16 @@ def queue(
     keys = ("kind", "about", "severity", "person", "sentence")
     event = {"monitor": monitor, "name": name, "alarm": alarm["place"], **{key: alarm[key] for key in keys}}
     event["raised"] = datetime.fromtimestamp(alarm["raised"], UTC).isoformat()
-    body = json.dumps(event, ensure_ascii=False)
-    message = Message(
-        secrets.token_hex(16), monitor, alarm["place"], "plain", webhook, body, "waiting", 0, now, now, ""
-    )
-    connection.execute(sa.insert(MESSAGES), [vars(message)])
+    message = {
+        "id": secrets.token_hex(16),
+        "monitor": monitor,
+        "place": alarm["place"],
+        "way": "plain",
+        "address": webhook,
+        "body": json.dumps(event, ensure_ascii=False),
+        "state": "waiting",
+        "tries": 0,
+        **dict.fromkeys(("made", "due"), now),
+        "outcome": "",
+    }
+    connection.execute(sa.insert(MESSAGES), [message])

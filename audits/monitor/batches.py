@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from audits.monitor.bundle import Scored
+from audits.monitor.bundle import MonitorBundle, Scored
 from audits.monitor.profile import BatchContext, Look
 
 __all__ = ["Batch"]
@@ -33,7 +33,7 @@ class Batch:
 
     monitor: str
     scored: Scored
-    sha256: str
+    sha256: str = ""
     key: str | None = None
     ids: tuple[str, ...] = ()
     stated: str = ""
@@ -41,3 +41,17 @@ class Batch:
     look: Look | None = None
     sent: BatchContext = field(default_factory=BatchContext)
     columns: Mapping[str, Sequence[Any]] | None = None
+
+    @classmethod
+    def of(
+        cls, monitor: str, bundle: MonitorBundle, scored: Scored, sent: BatchContext, **more: Any
+    ) -> Batch:
+        """Return a batch of rows that `bundle` measured, held against the audited people.
+
+        Raises
+        ------
+        InputError
+            If a row has neither the score nor the decision that the monitor needs.
+        """
+        scored = bundle.with_sent(scored, sent)
+        return cls(monitor, scored, look=bundle.look(scored), sent=sent, **more)

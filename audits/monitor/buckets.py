@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from audits.monitor.tables import BUCKETS
 
-__all__ = ["MAX", "extend_history"]
+__all__ = ["MAX", "extend_history", "merge"]
 
 MAX = 512
 
@@ -24,7 +24,7 @@ def extend_history(connection: sa.Connection, identity: str, batches: Sequence[M
     before = len(changed)
     for batch in batches:
         if changed and changed[-1]["batches"] < width:
-            changed[-1] = _merge(changed[-1], _stretch(identity, batch))
+            changed[-1] = merge(changed[-1], _stretch(identity, batch))
         else:
             changed.append(_stretch(identity, batch))
             width = width or 1
@@ -40,7 +40,7 @@ def _halve(connection: sa.Connection, mine: Any) -> None:
     rows = [dict(row._mapping) for row in connection.execute(asked)]
     while len(rows) > MAX // 2 + 1:
         pairs = [rows[place : place + 2] for place in range(0, len(rows), 2)]
-        rows = [_merge(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+        rows = [merge(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
     connection.execute(sa.delete(BUCKETS).where(mine))
     connection.execute(sa.insert(BUCKETS), rows)
 
@@ -57,7 +57,8 @@ def _stretch(identity: str, batch: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return two stretches, of which the second follows the first, as one."""
     sums = {name: first[name] + second[name] for name in ("batches", "people", "flagged", "total")}
     high = max(first["chart_high"], second["chart_high"])
     last = {name: second[name] for name in ("received", "chart_value")}

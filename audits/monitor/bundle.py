@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -27,7 +27,6 @@ import pandas as pd
 from audits.data.row_encoder import RowEncoder, columns_of
 from audits.data.values import text_of
 from audits.errors import InputError
-from audits.models.networks.dense import Dense
 from audits.monitor.profile import BatchContext, Look, Profile
 from audits.sensitivity.measurement.gradients import (
     AuditedModel,
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["MonitorBundle", "Scored", "bundle_of", "packed_predictions"]
 
 FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT, FORMAT_FILE, FORMAT_TABLE = range(1, 7)
+Measuring = Callable[[Mapping[str, Sequence[Any]], np.ndarray], Measured]
 _REFERENCE = 1000
 _PLAIN = ("people", "above", "threshold", "literal", "smooth", "smooth_noise", "known")
 
@@ -169,14 +169,7 @@ class MonitorBundle:
             audited: AuditedModel | CarriedModel | None = unpack(result.carried or {}, result.encoding)
         else:
             audited = AuditedModel(network_of(arrays, "F"), None if good is None else good.astype(bool))
-        statuses = tuple(
-            Status(
-                name,
-                tuple(result.status_groups[name]),
-                network_of(arrays, f"A:{name}"),
-            )
-            for name in result.protected
-        )
+        statuses = _statuses({name: result.status_groups[name] for name in result.protected}, arrays)
         values = np.sort(result.people["sensitivity"].to_numpy(dtype=float))
         ranks = np.linspace(0, len(values) - 1, min(_REFERENCE, len(values))).round().astype(int)
         options = result.options
@@ -327,11 +320,13 @@ class MonitorBundle:
             return self.score_columns(columns, len(rows))
         return self.score_columns(columns_of(rows, self.reads), len(rows))
 
-    def score_columns(self, columns: Mapping[str, Sequence[Any]], n: int) -> Scored:
-        """Measure `n` rows given as columns."""
+    def score_columns(
+        self, columns: Mapping[str, Sequence[Any]], n: int, measure: Measuring | None = None
+    ) -> Scored:
+        """Measure `n` rows given as columns; `measure` does so elsewhere, of the columns and their points."""
         z, unseen = self.encoder.encode(columns, n)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self._measure(columns, z)
+            found = (measure or self._measure)(columns, z)
         values = found.sensitivity if n else np.empty(0)
         bad = ~(np.isfinite(values) & np.isfinite(found.score)) if self.audited else np.zeros(n, dtype=bool)
         if bad.any():
@@ -360,17 +355,16 @@ class MonitorBundle:
         """Return the bundle as JSON text and safetensors bytes."""
         from safetensors.numpy import save
 
-        audited, own = self.audited, dict[str, Any]()
+        audited, arrays = self.audited, dict[str, np.ndarray]()
         if isinstance(audited, AuditedModel):
-            arrays = network_arrays(audited.network, "F")
-        else:
-            own, arrays = ({}, {}) if audited is None else audited.dump()
+            arrays |= network_arrays(audited.network, "F")
+        elif audited is not None:
+            arrays |= audited.arrays
         for status in self.statuses:
             arrays |= network_arrays(status.network, f"A:{status.attribute}")
         favorable, statuses = getattr(audited, "favorable", None), self.statuses
         document = {
-            # units other than ReLUs: one that does not know them must not read it
-            "format": FORMAT_BENT if "F.bends" in arrays else FORMAT,
+            "format": _format_of(audited, arrays),
             "about": self.about,
             "reads": list(self.reads),
             "encoding": self.encoding,
@@ -378,11 +372,8 @@ class MonitorBundle:
             "statuses": [{"attribute": each.attribute, "groups": list(each.groups)} for each in statuses],
             **{name: getattr(self, name) for name in _PLAIN},
         }
-        if audited is None:
-            document["format"] = FORMAT_TABLE
-        if own:
-            onnx = FORMAT_FILE if "file" in arrays else FORMAT_ONNX
-            document |= {"format": FORMAT_TREES if "trees" in own else onnx, "carried": own}
+        if isinstance(audited, CarriedModel):
+            document["carried"] = audited.own
         weights = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         return json.dumps(document, ensure_ascii=False), save({**weights, "reference": self.reference})
 
@@ -411,16 +402,13 @@ class MonitorBundle:
                 tuple(document["reads"]),
                 document["encoding"],
                 _read_model(document, arrays),
-                tuple(
-                    Status(
-                        each["attribute"], tuple(each["groups"]), network_of(arrays, f"A:{each['attribute']}")
-                    )
-                    for each in document["statuses"]
-                ),
+                _statuses({each["attribute"]: each["groups"] for each in document["statuses"]}, arrays),
                 arrays["reference"],
                 *(document[name] for name in _PLAIN),
             )
-            widths = {network.inputs for network in made._networks()}
+            networks = [status.network for status in made.statuses]
+            networks += [made.audited.network] if isinstance(made.audited, AuditedModel) else []
+            widths = {network.inputs for network in networks}
             if made.audited is not None and widths != {made.encoder.width}:
                 raise InputError("bundle", "must have networks as wide as its encoding", sorted(widths))
             if made.profile is not None:
@@ -432,10 +420,6 @@ class MonitorBundle:
                 "bundle", f"is damaged or was not written by Evenhand ({type(error).__name__}: {error})"
             ) from None
         return made
-
-    def _networks(self) -> list[Dense]:
-        own = [self.audited.network] if isinstance(self.audited, AuditedModel) else []
-        return [*own, *(status.network for status in self.statuses)]
 
     def save(self, folder: Path) -> None:
         """Write ``monitor.json`` and ``monitor.safetensors`` into `folder`."""
@@ -464,6 +448,22 @@ def packed_predictions(subject: Subject, *, note: str = "") -> dict[str, str]:
     """Return `MonitorBundle.of_predictions` as JSON carries it: ``text`` and ``weights``, in base 64."""
     text, weights = MonitorBundle.of_predictions(subject, note=note).dump()
     return {"text": text, "weights": base64.b64encode(weights).decode("ascii")}
+
+
+def _format_of(audited: AuditedModel | CarriedModel | None, arrays: Mapping[str, np.ndarray]) -> int:
+    """Return the format: whoever does not know what is in a bundle must not read it."""
+    if audited is None:
+        return FORMAT_TABLE
+    if isinstance(audited, AuditedModel):
+        return FORMAT_BENT if "F.bends" in arrays else FORMAT  # units other than ReLUs
+    if audited.feeding is None:
+        return FORMAT_TREES
+    return FORMAT_FILE if "file" in arrays else FORMAT_ONNX
+
+
+def _statuses(groups: Mapping[str, Sequence[str]], arrays: Mapping[str, np.ndarray]) -> tuple[Status, ...]:
+    """Return what tells the groups of each attribute apart, from the arrays of its network."""
+    return tuple(Status(name, tuple(own), network_of(arrays, f"A:{name}")) for name, own in groups.items())
 
 
 def _read_model(

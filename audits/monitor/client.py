@@ -26,7 +26,7 @@ import urllib.request
 import uuid
 import weakref
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 __all__ = ["Monitor"]
@@ -37,8 +37,10 @@ _AT_EXIT_SECONDS = 3.0
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504, 507})
 _log = logging.getLogger("evenhand")
 
-Part = tuple[list[dict[str, Any]], dict[str, Any]]
-"""Rows, and what was said of them."""
+_PROTECTED = "protected."  # begins what is said by a protected attribute
+
+Part = tuple[list[dict[str, Any]], dict[str, list[Any]]]
+"""Rows, and what was said of them, an entry a row."""
 
 
 class Monitor:
@@ -116,14 +118,10 @@ class Monitor:
             Values of protected attributes.
         """
         try:
-            made = _rows(rows)
             beside = {"ids": ids, "persons": persons, "scores": scores, "decisions": decisions}
-            said: dict[str, Any] = {
-                name: _texts(name, values) for name, values in beside.items() if values is not None
-            }
-            if protected is not None:
-                said["protected"] = {name: _texts("protected", each) for name, each in protected.items()}
-            self._put(made, said)
+            beside |= {f"{_PROTECTED}{name}": each for name, each in (protected or {}).items()}
+            said = {name: _texts(name, values) for name, values in beside.items() if values is not None}
+            self._put(_rows(rows), said)
         except Exception as error:  # noqa: BLE001  (the service that calls must not fail by its monitor)
             self._note(f"rows could not be accepted ({type(error).__name__}: {error})")
 
@@ -146,18 +144,17 @@ class Monitor:
             self._changed.notify_all()
         return done
 
-    def _put(self, rows: list[dict[str, Any]], said: dict[str, Any]) -> None:
-        for start in range(0, len(rows), _MAX_TOGETHER):
-            part = slice(start, start + _MAX_TOGETHER)
-            own = {name: _part(values, part) for name, values in said.items()}
+    def _put(self, rows: list[dict[str, Any]], said: dict[str, list[Any]]) -> None:
+        for own in _parts((rows, said), _MAX_TOGETHER):
+            people = len(own[0])
             with self._changed:
-                if self._closed or self._waiting + len(rows[part]) > self._most:
-                    self.dropped += len(rows[part])
+                if self._closed or self._waiting + people > self._most:
+                    self.dropped += people
                     why = "the monitor was closed" if self._closed else "too many are waiting already"
-                    self._note(f"{len(rows[part])} rows dropped: {why}")
+                    self._note(f"{people} rows dropped: {why}")
                     continue
-                self._queue.append((rows[part], own))
-                self._waiting += len(rows[part])
+                self._queue.append(own)
+                self._waiting += people
                 if self._thread is None or not self._thread.is_alive():
                     self._thread = threading.Thread(target=self._run, name="evenhand-monitor", daemon=True)
                     self._thread.start()
@@ -189,7 +186,7 @@ class Monitor:
         parts = [self._queue.popleft()]
         people = len(parts[0][0])
         while self._queue and people + len(self._queue[0][0]) <= _MAX_TOGETHER:
-            if _shape(self._queue[0][1]) != _shape(parts[0][1]):
+            if self._queue[0][1].keys() != parts[0][1].keys():
                 break
             parts.append(self._queue.popleft())
             people += len(parts[-1][0])
@@ -198,8 +195,8 @@ class Monitor:
     def _deliver(self, parts: list[Part]) -> None:
         """Send parts as one batch until it is stored; one by one where one of them is wrong."""
         rows = [row for own, _ in parts for row in own]
-        said = _together([said for _, said in parts])
-        body = json.dumps({"rows": rows, **said}, default=_plain, allow_nan=False).encode()
+        said = {name: [each for _, own in parts for each in own[name]] for name in parts[0][1]}
+        body = json.dumps(_document(rows, said), default=_plain, allow_nan=False).encode()
         head = {**self._head, "Idempotency-Key": uuid.uuid4().hex}
         pause = 0.5
         while True:
@@ -214,7 +211,7 @@ class Monitor:
             except urllib.error.HTTPError as error:
                 sentence = error.read(2000).decode("utf-8", "replace")
                 if error.code in {413, 422} and len(rows) > 1 and (len(parts) > 1 or error.code == 413):
-                    for part in parts if len(parts) > 1 else _halves(parts[0]):
+                    for part in parts if len(parts) > 1 else _parts(parts[0], (len(rows) + 1) // 2):
                         self._deliver([part])
                     return
                 if error.code not in _AGAIN:
@@ -282,32 +279,23 @@ def _texts(name: str, values: Iterable[Any]) -> list[Any]:
     made = [_plain(value) for value in values]
     if name in {"scores", "decisions"}:
         return made
-    none = None if name == "protected" else ""
+    none = None if name.startswith(_PROTECTED) else ""
     return [none if value is None else str(value) for value in made]
 
 
-def _part(values: Any, part: slice) -> Any:
-    if isinstance(values, dict):
-        return {name: each[part] for name, each in values.items()}
-    return values[part]
-
-
-def _together(said: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what was said of several parts, of the same shape, as one."""
-    found: dict[str, Any] = {}
-    for name, values in said[0].items():
-        if isinstance(values, dict):
-            found[name] = {key: [each for own in said for each in own[name][key]] for key in values}
-        else:
-            found[name] = [each for own in said for each in own[name]]
-    return found
-
-
-def _halves(part: Part) -> list[Part]:
+def _parts(part: Part, most: int) -> list[Part]:
+    """Cut rows into parts of at most so many."""
     rows, said = part
-    cuts = slice(0, len(rows) // 2), slice(len(rows) // 2, len(rows))
-    return [(rows[cut], {name: _part(values, cut) for name, values in said.items()}) for cut in cuts]
+    cuts = [slice(start, start + most) for start in range(0, len(rows), most)]
+    return [(rows[cut], {name: values[cut] for name, values in said.items()}) for cut in cuts]
 
 
-def _shape(said: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[str]]:
-    return sorted(said), sorted(said.get("protected", ()))
+def _document(rows: list[dict[str, Any]], said: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """Return what the server is sent."""
+    found: dict[str, Any] = {"rows": rows}
+    for name, values in said.items():
+        if name.startswith(_PROTECTED):
+            found.setdefault("protected", {})[name.removeprefix(_PROTECTED)] = values
+        else:
+            found[name] = values
+    return found

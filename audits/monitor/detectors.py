@@ -18,7 +18,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -117,6 +116,7 @@ class Detectors:
             if plain["repeats"]:
                 events.append((Detector("repeats"), float(plain["repeats"]["bound"])))
         self.detectors = [stream for stream, _ in ranks] + [stream for stream, _ in events]
+        self._places = {each: place for place, each in enumerate(self.detectors)}
         self._ranks = len(ranks)
         many = Counter(each.kind for each in self.detectors)
         whole = 1.0 if many["model"] else sum(SHARES[kind] for kind in many)
@@ -151,13 +151,6 @@ class Detectors:
                 if "apart" in own:
                     found.append((Detector("outcomes", name, "calibration", **at), own["apart"]["counts"]))
         return found
-
-    @cached_property
-    def _places(self) -> dict[tuple[str, str, str, str], int]:
-        return {
-            (each.kind, each.attribute, each.about, each.rate): place
-            for place, each in enumerate(self.detectors)
-        }
 
     @property
     def levels(self) -> dict[str, float]:
@@ -240,10 +233,10 @@ class Detectors:
             mine = np.array(places)
             good = known.good[mine]
             for rate, theirs in (("true positives", mine[good]), ("false positives", mine[~good])):
-                at = self._places.get(("outcomes", attribute, group, rate))
+                at = self._places.get(Detector("outcomes", group, rate, attribute, group))
                 if at is not None:
                     cells[theirs, at] = known.decisions[theirs]
-            at = self._places.get(("outcomes", attribute, group, "calibration"))
+            at = self._places.get(Detector("outcomes", group, "calibration", attribute, group))
             if at is not None:
                 cells[mine, at] = number_cells(good - known.scores[mine], own["apart"])
         events = np.full((len(cells), len(self.detectors) - self._ranks), -1)
@@ -255,7 +248,7 @@ class Detectors:
     def _groups(self, cells: np.ndarray, decisions: np.ndarray, sent: BatchContext) -> None:
         for attribute, values in sent.protected.items():
             groups = list(self._plain["groups"].get(attribute, {}))
-            share = self._places.get(("groups", attribute, "shares of the groups", "share"))
+            share = self._places.get(Detector("groups", "shares of the groups", "share", attribute))
             if share is None:
                 continue
             names = np.array(["" if each is None else each for each in values], dtype=object)
@@ -263,7 +256,7 @@ class Detectors:
             for code, name in enumerate(groups):
                 mine = names == name
                 codes[mine] = code
-                at = self._places[("groups", attribute, name, "selection")]
+                at = self._places[Detector("groups", name, "selection", attribute, name)]
                 cells[mine, at] = decisions[mine]
             codes[names == ""] = -1
             cells[:, share] = codes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import json
 import threading
 from collections.abc import Sequence
@@ -13,11 +15,12 @@ from scipy.stats import ks_2samp
 
 from audits.errors import InputError
 from audits.monitor.alarms import Alarm, alarm_of
+from audits.monitor.buckets import merge
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.dashboard import Drift, Flag, GroupRates, Point
 from audits.monitor.detectors import read_head
 from audits.monitor.rates import Tally
-from audits.monitor.tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, MONITORS, STATES
+from audits.monitor.tables import BATCHES, BUCKETS, CASES, FLAGS, LASTS, MESSAGES, MONITORS, STATES, WAITS
 from audits.runs.storage.database import Database
 from audits.stats import wilson
 from audits.stats.sequential import DriftTest
@@ -50,29 +53,20 @@ class History:
         if not rows:
             return []
         return [
-            _merge_points(rows[part[0] : part[-1] + 1])
+            _point(rows[part[0] : part[-1] + 1])
             for part in np.array_split(range(len(rows)), min(most, len(rows)))
         ]
 
     def flags(self, identity: str, most: int = 200, within: tuple[int, int] | None = None) -> list[Flag]:
         """Return the latest flagged people, latest first; those from one person to another, both included."""
-        asked = (
-            sa.select(FLAGS).where(FLAGS.c.monitor == identity).order_by(FLAGS.c.person.desc()).limit(most)
-        )
+        names = [each.name for each in dataclasses.fields(Flag)]
+        asked = sa.select(*(FLAGS.c[name] for name in names)).where(FLAGS.c.monitor == identity)
+        asked = asked.order_by(FLAGS.c.person.desc()).limit(most)
         if within is not None:
             asked = asked.where(FLAGS.c.person.between(*within))
         with self._database.reading() as connection:
-            return [
-                Flag(
-                    row.person,
-                    row.received,
-                    row.client_id,
-                    row.sensitivity,
-                    row.score,
-                    json.loads(row.contributions),
-                )
-                for row in connection.execute(asked)
-            ]
+            rows = connection.execute(asked).mappings()
+            return [Flag(**{**row, "contributions": json.loads(row["contributions"])}) for row in rows]
 
     def alarms(self, identity: str, most: int = 200) -> list[Alarm]:
         """Return the alarms, latest first."""
@@ -121,8 +115,6 @@ class History:
 
     def overview(self) -> list[dict[str, Any]]:
         """Return of every monitor its id, name and counts: people, alarms waiting, messages dead …"""
-        waits = sa.and_(CASES.c.acknowledged.is_(None), CASES.c.resolved.is_(None))
-        lasts = sa.and_(CASES.c.ended.is_(None), CASES.c.resolved.is_(None))
         number = sa.func.count()
         names = ("id", "name", "people", "flagged", "batches", "chart_value", "chart")
         with self._database.reading() as connection:
@@ -130,8 +122,8 @@ class History:
             found: dict[str, dict[str, int]] = {
                 key: dict(connection.execute(sa.select(table, number).where(where).group_by(table)).all())
                 for key, table, where in (
-                    ("waiting", CASES.c.monitor, waits),
-                    ("lasting", CASES.c.monitor, lasts),
+                    ("waiting", CASES.c.monitor, WAITS),
+                    ("lasting", CASES.c.monitor, LASTS),
                     ("dead", MESSAGES.c.monitor, MESSAGES.c.state == "dead"),
                 )
             }
@@ -164,16 +156,11 @@ class History:
 
         Those whose condition lasts come before those that are over, and the oldest before later ones.
         """
-        mine = sa.and_(
-            CASES.c.monitor == identity, CASES.c.acknowledged.is_(None), CASES.c.resolved.is_(None)
-        )
+        asked = sa.select(CASES).where(CASES.c.monitor == identity, WAITS)
+        asked = asked.order_by(CASES.c.ended.is_not(None), CASES.c.place)
         with self._database.reading() as connection:
-            number = connection.execute(
-                sa.select(sa.func.count()).select_from(CASES).where(mine)
-            ).scalar_one()
-            order = (CASES.c.ended.is_not(None), CASES.c.place)
-            rows = connection.execute(sa.select(CASES).where(mine).order_by(*order).limit(most)).all()
-        return int(number), [alarm_of(row) for row in rows]
+            number = connection.execute(sa.select(sa.func.count()).select_from(asked.subquery())).scalar_one()
+            return number, [alarm_of(row) for row in connection.execute(asked.limit(most))]
 
     def catch_up(self, bundle: MonitorBundle, identity: str) -> bool:
         """Read some of what is stored for the test of drift; tell whether that was all of it."""
@@ -210,14 +197,15 @@ class History:
             return test.p_value, whole and size < _MAX_READ
 
 
-def _merge_points(rows: Sequence[Any]) -> Point:
-    people = sum(row.people for row in rows)
+def _point(rows: Sequence[Any]) -> Point:
+    """Return stretches that follow each other as one."""
+    whole = functools.reduce(merge, (row._mapping for row in rows))
     return Point(
-        rows[-1].received,
-        rows[0].first_person,
-        people,
-        sum(row.flagged for row in rows),
-        max(row.chart_high for row in rows),
-        rows[-1].chart_value,
-        sum(row.total for row in rows) / people,
+        whole["received"],
+        whole["first_person"],
+        whole["people"],
+        whole["flagged"],
+        whole["chart_high"],
+        whole["chart_value"],
+        whole["total"] / whole["people"],
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -13,7 +12,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FailFast, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    TypeAdapter,
+    ValidationError,
+)
 
 from audits.checks import choices, whole_text
 from audits.data import read_table
@@ -27,6 +35,7 @@ from audits.monitor.recoding import as_audited
 from audits.monitor.scoring import Scorer
 
 __all__ = [
+    "ARRIVALS",
     "Arrival",
     "FileReader",
     "OutcomeBatch",
@@ -36,7 +45,6 @@ __all__ = [
     "parse_document",
     "read_arrow",
     "read_file",
-    "read_file_here",
     "read_json",
     "read_outcomes",
     "strict_json",
@@ -176,6 +184,10 @@ class Arrival:
     sent: BatchContext = field(default_factory=BatchContext)
 
 
+ARRIVALS = TypeAdapter(Arrival)
+"""Makes an `Arrival` again of what `dataclasses.asdict` made plain and JSON carried."""
+
+
 def read_json(body: bytes, reads: Sequence[str]) -> Arrival:
     """Read a `PredictionBatch` whose rows have exactly the columns `reads`.
 
@@ -250,6 +262,8 @@ def fault_of(error: Mapping[str, Any]) -> InputError:
 def read_arrow(body: bytes, reads: Sequence[str]) -> Arrival:
     """Read an Arrow IPC stream or file with exactly the columns `reads`, and ``id`` if the sender likes.
 
+    Call it where memory is limited: nobody knows how large a body becomes before it is decompressed.
+
     Raises
     ------
     InputError
@@ -260,20 +274,10 @@ def read_arrow(body: bytes, reads: Sequence[str]) -> Arrival:
     try:
         source = pa.BufferReader(body)
         opened = pa.ipc.open_file(source) if body[:6] == b"ARROW1" else pa.ipc.open_stream(source)
-        if isinstance(opened, pa.ipc.RecordBatchFileReader):
-            parts = (opened.get_batch(k) for k in range(opened.num_record_batches))
-        else:
-            parts = iter(opened)
-        kept, people, size = [], 0, 0
-        for part in parts:
-            people, size = people + part.num_rows, size + part.nbytes
-            if people > MAX_PEOPLE or size > _MAX_BYTES:
-                break
-            kept.append(part)
-        _check_size(people)
-        if size > _MAX_BYTES:
+        table = opened.read_all()
+        _check_size(table.num_rows)
+        if table.nbytes > _MAX_BYTES:
             raise InputError("the body", f"must decompress to at most {_MAX_BYTES // 10**6} MB")
-        table = pa.Table.from_batches(kept, schema=opened.schema)
         table.validate(full=True)  # texts that end before they begin would be read out of bounds
     except (pa.ArrowException, OSError, ValueError, SystemError) as error:
         if isinstance(error, InputError):
@@ -319,18 +323,11 @@ def read_file(path: Path, reads: Sequence[str], numbers: frozenset[str]) -> Arri
         return _arrival(list(frame.columns), values, len(frame), reads)
 
 
-def read_file_here(path: Path, reads: Sequence[str], numbers: frozenset[str]) -> tuple[Arrival, str]:
-    """Read a file of your own in this process: `read_file`, and the digest of its bytes."""
-    return read_file(path, reads, numbers), hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def file_batches(
-    monitor: StoredMonitor, path: Path, scorer: Scorer, read: FileReader = read_file_here
-) -> list[Batch]:
+def file_batches(monitor: StoredMonitor, path: Path, scorer: Scorer, read: FileReader) -> list[Batch]:
     """Have `scorer` measure the people in a file; return them as batches, ready to be stored.
 
     Each batch goes under a key made from the file's content, so that the same content is counted once.
-    `read` opens the file; a server gives one that does so in a process with limits.
+    `read` opens the file in a process with limits.
 
     Raises
     ------
@@ -345,15 +342,17 @@ def file_batches(
     batches = []
     for place, start in enumerate(range(0, arrival.people, MAX_PEOPLE)):
         rows = slice(start, start + MAX_PEOPLE)
-        part = {name: column[rows] for name, column in columns.items()}
+        more: dict[str, Any] = {
+            "sha256": digest,
+            "key": f"file:{digest}:{place}",
+            "ids": arrival.ids[rows],
+            "source": _printable_name(path.name),
+            "columns": {name: column[rows] for name, column in columns.items()},
+        }
         with _rows_as_in_files(start):
-            scored = scorer.score(monitor.id, bundle, part, min(MAX_PEOPLE, arrival.people - start))
-            scored = bundle.with_sent(scored, told.part(rows))
-        key = f"file:{digest}:{place}"
-        source = _printable_name(path.name)
-        look, sent = bundle.look(scored), told.part(rows)
-        more: dict[str, Any] = {"source": source, "look": look, "sent": sent, "columns": part}
-        batches.append(Batch(monitor.id, scored, digest, key, arrival.ids[rows], **more))
+            people = min(MAX_PEOPLE, arrival.people - start)
+            scored = scorer.score(monitor.id, bundle, more["columns"], people)
+            batches.append(Batch.of(monitor.id, bundle, scored, told.part(rows), **more))
     return batches
 
 

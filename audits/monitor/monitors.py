@@ -16,13 +16,13 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import sqlalchemy as sa
 
 from audits.errors import InputError
-from audits.monitor.admin import Admin, Token, check_webhook, digest, tokens_of
+from audits.monitor.admin import Admin, Token, check_name, check_text, check_webhook, digest, tokens_of
 from audits.monitor.alarms import Alarm
 from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
@@ -65,7 +65,6 @@ MAX_PEOPLE = 10_000
 
 _CONFIDENCE = 0.95
 _MAX_REMEMBERED = 100
-_MAX_NAME, _MAX_NOTE = 200, 10_000
 _EMPTY = {"bundle": "", "weights": b""}  # columns that are no longer used
 _OF_ONE = (FLAGS, CASES, BATCHES, BUCKETS, STATES, PEOPLE, PREDICTIONS, MESSAGES, TOKENS, BUNDLES)
 _PLAIN = sa.select(*(each for each in MONITORS.c if each.name not in _EMPTY))
@@ -149,8 +148,8 @@ class Monitors(Admin, History):
     def __init__(self, database: Database, clock: Any = time.time) -> None:
         super().__init__(database)
         self._clock = clock
-        self._detectors: dict[str, Detectors] = {}
-        self._bundles: dict[str, MonitorBundle] = {}
+        self._bundle = lru_cache(_MAX_REMEMBERED)(self._load_bundle)  # it never changes
+        self._detectors = lru_cache(_MAX_REMEMBERED)(self._make_detectors)
 
     def create(
         self,
@@ -191,11 +190,7 @@ class Monitors(Admin, History):
         InputError
             If a value is out of range, or the webhook's host is not allowed.
         """
-        for where, text, longest in (("name", name, _MAX_NAME), ("note", note, _MAX_NOTE)):
-            if len(text) > longest:
-                raise InputError(where, f"must be at most {longest:,} characters")
-        if not name.strip():
-            raise InputError("name", "must not be empty")
+        name, note = check_name(name), check_text("note", note)
         if keep_days < 1 or keep_people < 1:
             raise InputError("keep_days and keep_people", "must be at least 1", (keep_days, keep_people))
         if not 0 <= window_days < math.inf:
@@ -209,7 +204,7 @@ class Monitors(Admin, History):
         row = {
             "id": identity,
             "owner": owner,
-            "name": name.strip(),
+            "name": name,
             "note": note,
             "token_sha256": digest(token),
             "created": self._clock(),
@@ -259,18 +254,18 @@ class Monitors(Admin, History):
         plain["_token"] = plain.pop("token_sha256")
         return StoredMonitor(_load=lambda: self._bundle(row.id), tokens=tokens, **plain)
 
-    def _bundle(self, identity: str) -> MonitorBundle:
-        """Return what measures a monitor's people, which never changes: read once."""
-        if identity not in self._bundles:
-            asked = sa.select(BUNDLES.c.bundle, BUNDLES.c.weights).where(BUNDLES.c.monitor == identity)
-            with self._database.reading() as connection:
-                row = connection.execute(asked).first()
-            if row is None:
-                raise InputError("monitor", "must be one that exists", identity)
-            while len(self._bundles) >= _MAX_REMEMBERED:
-                del self._bundles[next(iter(self._bundles))]
-            self._bundles[identity] = MonitorBundle.parse(row.bundle, bytes(row.weights))
-        return self._bundles[identity]
+    def _load_bundle(self, identity: str) -> MonitorBundle:
+        """Return what measures a monitor's people."""
+        asked = sa.select(BUNDLES.c.bundle, BUNDLES.c.weights).where(BUNDLES.c.monitor == identity)
+        with self._database.reading() as connection:
+            row = connection.execute(asked).first()
+        if row is None:
+            raise InputError("monitor", "must be one that exists", identity)
+        return MonitorBundle.parse(row.bundle, bytes(row.weights))
+
+    def _make_detectors(self, identity: str) -> Detectors:
+        monitor = self.get(identity)
+        return Detectors(monitor.bundle.profile, monitor.budget)
 
     def identities(self) -> list[str]:
         """Return the ids of all monitors."""
@@ -302,7 +297,11 @@ class Monitors(Admin, History):
         found: dict[str, Iterator[Stored | InputError]] = {}
         with self._database.writing() as connection:
             for identity, mine in own.items():
-                state = self._state(connection, identity)
+                try:
+                    state = State(connection, identity, self._detectors(identity))
+                except InputError as error:
+                    found[identity] = iter([error] * len(mine))
+                    continue
                 found[identity] = iter(state.add(mine, self._clock()))
                 state.write()
         return [next(found[batch.monitor]) for batch in batches]
@@ -318,25 +317,10 @@ class Monitors(Admin, History):
             If there is no such monitor.
         """
         with self._database.writing() as connection:
-            state = self._state(connection, identity)
+            state = State(connection, identity, self._detectors(identity))
             known = state.learn(outcomes, self._clock())
-            if isinstance(known, InputError):
-                raise known
             state.write()
         return known
-
-    def _state(self, connection: sa.Connection, identity: str) -> State:
-        """Return where a monitor stands, to be changed within the transaction."""
-        if identity not in self._detectors:
-            asked = sa.select(MONITORS.c.settings, MONITORS.c.chart).where(MONITORS.c.id == identity)
-            row = connection.execute(asked).first()
-            if row is not None:
-                while len(self._detectors) >= _MAX_REMEMBERED:
-                    del self._detectors[next(iter(self._detectors))]
-                settings, chart = json.loads(row.settings), json.loads(row.chart)
-                budget = float(settings.get("people_between", chart["people_between"]))
-                self._detectors[identity] = Detectors(self._bundle(identity).profile, budget)
-        return State(connection, identity, self._detectors.get(identity) or Detectors(None, 1.0))
 
     def drift(self, identity: str, people: int = 2000) -> Drift:
         """Hold the latest `people` against the baseline."""
@@ -346,20 +330,14 @@ class Monitors(Admin, History):
         """Remove what is past the retention limits; return how many batches."""
         monitor = self.get(identity)
         oldest, first = self._clock() - 86_400.0 * monitor.keep_days, monitor.people - monitor.keep_people
+        past = {table: table.c.received < oldest for table in (BATCHES, BUCKETS, PEOPLE, FLAGS, PREDICTIONS)}
+        past[BATCHES] |= BATCHES.c.first_person + BATCHES.c.people <= first
+        for table in (FLAGS, PREDICTIONS):
+            past[table] |= table.c.person < first
         with self._database.writing() as connection:
-            past = sa.and_(
-                BATCHES.c.monitor == identity,
-                sa.or_(BATCHES.c.received < oldest, BATCHES.c.first_person + BATCHES.c.people <= first),
-            )
-            removed = connection.execute(sa.delete(BATCHES).where(past)).rowcount
-            connection.execute(
-                sa.delete(BUCKETS).where(BUCKETS.c.monitor == identity, BUCKETS.c.received < oldest)
-            )
-            for table in (FLAGS, PREDICTIONS):
-                gone = sa.or_(table.c.received < oldest, table.c.person < first)
-                connection.execute(sa.delete(table).where(table.c.monitor == identity, gone))
-            connection.execute(
-                sa.delete(PEOPLE).where(PEOPLE.c.monitor == identity, PEOPLE.c.received < oldest)
-            )
+            removed = {
+                table: connection.execute(sa.delete(table).where(table.c.monitor == identity, gone)).rowcount
+                for table, gone in past.items()
+            }
         self._database.scrub()
-        return int(removed)
+        return removed[BATCHES]

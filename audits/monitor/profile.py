@@ -84,12 +84,6 @@ class BatchContext:
         protected = {name: values[rows] for name, values in self.protected.items()}
         return BatchContext(self.scores[rows], self.decisions[rows], self.persons[rows], protected)
 
-    @classmethod
-    def of(cls, plain: Mapping[str, Any]) -> BatchContext:
-        """Return what `dataclasses.asdict` made plain and JSON carried."""
-        protected = {name: tuple(values) for name, values in plain["protected"].items()}
-        return cls(tuple(plain["scores"]), tuple(plain["decisions"]), tuple(plain["persons"]), protected)
-
 
 @dataclass(frozen=True, eq=False)
 class Look:

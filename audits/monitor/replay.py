@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 from audits.errors import InputError
 from audits.monitor.alarms import Alarm
 from audits.monitor.bundle import MonitorBundle
-from audits.monitor.monitors import Batch, Monitors, StoredMonitor
+from audits.monitor.monitors import Batch, Monitors
 from audits.runs.storage.database import Database
 from audits.stats.text import count
 
@@ -65,20 +66,16 @@ def replay(bundle: MonitorBundle, batches: Iterable[Batch], **settings: Any) -> 
             monitor, _ = monitors.create(bundle, name="replay", **settings)
             counted = 0
             for batch in batches:
-                counted += _store(monitors, monitor, batch)
+                own = dataclasses.replace(batch, monitor=monitor.id, key=None, ids=(), columns=None)
+                [stored] = monitors.store([own])
+                if isinstance(stored, InputError):
+                    raise stored
+                counted += stored.counted
             after = monitors.get(monitor.id)
             alarms = tuple(reversed(monitors.alarms(monitor.id, 10_000)))
             return Replay(after.people, counted, after.flagged, alarms, monitors.counted(monitor.id))
         finally:
             database.engine.dispose()
-
-
-def _store(monitors: Monitors, monitor: StoredMonitor, batch: Batch) -> int:
-    own = Batch(monitor.id, batch.scored, batch.sha256, None, (), look=batch.look, sent=batch.sent)
-    [stored] = monitors.store([own])
-    if isinstance(stored, InputError):
-        raise stored
-    return stored.counted
 
 
 def compare_alarms(first: Replay, second: Replay) -> list[dict[str, Any]]:

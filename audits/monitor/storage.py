@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +28,7 @@ from audits.monitor.detectors import Detector, Detectors, Outcomes
 from audits.monitor.profile import Look
 from audits.monitor.rates import Tally
 from audits.monitor.recoding import plain_values
-from audits.monitor.tables import BATCHES, CASES, FLAGS, MONITORS, PEOPLE, PREDICTIONS, STATES
+from audits.monitor.tables import BATCHES, CASES, FLAGS, LASTS, MONITORS, PEOPLE, PREDICTIONS, STATES
 from audits.stats.control import Chart
 
 __all__ = ["Known", "State", "Stored"]
@@ -35,9 +36,7 @@ __all__ = ["Known", "State", "Stored"]
 _TOGETHER = 500  # values in one question to a database
 _DAY = 86_400.0
 _QUIET = 4000  # people without a finding after which a condition is over; of flags as many as the chart needs
-_FLAGS = "flags"
-
-_COUNTERS = ("batches", "people", "flagged", "chart_value")
+_FLAGS = Detector("flags")
 _CHANGING = ("last_person", "times", "latest", "ended", "severity")
 
 
@@ -80,10 +79,15 @@ class State:
     ----------
     detectors : Detectors
         Of the monitor's bundle, at the beginning.
+
+    Raises
+    ------
+    InputError
+        If there is no such monitor.
     """
 
     def __init__(self, connection: sa.Connection, identity: str, detectors: Detectors) -> None:
-        columns = ("name", "webhook", "chart", "settings", *_COUNTERS)
+        columns = ("name", "webhook", "chart", "settings", "batches", "people", "flagged", "chart_value")
         asked = (
             sa.select(*(MONITORS.c[name] for name in columns), STATES.c.tally, STATES.c.streams)
             .select_from(MONITORS.outerjoin(STATES, STATES.c.monitor == MONITORS.c.id))
@@ -91,9 +95,8 @@ class State:
         )
         row = connection.execute(asked).first()
         self._identity, self._connection = identity, connection
-        self.known = row is not None
         if row is None:
-            return
+            raise InputError("monitor", "must be one that exists", identity)
         settings = json.loads(row.settings)
         self._name, self._webhook = row.name, row.webhook
         self._chart = Chart(**json.loads(row.chart))
@@ -102,20 +105,16 @@ class State:
         self._keeps_rows = bool(settings.get("keep_rows", False))
         self._batches, self._people, self._flagged = row.batches, row.people, row.flagged
         self._value = row.chart_value
-        self._fresh = row.streams is None
         self._detectors = detectors
-        self._tally = Tally({} if self._fresh else json.loads(row.tally))
-        detectors.restore(b"" if self._fresh else bytes(row.streams))
+        self._tally = Tally(json.loads(row.tally or "{}"))
+        detectors.restore(bytes(row.streams or b""))
         self._rows: list[dict[str, Any]] = []
-        lasts = (CASES.c.monitor == identity, CASES.c.ended.is_(None), CASES.c.resolved.is_(None))
-        lasting = connection.execute(sa.select(CASES).where(*lasts))
+        lasting = connection.execute(sa.select(CASES).where(CASES.c.monitor == identity, LASTS))
         self._open = {each.about: dict(each._mapping) for each in lasting}
-        self._changed: set[str] = set()
+        self._changed: dict[int, dict[str, Any]] = {}  # alarms by their place
 
     def add(self, batches: Sequence[Batch], now: float) -> list[Stored | InputError]:
         """Store batches in order, or say why not; the counters are written last, by `write`."""
-        if not self.known:
-            return [InputError("monitor", "must be one that exists", batch.monitor) for batch in batches]
         return [self._before(batch) or self._add_new(batch, now) for batch in batches]
 
     def _add_new(self, batch: Batch, now: float) -> Stored:
@@ -134,7 +133,7 @@ class State:
         remembered = self._rows_to_keep(batch, decisions, counts, now)
         if remembered:
             self._connection.execute(sa.insert(PREDICTIONS), remembered)
-        found = [(int(counted[place]), None) for place in run.alarms]
+        found = [(int(counted[place]), _FLAGS) for place in run.alarms]
         raised = self._alarms([*found, *crossings], self._people, scored.flagged, now, batch.look)
         stored = Stored(self._batches, False, tuple(raised), len(counted))
         self._batches += 1
@@ -168,19 +167,12 @@ class State:
             "counted": counted,
         }
 
-    def learn(self, outcomes: Mapping[str, bool], now: float) -> Known | InputError:
+    def learn(self, outcomes: Mapping[str, bool], now: float) -> Known:
         """Note outcomes by the sender's ids."""
-        if not self.known:
-            return InputError("monitor", "must be one that exists", self._identity)
         found: dict[str, list[Any]] = {}
         ids = [identity for identity in outcomes if identity]  # rows kept without an id have an empty one
-        for start in range(0, len(ids), _TOGETHER):
-            asked = sa.select(PREDICTIONS).where(
-                PREDICTIONS.c.monitor == self._identity,
-                PREDICTIONS.c.client_id.in_(ids[start : start + _TOGETHER]),
-            )
-            for row in self._connection.execute(asked.order_by(PREDICTIONS.c.person)):
-                found.setdefault(row.client_id, []).append(row)
+        for row in sorted(self._rows_of(PREDICTIONS.c.client_id, ids), key=lambda row: row.person):
+            found.setdefault(row.client_id, []).append(row)
         rows, before, otherwise = [], 0, []
         for identity, good in outcomes.items():
             for row in found.get(identity, ()):
@@ -190,36 +182,37 @@ class State:
                     before += 1
                 else:
                     otherwise.append(identity)
-        for row, good in rows:
-            place = sa.and_(PREDICTIONS.c.monitor == self._identity, PREDICTIONS.c.person == row.person)
-            self._connection.execute(sa.update(PREDICTIONS).where(place).values(outcome=int(good)))
+        if rows:
+            mine = sa.and_(
+                PREDICTIONS.c.monitor == self._identity, PREDICTIONS.c.person == sa.bindparam("at")
+            )
+            noted = sa.update(PREDICTIONS).where(mine).values(outcome=sa.bindparam("good"))
+            self._connection.execute(noted, [{"at": row.person, "good": int(good)} for row, good in rows])
         alarms = self._learn_outcomes([(row, good) for row, good in rows if row.counted], now)
         unknown = tuple(identity for identity in outcomes if identity not in found)
         return Known(len(rows), before, unknown, tuple(otherwise), tuple(alarms))
 
     def write(self) -> None:
         """Write the counters back."""
-        if not self.known:
-            return
-        now = (self._batches, self._people, self._flagged, self._value)
-        mine = MONITORS.c.id == self._identity
-        counters = dict(zip(_COUNTERS, now, strict=True))
-        self._connection.execute(sa.update(MONITORS).where(mine).values(**counters))
+        counters = {"batches": self._batches, "people": self._people, "flagged": self._flagged}
+        changed = sa.update(MONITORS).where(MONITORS.c.id == self._identity)
+        self._connection.execute(changed.values(**counters, chart_value=self._value))
         state = {"tally": json.dumps(self._tally.plain), "streams": self._detectors.dump()}
-        if self._fresh:
-            self._connection.execute(sa.insert(STATES), [{"monitor": self._identity, **state}])
-        else:
-            own = STATES.c.monitor == self._identity
-            self._connection.execute(sa.update(STATES).where(own).values(**state))
+        self._connection.execute(sa.delete(STATES).where(STATES.c.monitor == self._identity))
+        self._connection.execute(sa.insert(STATES), [{"monitor": self._identity, **state}])
         if self._rows:
             extend_history(self._connection, self._identity, self._rows)
-        for about in self._changed:
-            self._change(self._open[about])
+        for place, case in self._changed.items():
+            mine = sa.and_(CASES.c.monitor == self._identity, CASES.c.place == place)
+            now = {name: case[name] for name in _CHANGING}
+            self._connection.execute(sa.update(CASES).where(mine).values(**now))
 
-    def _change(self, case: Mapping[str, Any], **more: Any) -> None:
-        place = sa.and_(CASES.c.monitor == self._identity, CASES.c.place == case["place"])
-        changed = {name: case[name] for name in _CHANGING} | more
-        self._connection.execute(sa.update(CASES).where(place).values(**changed))
+    def _rows_of(self, column: Any, values: Sequence[Any]) -> Iterator[Any]:
+        """Yield the monitor's rows of a table in which `column` holds one of `values`, asked for in parts."""
+        for start in range(0, len(values), _TOGETHER):
+            part = column.in_(values[start : start + _TOGETHER])
+            asked = sa.select(column.table).where(column.table.c.monitor == self._identity, part)
+            yield from self._connection.execute(asked)
 
     def _before(self, batch: Batch) -> Stored | InputError | None:
         """Return how a batch ended that was sent before under its key; None for a new one."""
@@ -239,33 +232,22 @@ class State:
         counts = np.ones(n, dtype=bool)
         if not persons:
             return counts
-        numbers = [_number_of(self._identity, person) if person else None for person in persons]
-        asked = sorted({each for each in numbers if each is not None})
-        seen: dict[int, float] = {}
-        for start in range(0, len(asked), _TOGETHER):
-            part = asked[start : start + _TOGETHER]
-            mine = sa.and_(PEOPLE.c.monitor == self._identity, PEOPLE.c.person.in_(part))
-            seen |= {
-                row.person: row.received for row in self._connection.execute(sa.select(PEOPLE).where(mine))
-            }
-        last, new = dict(seen), dict[int, float]()
-        for place, each in enumerate(numbers):
-            if each is None:
-                continue
-            if each in last and now - last[each] < self._window:
+        numbers = {person: _number_of(self._identity, person) for person in dict.fromkeys(persons) if person}
+        known = self._rows_of(PEOPLE.c.person, sorted(numbers.values()))
+        seen = {row.person: row.received for row in known}
+        last = dict(seen)
+        for place, person in enumerate(persons):
+            if person and now - last.get(numbers[person], -math.inf) < self._window:
                 counts[place] = False
-            else:
-                last[each] = new[each] = now
+            elif person:
+                last[numbers[person]] = now
         own = PEOPLE.c.monitor == self._identity
-        for each in new.keys() & seen.keys():
-            self._connection.execute(
-                sa.update(PEOPLE).where(own, PEOPLE.c.person == each).values(received=now)
-            )
-        rows = [
-            {"monitor": self._identity, "person": each, "received": now} for each in new if each not in seen
-        ]
-        if rows:
-            self._connection.execute(sa.insert(PEOPLE), rows)
+        for each in [each for each in seen if last[each] != seen[each]]:
+            again = sa.update(PEOPLE).where(own, PEOPLE.c.person == each)
+            self._connection.execute(again.values(received=now))
+        new = [{"monitor": self._identity, "person": each, "received": now} for each in last.keys() - seen]
+        if new:
+            self._connection.execute(sa.insert(PEOPLE), new)
         return counts
 
     def _rows_to_keep(
@@ -324,7 +306,7 @@ class State:
 
     def _alarms(
         self,
-        found: Sequence[tuple[int, Detector | None]],
+        found: Sequence[tuple[int, Detector]],
         first: int,
         flagged: np.ndarray,
         now: float,
@@ -333,8 +315,8 @@ class State:
         """Raise alarms for conditions that are new and part of no incident; return their sentences."""
         raised = []
         for place, detector in sorted(found, key=lambda each: each[0]):
-            person, about = first + place, _FLAGS if detector is None else detector.key
-            kind, columns = _FLAGS if detector is None else detector.kind, columns_of(detector, look)
+            person, about, kind = first + place, detector.key, detector.kind
+            columns = columns_of(detector, look)
             case = self._open.get(about)
             if case is not None and person - case["last_person"] > self._quiet(about):
                 self._close(about, now)
@@ -344,9 +326,9 @@ class State:
             if case is not None:
                 grave = max(case["severity"], severity_of(kind), key=SEVERITIES.index)
                 case.update(last_person=person, latest=now, times=case["times"] + 1, severity=grave)
-                self._changed.add(case["about"])
+                self._changed[case["place"]] = case
                 continue
-            if detector is None:
+            if detector is _FLAGS:
                 seen = self._flagged + int(np.count_nonzero(flagged[: place + 1]))
                 sentence = flags_sentence(self._chart, person + 1, seen, self._budget)
             else:
@@ -356,11 +338,10 @@ class State:
         return raised
 
     def _raise(self, about: str, kind: str, sentence: str, person: int, now: float) -> dict[str, Any]:
-        mine = CASES.c.monitor == self._identity
-        last = self._connection.execute(sa.select(sa.func.max(CASES.c.place)).where(mine)).scalar()
+        place = sa.select(sa.func.count()).select_from(CASES).where(CASES.c.monitor == self._identity)
         case = {
             "monitor": self._identity,
-            "place": 0 if last is None else last + 1,
+            "place": self._connection.execute(place).scalar_one(),
             "kind": kind,
             "about": about,
             "severity": severity_of(kind),
@@ -379,7 +360,7 @@ class State:
         return case
 
     def _quiet(self, about: str) -> float:
-        return max(200.0, 3 * self._chart.people_to_detect) if about == _FLAGS else _QUIET
+        return max(200.0, 3 * self._chart.people_to_detect) if about == _FLAGS.key else _QUIET
 
     def _end_quiet(self, now: float) -> None:
         """Close conditions that have not been found for long."""
@@ -388,9 +369,8 @@ class State:
                 self._close(about, now)
 
     def _close(self, about: str, now: float) -> None:
-        case = self._open.pop(about)
-        self._changed.discard(about)
-        self._change(case, ended=now)
+        case = self._open.pop(about) | {"ended": now}
+        self._changed[case["place"]] = case
 
     def _flags(self, batch: Batch, places: np.ndarray, now: float) -> list[dict[str, Any]]:
         scored = batch.scored

@@ -10,12 +10,14 @@ __all__ = [
     "BUNDLES",
     "CASES",
     "FLAGS",
+    "LASTS",
     "MESSAGES",
     "MONITORS",
     "PEOPLE",
     "PREDICTIONS",
     "STATES",
     "TOKENS",
+    "WAITS",
 ]
 
 _COLUMNS = {
@@ -39,3 +41,8 @@ _COLUMNS = {
 MONITORS, BUNDLES, BATCHES, FLAGS, CASES, STATES, BUCKETS, PEOPLE, PREDICTIONS, MESSAGES, TOKENS = (
     sa.table(name, *map(sa.column, columns.split())) for name, columns in _COLUMNS.items()
 )
+
+WAITS = sa.and_(CASES.c.acknowledged.is_(None), CASES.c.resolved.is_(None))
+"""Of an alarm: nobody has looked at it."""
+LASTS = sa.and_(CASES.c.ended.is_(None), CASES.c.resolved.is_(None))
+"""Of an alarm: its condition lasts."""

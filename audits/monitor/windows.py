@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import sqlalchemy as sa
 
@@ -131,7 +132,7 @@ def take_window(
             sa.select(BATCHES.c.first_person, BATCHES.c.people, BATCHES.c.received).where(whole)
         ).all()
         asked = sa.select(PREDICTIONS).where(within).order_by(PREDICTIONS.c.person).limit(MAX + 1)
-        kept = connection.execute(asked).all()
+        kept = pd.DataFrame(connection.execute(asked).all(), columns=[each.name for each in PREDICTIONS.c])
         oldest = connection.execute(
             sa.select(sa.func.min(BATCHES.c.first_person)).where(BATCHES.c.monitor == monitor.id)
         ).scalar()
@@ -149,25 +150,16 @@ def take_window(
     which = _window_phrase(last, low, high, [row.received for row in batches])
     early = last is None and removed and low < min((row.received for row in batches), default=math.inf)
     sentence = _sentence(monitor, which, len(used), left_out, removed if early else 0)
-    if not used:
+    if used.empty:
         advice = "send `ids`, or have the monitor keep rows (`keep_rows`)" if there else "choose another one"
         raise InputError("window", f"holds nobody who can be audited. {sentence.rstrip('.')}", advice=advice)
-    frame, features = _table(monitor, used, rows=rows, outcomes=outcomes)
-    groups = {
-        name: {str(group): int(size) for group, size in frame[name].value_counts().items()}
-        for name in _attributes(monitor, used, features)
-    }
+    frame, features, groups = _table(monitor, used, rows=rows, outcomes=outcomes)
     return Window(frame, received, left_out, features, groups, sentence)
 
 
 def _within(table: Any, identity: str, where: Any, low: float, high: float) -> Any:
     """Return what selects the rows of a monitor in a time."""
-    wanted = [table.c.monitor == identity, where]
-    if low > -math.inf:
-        wanted.append(table.c.received >= low)
-    if high < math.inf:
-        wanted.append(table.c.received < high)
-    return sa.and_(*wanted)
+    return sa.and_(table.c.monitor == identity, where, table.c.received >= low, table.c.received < high)
 
 
 def _seconds(moment: datetime | None, default: float) -> float:
@@ -176,47 +168,39 @@ def _seconds(moment: datetime | None, default: float) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _select_rows(kept: Sequence[Any], *, outcomes: bool, rows: bool) -> tuple[list[Any], dict[str, int]]:
+def _select_rows(kept: pd.DataFrame, *, outcomes: bool, rows: bool) -> tuple[pd.DataFrame, dict[str, int]]:
     """Return those who can be audited, and how many cannot by the first reason that holds."""
     reasons = {
-        "of people already counted": lambda row: not row.counted,
-        "without a decision": lambda row: row.decision < 0,
-        "whose outcome is not known": lambda row: outcomes and row.outcome is None,
-        "whose rows were not kept": lambda row: rows and not row.features,
+        "of people already counted": kept["counted"] == 0,
+        "without a decision": kept["decision"] < 0,
+        "whose outcome is not known": kept["outcome"].isna() & outcomes,
+        "whose rows were not kept": (kept["features"] == "") & rows,
     }
-    used, left_out = [], dict.fromkeys(reasons, 0)
-    for row in kept:
-        reason = next((name for name, holds in reasons.items() if holds(row)), None)
-        if reason is None:
-            used.append(row)
-        else:
-            left_out[reason] += 1
-    return used, left_out
-
-
-def _attributes(monitor: StoredMonitor, used: Sequence[Any], features: Sequence[str]) -> list[str]:
-    """Return the protected attributes that anyone of these has a value of."""
-    sent = dict.fromkeys(name for row in used for name in json.loads(row.protected or "{}"))
-    own = (name for name in monitor.bundle.about["protected"] if name in features)
-    return list(dict.fromkeys([*sent, *own]))
+    left_out = {}
+    for reason, holds in reasons.items():
+        left_out[reason] = int(holds[kept.index].sum())
+        kept = kept[~holds[kept.index]]
+    return kept, left_out
 
 
 def _table(
-    monitor: StoredMonitor, used: Sequence[Any], *, rows: bool, outcomes: bool
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the table, and which of its columns are those of the rows sent."""
+    monitor: StoredMonitor, used: pd.DataFrame, *, rows: bool, outcomes: bool
+) -> tuple[pd.DataFrame, tuple[str, ...], dict[str, dict[str, int]]]:
+    """Return the table, which of its columns are of the rows sent, and people by attribute and group."""
     found: dict[str, Any] = {}
     entries = {str(each["column"]): each for each in monitor.bundle.encoding}
     features = tuple(monitor.bundle.reads) if rows else ()
-    sent = [json.loads(row.features) for row in used] if rows else []
+    sent = [json.loads(text) for text in used["features"]] if rows else []
     for name in features:
         values = [own.get(name) for own in sent]
         if entries[name]["kind"] in _NUMBERS and not entries[name]["levels"]:
             found[name] = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
         else:
             found[name] = [None if value is None else text_of(value) for value in values]
-    groups = [json.loads(row.protected or "{}") for row in used]
-    for name in _attributes(monitor, used, features):
+    groups = [json.loads(text or "{}") for text in used["protected"]]
+    watched = [name for name in monitor.bundle.about["protected"] if name in features]
+    attributes = dict.fromkeys([*(name for each in groups for name in each), *watched])
+    for name in attributes:
         own = found.get(name, [None] * len(used))
         told = [each.get(name) for each in groups]
         found[name] = [
@@ -224,15 +208,15 @@ def _table(
             for each, mine in zip(told, own, strict=True)
         ]
     beside: dict[str, Any] = {
-        DECISION: [GOOD if row.decision else BAD for row in used],
-        SCORE: [row.score for row in used],
-        ID: [row.client_id for row in used],
+        DECISION: np.where(used["decision"] == 1, GOOD, BAD),
+        SCORE: used["score"].to_numpy(),
+        ID: used["client_id"].to_numpy(),
     }
     if outcomes:
-        beside[OUTCOME] = [GOOD if row.outcome else BAD for row in used]
+        beside[OUTCOME] = np.where(used["outcome"] == 1, GOOD, BAD)
     taken = set(found)
     frame = pd.DataFrame(found | {_free(name, taken): values for name, values in beside.items()})
-    return frame, features
+    return frame, features, {name: frame[name].value_counts().to_dict() for name in attributes}
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -11,11 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import onnx
+import pyarrow as pa
 import pytest
 
 from audits.monitor.bundle import MonitorBundle
@@ -91,6 +92,12 @@ class Server:
             "POST", f"/api/v1/monitors/{monitor or self.monitor.id}/predictions", data, {**usual, **headers}
         )
 
+    def call(self, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:
+        """Ask what lies below the monitor, with its token or another."""
+        head = {"Authorization": f"Bearer {token or self.token}", "Content-Type": "application/json"}
+        data = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
+        return self.ask(method, f"/api/v1/monitors/{self.monitor.id}{path}", data, head)
+
     def ask(self, method: str, path: str, body: bytes | None = None, headers: Any = None) -> tuple[int, Any]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
@@ -130,14 +137,40 @@ def start(
     raise RuntimeError("the server did not come up")
 
 
-@pytest.fixture(scope="module")
+SECRET = "let prometheus in"
+
+
+@pytest.fixture(scope="session")
 def server(bundle: MonitorBundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     home = tmp_path_factory.mktemp("home")
     monitor, token = Monitors(store_of(home)).create(bundle, name="hiring", people_between=5000)
-    running = start(home, monitor, token)
+    settings = {"EVENHAND_METRICS_TOKEN": SECRET, "EVENHAND_WEBHOOK_HOSTS": "hooks.ours"}
+    running = start(home, monitor, token, EVENHAND_WORKERS="1", **settings)
     yield running
     running.kill()
 
 
+def another(server: Server, bundle: MonitorBundle, **settings: Any) -> Server:
+    """Make another monitor on a server, and return the server as whoever sends to that one sees it."""
+    monitor, token = Monitors(store_of(server.home)).create(bundle, **{"name": "m", **settings})
+    return replace(server, monitor=monitor, token=token)
+
+
 def store_of(home: Path) -> Database:
     return Database(f"sqlite:///{home / 'evenhand.sqlite'}")
+
+
+def arrow(
+    columns: dict[str, list[Any]], unit: str = "", *, twice: bool = False, compression: str | None = None
+) -> bytes:
+    """Pack columns; the last one as times in a `unit`, or the first one `twice`."""
+    names, arrays = list(columns), [pa.array(values) for values in columns.values()]
+    if unit:
+        arrays[-1] = arrays[-1].cast(pa.timestamp(unit))
+    if twice:
+        names, arrays = [names[0], *names], [arrays[0], *arrays]
+    table, sink = pa.Table.from_arrays(arrays, names=names), pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()

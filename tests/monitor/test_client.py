@@ -18,7 +18,7 @@ import pytest
 
 import evenhand
 from audits.monitor.monitors import Monitors
-from tests.monitor.conftest import ROOT, ROW, Server, start, store_of
+from tests.monitor.conftest import ROOT, ROW, Server, another, store_of
 from tests.sensitivity.conftest import people
 
 
@@ -48,31 +48,26 @@ class Answer(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_a_frame_arrives_with_what_was_said(bundle, tmp_path):
-    monitor, token = Monitors(store_of(tmp_path)).create(bundle, name="m")
-    server: Server = start(tmp_path, monitor, token)
-    try:
-        client = evenhand.Monitor(
-            f"http://127.0.0.1:{server.port}/api/v1/monitors/{monitor.id}", token, seconds=0.05
-        )
-        frame = people(120, seed=3)
-        rows = frame[["skill", "height", "town"]]
-        rows.loc[3, "skill"] = np.nan
-        scores = bundle.score(rows).score
-        client.send(
-            rows, ids=range(120), scores=scores, decisions=scores > 0.5, protected={"group": frame["group"]}
-        )
-        client.send(ROW)
-        client.send([ROW, ROW])
-        client.send({"skill": "x"})
-        assert client.flush()
-        assert (client.sent, client.refused, client.dropped) == (123, 1, 0)
-        assert "422" in client.problem
-        kept = Monitors(store_of(tmp_path))
-        assert kept.get(monitor.id).people == 123
-        assert sum(each.people for each in kept.rates(monitor.id)) == 120
-    finally:
-        server.kill()
+def test_a_frame_arrives_with_what_was_said(server: Server, bundle):
+    server = another(server, bundle)
+    address = f"http://127.0.0.1:{server.port}/api/v1/monitors/{server.monitor.id}"
+    client = evenhand.Monitor(address, server.token, seconds=0.05)
+    frame = people(120, seed=3)
+    rows = frame[["skill", "height", "town"]]
+    rows.loc[3, "skill"] = np.nan
+    scores = bundle.score(rows).score
+    client.send(
+        rows, ids=range(120), scores=scores, decisions=scores > 0.5, protected={"group": frame["group"]}
+    )
+    client.send(ROW)
+    client.send([ROW, ROW])
+    client.send({"skill": "x"})
+    assert client.flush()
+    assert (client.sent, client.refused, client.dropped) == (123, 1, 0)
+    assert "422" in client.problem
+    kept = Monitors(store_of(server.home))
+    assert kept.get(server.monitor.id).people == 123
+    assert sum(each.people for each in kept.rates(server.monitor.id)) == 120
 
 
 @pytest.fixture

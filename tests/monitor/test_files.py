@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +16,7 @@ from audits.errors import InputError, RunFailed
 from audits.monitor.inbox import inbox, take_files
 from audits.monitor.monitors import Batch, Monitors, StoredMonitor
 from audits.monitor.scoring import Scorer
+from audits.runs.storage.database import Database
 from audits.runs.storage.store import home
 from tests.monitor.conftest import ROW, store_of
 from tests.sensitivity.conftest import people
@@ -55,18 +57,12 @@ def await_(true: Callable[[], bool], seconds: float = 120.0) -> None:
 def test_files_dropped_are_stored_once_and_bad_ones_say_why(bundle, tmp_path: Path):
     monitors = Monitors(store_of(tmp_path))
     monitor, _ = monitors.create(bundle, name="m")
-    folder = inbox(tmp_path / "monitors", monitor.id)
-    folder.mkdir(parents=True)
-    frame = people(50)[["skill", "height", "town"]].assign(id=[f"n{k}" for k in range(50)])
-    for name, content in (
-        ("good.csv", frame.to_csv(index=False)),
-        ("twice.csv", frame.to_csv(index=False)),
-        ("bad.csv", frame.rename(columns={"town": "city"}).to_csv(index=False)),
-    ):
-        (folder / name).write_text(content)
-        os.utime(folder / name, (time.time() - 60,) * 2)
-    (folder / "fresh.csv").write_text(frame.to_csv(index=False))
-    moved = take_files(monitors, monitor.id, tmp_path / "monitors", Scorer())
+    frame = people(50)[COLUMNS].assign(id=[f"n{k}" for k in range(50)])
+    for name in ("good.csv", "twice.csv"):
+        drop(tmp_path, monitor, name, frame)
+    folder = drop(tmp_path, monitor, "bad.csv", frame.rename(columns={"town": "city"})).parent
+    (folder / "a fresh.csv").write_text(frame.to_csv(index=False))
+    moved = take_files(folder, partial(Ingest(monitors).take, monitor))
     assert sorted(path.parent.name + "/" + path.name for path in moved) == [
         "done/good.csv",
         "done/twice.csv",
@@ -74,7 +70,7 @@ def test_files_dropped_are_stored_once_and_bad_ones_say_why(bundle, tmp_path: Pa
     ]
     assert "lacks 'town'" in (folder.parent / "failed" / "bad.csv.txt").read_text()
     assert monitors.get(monitor.id).people == 50
-    assert (folder / "fresh.csv").exists()  # it may still be being written
+    assert (folder / "a fresh.csv").exists()  # the first looked at; it may still be being written
 
 
 def test_a_file_on_which_the_worker_keeps_dying_is_set_aside_and_keeps_nobody_waiting(
@@ -95,7 +91,7 @@ def test_a_file_on_which_the_worker_keeps_dying_is_set_aside_and_keeps_nobody_wa
     assert failed.exists()
     told = failed.with_name("bad.csv.txt").read_text()
     assert "could not be measured in 3 tries" in told
-    assert "process ended" in told
+    assert "used all the time" in told
     assert monitors.get(deadly.id).people == 0
     assert not list((bad.parent.parent / "tries").iterdir())
 
@@ -113,27 +109,27 @@ def test_a_file_that_ended_the_server_is_known_after_a_restart(
         def score(self, *_: object) -> None:
             raise Killed
 
+    take = partial(Ingest(monitors, Deadly()).take, monitor)
     for _ in range(3):
         with pytest.raises(Killed):
-            take_files(monitors, monitor.id, tmp_path / "monitors", Deadly())
-    [moved] = take_files(monitors, monitor.id, tmp_path / "monitors", Deadly())
+            take_files(path.parent, take)
+    [moved] = take_files(path.parent, take)
     assert moved.parent.name == "failed"
     assert "the server ended meanwhile" in moved.with_name("bad.csv.txt").read_text()
     assert not path.exists()
 
 
 def test_files_stay_while_the_database_is_locked(bundle, tmp_path: Path):
-    from audits.runs.storage.database import Database
-
     monitors = Monitors(Database(f"sqlite:///{tmp_path / 'evenhand.sqlite'}?timeout=0.1"))
     monitor, _ = monitors.create(bundle, name="m")
     path = drop(tmp_path, monitor, "good.csv", people(5)[COLUMNS])
+    take = partial(Ingest(monitors).take, monitor)
     with store_of(tmp_path).writing():
         for _ in range(5):
             with pytest.raises(RunFailed, match="locked"):
-                take_files(monitors, monitor.id, tmp_path / "monitors", Scorer())
+                take_files(path.parent, take)
     assert path.exists()
-    assert take_files(monitors, monitor.id, tmp_path / "monitors", Scorer())[0].parent.name == "done"
+    assert take_files(path.parent, take)[0].parent.name == "done"
     assert monitors.get(monitor.id).people == 5
 
 

@@ -24,7 +24,6 @@ from audits.models import Subject, make_subject, model_spec
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.scoring import Scorer
 from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
-from audits.sensitivity.monitor.models import FileModel
 
 catboost = pytest.importorskip("catboost")
 lightgbm = pytest.importorskip("lightgbm")
@@ -110,7 +109,7 @@ def test_a_file_travels_and_gives_the_audits_numbers(audited):
     frame = subject.data.frame.loc[found.people.index]
     rows = sent(frame, bundle.reads)
     assert {None} < {row["job"] for row in rows}, "the table says ?"
-    assert type(bundle.audited) is FileModel
+    assert bundle.audited.feeding is not None
     for scored in (bundle.score(frame), bundle.score(rows)):
         np.testing.assert_allclose(scored.score, found.people["score"], rtol=0, atol=1e-12)
         np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"], rtol=1e-9)
@@ -145,17 +144,21 @@ def test_values_with_names_of_their_own_are_given_back_to_the_model(tmp_path: Pa
 @pytest.mark.parametrize("audited", FILES, indirect=True)
 def test_a_file_that_cannot_be_opened_is_told_as_what_it_is(audited, monkeypatch):
     _, _, bundle = audited
-    text, weights = bundle.dump()
-    arrays = load(weights)
-    arrays["file"] = arrays["file"][:-1].copy()
-    changed = MonitorBundle.parse(text, save(arrays))
     row = dict.fromkeys(bundle.reads)
     with pytest.raises(InputError, match="must be the file that was audited"):
-        changed.score([row])
+        changed(bundle).score([row])
     module = {"XGBoost": "xgboost", "LightGBM": "lightgbm", "CatBoost": "catboost", "skops": "skops.io"}
     monkeypatch.setitem(sys.modules, module[bundle.audited.feeding["format"]], None)
     with pytest.raises(InputError, match=r"not installed; pip install 'evenhand\[boosters\]'"):
-        MonitorBundle.parse(text, weights).score([row])
+        MonitorBundle.parse(*bundle.dump()).score([row])
+
+
+def changed(bundle: MonitorBundle) -> MonitorBundle:
+    """Return the bundle with another file in it."""
+    text, weights = bundle.dump()
+    arrays = load(weights)
+    arrays["file"] = arrays["file"][:-1].copy()
+    return MonitorBundle.parse(text, save(arrays))
 
 
 @pytest.mark.parametrize("audited", ["m.json"], indirect=True)
@@ -193,10 +196,7 @@ def test_every_library_works_within_the_workers_limits(audited, scorer: Scorer):
 @pytest.mark.parametrize("audited", FILES, indirect=True)
 def test_that_a_file_is_another_one_is_no_fault_of_the_rows(audited, scorer: Scorer):
     _, _, bundle = audited
-    text, weights = bundle.dump()
-    arrays = load(weights)
-    arrays["file"] = arrays["file"][:-1].copy()
-    changed, columns = MonitorBundle.parse(text, save(arrays)), {name: [None] for name in bundle.reads}
+    columns, other = {name: [None] for name in bundle.reads}, changed(bundle)
     for _ in range(2):
         with pytest.raises(RunFailed, match="must be the file that was audited"):
-            scorer.score(f"changed {bundle.audited.feeding['sha256']}", changed, columns, 1)
+            scorer.score(f"changed {bundle.audited.feeding['sha256']}", other, columns, 1)

@@ -19,7 +19,6 @@ import sqlalchemy as sa
 from app.serving import webhook
 from audits.errors import InputError, RunFailed
 from audits.monitor import history, storage
-from audits.monitor.alarms import Message
 from audits.monitor.bundle import MonitorBundle, Scored
 from audits.monitor.detectors import read_head
 from audits.monitor.ingestion import read_arrow, read_json
@@ -27,7 +26,7 @@ from audits.monitor.monitors import Batch, Monitors, check_webhook
 from audits.monitor.profile import BatchContext
 from audits.monitor.tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, PREDICTIONS, STATES
 from audits.runs.storage.database import is_full
-from tests.monitor.conftest import ROW
+from tests.monitor.conftest import ROW, arrow, store_of
 from tests.sensitivity.conftest import people
 
 
@@ -211,8 +210,6 @@ def test_drift_is_of_everybody_and_does_not_depend_on_when_it_is_asked(monitors:
 
 
 def test_retention_removes_what_is_old_or_too_much(bundle, tmp_path: Path):
-    from tests.monitor.conftest import store_of
-
     now = [1e9]
     monitors = Monitors(store_of(tmp_path), clock=lambda: now[0])
     monitor, _ = monitors.create(bundle, name="m", keep_days=2, keep_people=5)
@@ -229,8 +226,6 @@ def test_retention_removes_what_is_old_or_too_much(bundle, tmp_path: Path):
 
 
 def test_a_database_that_is_gone_stores_nothing(bundle, tmp_path: Path):
-    from tests.monitor.conftest import store_of
-
     monitors = Monitors(store_of(tmp_path))
     monitor, _ = monitors.create(bundle, name="m")
     with sqlite3.connect(tmp_path / "evenhand.sqlite") as database:
@@ -252,8 +247,6 @@ def test_a_database_that_is_gone_stores_nothing(bundle, tmp_path: Path):
     ],
 )
 def test_bad_monitors_are_refused(bundle, tmp_path: Path, options, words):
-    from tests.monitor.conftest import store_of
-
     with pytest.raises(InputError, match=words):
         Monitors(store_of(tmp_path)).create(bundle, **{"name": "m", **options})
 
@@ -299,8 +292,6 @@ class Hook(http.server.BaseHTTPRequestHandler):
 @pytest.mark.parametrize("path", ["/alarm", "/away", "/none", "/endless"])
 def test_a_webhook_is_told_once_and_a_failure_stands_on_the_alarm(bundle, tmp_path, monkeypatch, path):
     """A redirect is not followed, and what is no HTTP, or never ends, fails like any other answer."""
-    from tests.monitor.conftest import store_of
-
     hook = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)
     threading.Thread(target=hook.serve_forever, daemon=True).start()
     host = f"127.0.0.1:{hook.server_port}"
@@ -343,10 +334,11 @@ def test_alarms_and_messages_of_earlier_versions_are_plain_alarms(monitors: Moni
     monitor, _ = monitors.create(bundle, name="m", people_between=500)
     monitors.store([batch(monitor, [True] * 60)])
     old = {"owner": "Ada", "snoozed": 9e9, "resolved": 1e9, "note": "feed", "told": "email: mailed"}
-    message = Message("x" * 32, monitor.id, 0, "email", "a@b.c", "{}", "waiting", 0, 1e9, 1e9, "")
+    names = ("id", "monitor", "place", "way", "address", "body", "state", "tries", "made", "due", "outcome")
+    values = ("x" * 32, monitor.id, 0, "email", "a@b.c", "{}", "waiting", 0, 1e9, 1e9, "")
     with monitors.database.writing() as connection:
         connection.execute(sa.update(CASES).where(CASES.c.monitor == monitor.id).values(**old))
-        connection.execute(sa.insert(MESSAGES), [vars(message)])
+        connection.execute(sa.insert(MESSAGES), [dict(zip(names, values, strict=True))])
     alarm = monitors.alarms(monitor.id)[0]
     assert (alarm.note, alarm.waits, alarm.lasts) == ("Owner: Ada. feed", False, False)
     delivery = webhook.Delivery()
@@ -379,41 +371,26 @@ def test_bad_json_is_named(body: bytes, words: str):
 
 
 def test_arrow_brings_the_same_as_json():
-    import pyarrow as pa
-
     rows = [ROW, {**ROW, "town": None, "skill": None}]
-    table = pa.Table.from_pylist([{**row, "id": str(place)} for place, row in enumerate(rows)])
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    found = read_arrow(sink.getvalue().to_pybytes(), ("skill", "height", "town"))
+    columns = {name: [row[name] for row in rows] for name in ROW}
+    body = arrow({**columns, "id": ["0", "1"]})
+    found = read_arrow(body, tuple(ROW))
     assert found.ids == ("0", "1")
-    assert (
-        found.columns == read_json(json.dumps({"rows": rows}).encode(), ("skill", "height", "town")).columns
-    )
+    assert found.columns == read_json(json.dumps({"rows": rows}).encode(), tuple(ROW)).columns
     with pytest.raises(InputError, match="must be an Arrow stream"):
         read_arrow(b"nothing of the sort", ("skill",))
     with pytest.raises(InputError, match="columns that are not read: 'height' or 'town'"):
-        read_arrow(sink.getvalue().to_pybytes(), ("skill",))
+        read_arrow(body, ("skill",))
 
 
 def test_an_arrow_body_that_unpacks_to_very_much_is_refused():
-    import pyarrow as pa
-
-    table = pa.table({"skill": pa.array(np.zeros(9000)), "blob": pa.array(["x" * 20_000] * 9000)})
-    sink = pa.BufferOutputStream()
-    options = pa.ipc.IpcWriteOptions(compression="zstd")
-    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
-        writer.write_table(table)
-    body = sink.getvalue().to_pybytes()
+    body = arrow({"skill": [0.0] * 9000, "blob": ["x" * 20_000] * 9000}, compression="zstd")
     assert len(body) < 2_000_000
     with pytest.raises(InputError, match="decompress to at most 64 MB"):
         read_arrow(body, ("skill",))
 
 
 def test_a_full_disk_is_told_apart_and_recovered_from(bundle, tmp_path: Path):
-    from tests.monitor.conftest import store_of
-
     database = store_of(tmp_path)
     monitors = Monitors(database)
     monitor, _ = monitors.create(bundle, name="m")

@@ -5,24 +5,17 @@ from __future__ import annotations
 import json
 import re
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from audits.monitor.monitors import Monitors
-from tests.monitor.conftest import ROW, Server, start, store_of
-
-SECRET = "let prometheus in"
+from tests.monitor.conftest import ROW, SECRET, Server, another
 
 
 @pytest.fixture(scope="module")
-def server(bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    home = tmp_path_factory.mktemp("reading")
-    monitor, token = Monitors(store_of(home)).create(bundle, name="=hiring", people_between=5000)
-    running = start(home, monitor, token, EVENHAND_METRICS_TOKEN=SECRET, EVENHAND_WEBHOOK_HOSTS="hooks.ours")
+def server(server: Server, bundle) -> Server:
+    running = another(server, bundle, name="=hiring", people_between=5000)
     loud = [{"skill": 400.0, "height": 9e9, "town": "moon"}] * 200
     status, answer = running.post(
         {
@@ -34,27 +27,28 @@ def server(bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]
     )
     assert status == 200, answer
     assert any("impossible values" in each for each in answer["notes"])
-    yield running
-    running.kill()
+    return running
 
 
-def call(server: Server, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:
-    head = {"Authorization": f"Bearer {token or server.token}", "Content-Type": "application/json"}
-    data = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
-    return server.ask(method, f"/api/v1/monitors/{server.monitor.id}{path}", data, head)
+def plain(server: Server, path: str, token: str) -> tuple[str, str]:
+    """Return the content type and text of an answer."""
+    head = {"Authorization": f"Bearer {token}"}
+    request = urllib.request.Request(f"http://127.0.0.1:{server.port}{path}", headers=head)
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return answer.headers["Content-Type"], answer.read().decode()
 
 
 def test_everything_that_was_seen_can_be_read(server: Server):
-    status, about = call(server, "GET", "")
+    status, about = server.call("GET", "")
     assert (status, about["name"]) == (200, "=hiring")
     assert sum(about["shares"].values()) == pytest.approx(1.0)
-    [stretch] = call(server, "GET", "/history")[1]["history"]
+    [stretch] = server.call("GET", "/history")[1]["history"]
     assert stretch["people"] == 200
-    found = call(server, "GET", "/alarms?state=waiting")[1]
+    found = server.call("GET", "/alarms?state=waiting")[1]
     assert found["waiting"] == len(found["alarms"])
     assert {"impossible", "repeats", "inputs"} <= {each["kind"] for each in found["alarms"]}
-    assert call(server, "GET", "/inputs")[1]["columns"]["height"]["impossible"] == 200
-    rates = {each["group"]: each for each in call(server, "GET", "/groups")[1]["groups"]}
+    assert server.call("GET", "/inputs")[1]["columns"]["height"]["impossible"] == 200
+    rates = {each["group"]: each for each in server.call("GET", "/groups")[1]["groups"]}
     assert rates["a"]["selection"]["value"] == 1.0
     assert rates["b"]["selection_gap"]["high"] < 0
     status, listed = server.ask("GET", "/api/v1/monitors", None, {"Authorization": f"Bearer {server.token}"})
@@ -63,56 +57,52 @@ def test_everything_that_was_seen_can_be_read(server: Server):
 
 def test_outcomes_are_noted_by_id(server: Server):
     outcomes = {"=a0": True, "=a1": False, "nobody": True}
-    status, answer = call(server, "PATCH", "/predictions", {"outcomes": outcomes})
+    status, answer = server.call("PATCH", "/predictions", {"outcomes": outcomes})
     assert (status, answer["noted"], answer["unknown"]) == (200, 2, ["nobody"])
-    assert call(server, "PATCH", "/predictions", {"outcomes": outcomes})[1]["before"] == 2
-    rates = {each["group"]: each for each in call(server, "GET", "/groups")[1]["groups"]}
+    assert server.call("PATCH", "/predictions", {"outcomes": outcomes})[1]["before"] == 2
+    rates = {each["group"]: each for each in server.call("GET", "/groups")[1]["groups"]}
     assert rates["a"]["outcomes"] == 1
 
 
 def test_an_alarm_is_acknowledged_with_a_note(server: Server):
-    [first, *_] = reversed(call(server, "GET", "/alarms")[1]["alarms"])
-    waiting = call(server, "GET", "/alarms")[1]["waiting"]
-    status, alarm = call(server, "PATCH", f"/alarms/{first['place']}", {"note": "feed broken"})
+    [first, *_] = reversed(server.call("GET", "/alarms")[1]["alarms"])
+    waiting = server.call("GET", "/alarms")[1]["waiting"]
+    status, alarm = server.call("PATCH", f"/alarms/{first['place']}", {"note": "feed broken"})
     assert (status, alarm["note"], alarm["acknowledged"] is None) == (200, "feed broken", False), alarm
-    assert call(server, "GET", "/alarms")[1]["waiting"] == waiting - 1
+    assert server.call("GET", "/alarms")[1]["waiting"] == waiting - 1
     assert not {"owner", "snoozed", "resolved"} & alarm.keys()
-    people = call(server, "GET", f"/people?alarm={first['place']}&most=5")[1]["people"]
+    people = server.call("GET", f"/people?alarm={first['place']}&most=5")[1]["people"]
     assert all(first["person"] <= each["person"] <= first["last_person"] for each in people)
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{server.port}/api/v1/monitors/{server.monitor.id}/alarms?format=csv",
-        headers={"Authorization": f"Bearer {server.token}"},
-    )
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        assert answer.headers["Content-Type"].startswith("text/csv")
-        assert "feed broken" in answer.read().decode()
+    kind, text = plain(server, f"/api/v1/monitors/{server.monitor.id}/alarms?format=csv", server.token)
+    assert kind.startswith("text/csv")
+    assert "feed broken" in text
 
 
 def test_tokens_have_scopes_and_end(server: Server):
     made = {}
     for scope in ("send", "read"):
-        status, made[scope] = call(server, "POST", "/tokens", {"scope": scope, "name": scope, "days": 30})
+        status, made[scope] = server.call("POST", "/tokens", {"scope": scope, "name": scope, "days": 30})
         assert status == 200
     send, read = made["send"]["token"], made["read"]["token"]
-    assert call(server, "POST", "/predictions", {"rows": [ROW]}, send)[0] == 200
-    status, answer = call(server, "GET", "/alarms", None, send)
+    assert server.call("POST", "/predictions", {"rows": [ROW]}, send)[0] == 200
+    status, answer = server.call("GET", "/alarms", None, send)
     assert (status, "may not read" in answer["error"]) == (403, True)
-    assert call(server, "GET", "/alarms", None, read)[0] == 200
-    assert call(server, "POST", "/predictions", {"rows": [ROW]}, read)[0] == 403
-    assert call(server, "POST", "/tokens", {"scope": "send"}, read)[0] == 403
-    assert "token" not in json.dumps([each["name"] for each in call(server, "GET", "/tokens")[1]["tokens"]])
-    assert call(server, "DELETE", f"/tokens/{made['send']['id']}")[0] == 200
-    assert call(server, "POST", "/predictions", {"rows": [ROW]}, send)[0] == 401
+    assert server.call("GET", "/alarms", None, read)[0] == 200
+    assert server.call("POST", "/predictions", {"rows": [ROW]}, read)[0] == 403
+    assert server.call("POST", "/tokens", {"scope": "send"}, read)[0] == 403
+    assert "token" not in json.dumps([each["name"] for each in server.call("GET", "/tokens")[1]["tokens"]])
+    assert server.call("DELETE", f"/tokens/{made['send']['id']}")[0] == 200
+    assert server.call("POST", "/predictions", {"rows": [ROW]}, send)[0] == 401
     old = server.token
     try:
-        server.token = call(server, "POST", "/tokens/rotate", {"hours": 0})[1]["token"]
-        assert call(server, "GET", "", None, old)[0] == 401
+        server.token = server.call("POST", "/tokens/rotate", {"hours": 0})[1]["token"]
+        assert server.call("GET", "", None, old)[0] == 401
     finally:
-        assert call(server, "GET", "")[0] == 200
+        assert server.call("GET", "")[0] == 200
 
 
 def test_a_webhook_is_changed(server: Server):
-    assert call(server, "PATCH", "", {"webhook": "http://hooks.ours/a"})[1]["webhook"]
+    assert server.call("PATCH", "", {"webhook": "http://hooks.ours/a"})[1]["webhook"]
     for bad in (
         {"webhook": "http://evil.example/"},
         {"webhook": "http://hooks.ours/a\r\nX: y"},
@@ -121,17 +111,21 @@ def test_a_webhook_is_changed(server: Server):
         {"token": 1},
         {},
     ):
-        assert call(server, "PATCH", "", bad)[0] == 422, bad
+        assert server.call("PATCH", "", bad)[0] == 422, bad
 
 
-def test_prometheus_is_let_in_by_its_token(server: Server):
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{server.port}/metrics", headers={"Authorization": f"Bearer {SECRET}"}
-    )
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        text = answer.read().decode()
+def test_prometheus_is_let_in_by_its_token_and_dashboard_and_rules_ask_for_what_there_is(server: Server):
+    _, text = plain(server, "/metrics", SECRET)
     assert f'evenhand_monitor_people_total{{monitor="{server.monitor.id}",name="=hiring"}} 20' in text
     assert server.ask("GET", "/metrics", None, {"Authorization": "Bearer \xe9"})[0] == 401
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    rules = yaml.safe_load((docs / "prometheus-rules.yml").read_text())
+    [group] = rules["groups"]
+    assert all({"alert", "expr", "labels", "annotations"} <= rule.keys() for rule in group["rules"])
+    for asked in ((docs / "grafana.json").read_text(), " ".join(rule["expr"] for rule in group["rules"])):
+        names = set(re.findall(r"evenhand_monitor_\w+", asked))
+        assert len(names) >= 4
+        assert all(f"\n{name}{{" in text for name in names)
 
 
 PAIR = {"rows": [ROW, ROW]}
@@ -171,7 +165,7 @@ PAIR = {"rows": [ROW, ROW]}
     ],
 )
 def test_what_is_wrong_is_told_and_changes_nothing(server: Server, method: str, path: str, body, where: str):
-    status, answer = call(server, method, path, body)
+    status, answer = server.call(method, path, body)
     assert (status, answer["error"].startswith(where)) == (422, True), answer
 
 
@@ -187,24 +181,8 @@ def test_what_is_wrong_is_told_and_changes_nothing(server: Server, method: str, 
     ],
 )
 def test_what_is_not_there_is_told(server: Server, method: str, path: str, body):
-    assert call(server, method, path, body)[0] == 404
+    assert server.call(method, path, body)[0] == 404
 
 
 def test_a_change_larger_than_16_kb_is_refused_unread(server: Server):
-    assert call(server, "PATCH", "/alarms/0", {"note": "x" * 20_000})[0] == 413
-
-
-def test_the_dashboard_and_the_alerting_rules_ask_for_what_there_is(server: Server):
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{server.port}/metrics", headers={"Authorization": f"Bearer {SECRET}"}
-    )
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        text = answer.read().decode()
-    docs = Path(__file__).resolve().parents[2] / "docs"
-    rules = yaml.safe_load((docs / "prometheus-rules.yml").read_text())
-    [group] = rules["groups"]
-    assert all({"alert", "expr", "labels", "annotations"} <= rule.keys() for rule in group["rules"])
-    for asked in ((docs / "grafana.json").read_text(), " ".join(rule["expr"] for rule in group["rules"])):
-        names = set(re.findall(r"evenhand_monitor_\w+", asked))
-        assert len(names) >= 4
-        assert all(f"\n{name}{{" in text for name in names)
+    assert server.call("PATCH", "/alarms/0", {"note": "x" * 20_000})[0] == 413

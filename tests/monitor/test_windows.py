@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -24,7 +23,7 @@ from audits.monitor.windows import file_name, is_window_of, needs_rows, take_win
 from audits.runs.execute import execute
 from audits.runs.registry import AUDITS
 from audits.runs.spec import parse_spec
-from tests.monitor.conftest import ROW, Server, start, store_of
+from tests.monitor.conftest import ROW, Server, another, store_of
 from tests.sensitivity.conftest import people
 
 SPACE = "0123456789abcdef" * 2
@@ -188,18 +187,8 @@ def test_columns_of_the_senders_own_names_are_kept_apart(kept):
 
 
 @pytest.fixture(scope="module")
-def server(bundle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    home = tmp_path_factory.mktemp("windows")
-    monitor, token = Monitors(store_of(home)).create(bundle, name="m", owner=SPACE, keep_rows=True)
-    running = start(home, monitor, token, EVENHAND_WORKERS="1")
-    yield running
-    running.kill()
-
-
-def ask(server: Server, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-    head = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
-    data = None if body is None else json.dumps(body).encode()
-    return server.ask(method, f"/api/v1/monitors/{server.monitor.id}{path}", data, head)
+def server(server: Server, bundle) -> Server:
+    return another(server, bundle, owner=SPACE, keep_rows=True)
 
 
 def test_a_service_has_a_window_audited_by_http(server: Server):
@@ -219,14 +208,14 @@ def test_a_service_has_a_window_audited_by_http(server: Server):
         ({"last": 10, "outcomes": True}, "whose outcome is not known"),
         ({}, "either the last N people or"),
     ):
-        status, answer = ask(server, "POST", "/audits", wrong)
+        status, answer = server.call("POST", "/audits", wrong)
         assert (status, words in answer["error"]) == (422, True), answer
-    assert ask(server, "GET", "/audits")[1] == {"audits": []}
-    status, answer = ask(server, "POST", "/audits", {"last": 200, "audits": ["groups"]})
+    assert server.call("GET", "/audits")[1] == {"audits": []}
+    status, answer = server.call("POST", "/audits", {"last": 200, "audits": ["groups"]})
     assert status == 200, answer
     assert answer["window"]["rows"] == 200
     for _ in range(600):
-        told = ask(server, "GET", f"/audits/{answer['audit']}")[1]
+        told = server.call("GET", f"/audits/{answer['audit']}")[1]
         if told["status"] != "running":
             break
         time.sleep(0.1)
@@ -234,8 +223,8 @@ def test_a_service_has_a_window_audited_by_http(server: Server):
     assert "the last 200 people" in told["window"]
     rates = {row["group"]: row["selection_rate"]["value"] for row in told["results"]["audits"][0]["table"]}
     assert rates == {"a": 1.0, "b": 0.0}
-    assert [each["audit"] for each in ask(server, "GET", "/audits")[1]["audits"]] == [answer["audit"]]
-    assert ask(server, "GET", "/audits/other")[0] == 404
+    assert [each["audit"] for each in server.call("GET", "/audits")[1]["audits"]] == [answer["audit"]]
+    assert server.call("GET", "/audits/other")[0] == 404
 
 
 _STRANGE = (
@@ -253,7 +242,7 @@ def test_hostile_windows_are_refused_with_a_reason(server: Server):
             if key == "title" and isinstance(strange, str) and len(strange) <= 200:
                 continue  # a title
             asked = {"last": 10, key: strange}
-            status, answer = ask(server, "POST", "/audits", asked)
+            status, answer = server.call("POST", "/audits", asked)
             assert 400 <= status < 500, (asked, status, answer)
             assert len(answer["error"]) > 10, asked
     for body in (
@@ -266,9 +255,7 @@ def test_hostile_windows_are_refused_with_a_reason(server: Server):
         b"\xff",
         b"[" * 50_000,
     ):
-        path = f"/api/v1/monitors/{server.monitor.id}/audits"
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {server.token}"}
-        status, answer = server.ask("POST", path, body, headers)
+        status, answer = server.call("POST", "/audits", body)
         assert (400 <= status < 500, bool(answer["error"])) == (True, True), (body[:20], status, answer)
 
 

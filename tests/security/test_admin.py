@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import json
 import logging
@@ -14,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 from starlette.routing import Route
+from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from app import jobs
@@ -97,18 +97,8 @@ def test_log_lines_are_json_with_the_id_of_the_request_and_no_tokens(monkeypatch
         return JSONResponse({})
 
     app = Starlette(routes=[Route(f"/{token}", broken)], middleware=[Middleware(logs.RequestLog)])
-    sent = []
-
-    async def send(message):
-        sent.append(message)
-
-    async def receive():
-        return {"type": "http.request", "body": b""}
-
-    headers = [(b"x-request-id", b"from-the-proxy")]
-    scope = {"type": "http", "method": "GET", "path": f"/{token}", "query_string": b"", "headers": headers}
-    asyncio.run(app({**scope, "root_path": "", "scheme": "http", "server": ("a", 1)}, receive, send))
-    assert (b"x-request-id", b"from-the-proxy") in sent[0]["headers"]
+    answer = TestClient(app).get(f"/{token}", headers={"X-Request-Id": "from-the-proxy"})
+    assert answer.headers["X-Request-Id"] == "from-the-proxy"
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [line["request"] for line in lines] == ["from-the-proxy"] * 2
     assert "ValueError" in lines[0]["exception"]

@@ -37,10 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_result_returns_to_the_list_once_the_database_is_back(tmp_path, monkeypatch):
-    rows = "".join(f"{'fm'[k % 2]},{k % 7},{int(k % 7 > 3)}\n" for k in range(80))
-    (tmp_path / "people.csv").write_text("sex,skill,hired\n" + rows)
-    data = {"path": "people.csv", "label": "hired", "favorable": 1, "protected": ["sex"]}
-    spec = {"data": data, "model": {"train": "logistic"}, "seed": 0, "audits": [{"groups": {}}]}
+    spec = spec_beside(tmp_path)
     monkeypatch.setattr(module, "_WAITS", (0.1,))
     kept = SavedRuns(tmp_path / "home")
     identity = kept.begin(spec, tmp_path, owner="somebody")

@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import select
 import socket
-import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
-from tests.free_port import free_port
+from tests.monitor.conftest import FULL_APP, start
 
-ROOT = Path(__file__).resolve().parents[2]
 _PROXY = "127.0.0.9"
 
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory):
-    number = free_port()
-    given = {"EVENHAND_HOME": str(tmp_path_factory.mktemp("home")), "EVENHAND_AUTH": "proxy"}
-    command = [sys.executable, "-m", "streamlit", "run", "app/server.py", f"--server.port={number}"]
-    server = subprocess.Popen(
-        [*command, "--server.address=127.0.0.1"],
-        cwd=ROOT,
-        env={**os.environ, **given, "EVENHAND_PROXIES": _PROXY},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        until = time.monotonic() + 120
-        while time.monotonic() < until:
-            try:
-                if ask(number, {}, path="/api/v1/health") == 200:
-                    break
-            except OSError:
-                time.sleep(0.2)
-        yield number
-    finally:
-        server.terminate()
-        server.wait(60)
+    settings = {"EVENHAND_AUTH": "proxy", "EVENHAND_PROXIES": _PROXY}
+    server = start(tmp_path_factory.mktemp("home"), None, "", FULL_APP, **settings)  # type: ignore[arg-type]
+    yield server.port
+    server.kill()
 
 
 def ask(port: int, headers: dict[str, str], source: str = "127.0.0.1", path: str = "/") -> int:

@@ -19,27 +19,31 @@ from audits.errors import InputError
 from audits.runs.storage.audit_log import AuditLog
 from audits.runs.storage.saved import SavedRuns
 
-_MARK = "Zanzibarensis"  # stands in every row of the table brought
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """Return a home with a worker that serves all tests here; each brings rows with a mark of its own."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "_executor", None)
+        patch.setenv("EVENHAND_WORKERS", "1")
+        patch.setenv("EVENHAND_HOME", str(home))
+        yield home
+        jobs.close()
 
 
-@pytest.fixture
-def base(tmp_path, monkeypatch, own_worker):
-    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
-
-
-def bring(owner: str) -> Workspace:
+def bring(owner: str, mark: str = "Atlantean") -> Workspace:
     space = Workspace(owner)
-    rows = "".join(f"{_MARK if k % 2 else 'Utopian'},{k % 9},{int(k % 9 > 4)}\n" for k in range(120))
+    rows = "".join(f"{mark if k % 2 else 'Utopian'},{k % 9},{int(k % 9 > 4)}\n" for k in range(120))
     path = space.add_file("people.csv", io.BytesIO(f"nation,skill,hired\n{rows}".encode()))
     draft = drafts.from_files([path], "upload")
     space.save_draft(drafts.with_data(draft, label="hired", favorable=1, protected=["nation"]))
     return space
 
 
-def run(space: Workspace) -> dict:
+def run(space: Workspace, mark: str = "Atlantean") -> dict:
     spec = {**space.draft()["spec"], "audits": [{"groups": {}}]}
-    made = jobs.submit(space, spec, f"About {_MARK}")
+    made = jobs.submit(space, spec, f"About {mark}")
     assert made.wait(120)
     assert made.status == "done", made.error
     for _ in range(200):  # the result goes among the saved audits in another thread
@@ -59,36 +63,37 @@ def holding(base: Path, text: str) -> list[str]:
 
 
 def test_a_deleted_workspace_leaves_no_byte(base):
-    space = bring(issue_token())
+    mark = "Zanzibarensis"  # stands in rows of the table brought
+    space = bring(issue_token(), mark)
     data, _ = jobs.data(space, space.draft()["spec"]["data"]).result(60)
     assert data.n == 120
-    run(space)
+    run(space, mark)
     Shares().make(space, 3)
-    assert holding(base, _MARK), "or the test could not fail"
+    assert holding(base, mark), "or the test could not fail"
     assert holding(base, space.token)
     deletion.erase(space)
-    assert not holding(base, _MARK)
+    assert not holding(base, mark)
     assert not holding(base, space.token)
 
 
 def test_a_deleted_audit_leaves_nothing_but_the_upload(base):
-    space = bring(issue_token())
-    spec = run(space)
+    space = bring(issue_token(), "Brobdingnagian")
+    spec = run(space, "Brobdingnagian")
     (saved,) = SavedRuns().list(owner=space.token)
     deletion.delete(space, saved.id)
-    left = holding(base, _MARK)
+    left = holding(base, "Brobdingnagian")
     assert all("/files/" in name for name in left), left
     assert not jobs.status_of(space, spec).finished
     assert not space.runs()
 
 
 def test_a_deleted_upload_takes_the_audits_made_with_it_along(base):
-    space = bring(issue_token())
-    run(space)
+    space = bring(issue_token(), "Lilliputian")
+    run(space, "Lilliputian")
     other = space.add_file("other.csv", io.BytesIO(b"a,b\n1,2\n"))
     _, path = space.files() if space.files()[0] == other else space.files()[::-1]
     assert deletion.delete_upload(space, path) == 1
-    assert not holding(base, _MARK)
+    assert not holding(base, "Lilliputian")
     assert space.files() == [other]
     assert space.draft() is None
     assert not SavedRuns().list(owner=space.token)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import stat
+from collections.abc import Mapping
 
 import pytest
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
+from starlette.testclient import TestClient
 
 from app.serving import api
 from app.serving.bind import check_address
@@ -28,29 +29,9 @@ def get():
 
     app = Starlette(routes=[*api.ROUTES, Route("/{path:path}", page)], middleware=api.MIDDLEWARE)
 
-    def ask(address: str) -> tuple[int, dict[str, str]]:
-        path, _, query = address.partition("?")
-        sent = []
-
-        async def receive():
-            return {"type": "http.request", "body": b"", "more_body": False}
-
-        async def send(message):
-            sent.append(message)
-
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": path,
-            "query_string": query.encode(),
-            "headers": [],
-            "root_path": "",
-            "scheme": "http",
-            "server": ("127.0.0.1", 80),
-        }
-        asyncio.run(app(scope, receive, send))
-        headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-        return sent[0]["status"], headers
+    def ask(address: str) -> tuple[int, Mapping[str, str]]:
+        answer = TestClient(app).get(address, follow_redirects=False)
+        return answer.status_code, answer.headers
 
     return ask
 

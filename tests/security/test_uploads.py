@@ -46,9 +46,10 @@ def test_a_viewer_brings_no_files_and_one_persons_tabs_count_together(monkeypatc
         pass
 
 
-@pytest.fixture
-def server(tmp_path):
-    running = start(tmp_path, None, "", FULL_APP, EVENHAND_UPLOADS_MB="30")  # type: ignore[arg-type]
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    home = tmp_path_factory.mktemp("home")
+    running = start(home, None, "", FULL_APP, EVENHAND_UPLOADS_MB="30")  # type: ignore[arg-type]
     yield running
     running.kill()
 

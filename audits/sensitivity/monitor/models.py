@@ -31,28 +31,30 @@ from audits.sensitivity.measurement.gradients import Measured, Status
 if TYPE_CHECKING:
     from audits.models import Model, Subject
 
-__all__ = ["MAX_BYTES", "CarriedModel", "FileModel", "TreeModel", "carry", "restore", "unpack"]
+__all__ = ["MAX_BYTES", "CarriedModel", "carry", "restore", "unpack"]
 
 
 @dataclass(frozen=True, eq=False)
 class CarriedModel:
-    """What every model that is carried along has.
+    """A model file, opened at the first score (in a server only in a worker process), or plain trees.
 
     Attributes
     ----------
+    own : dict
+        Plain data: ``counts`` (from `level_counts`), ``step`` (of finite differences, in standard
+        deviations), and ``trees`` (how rows become the matrix that they read) or ``feeding`` (from the
+        model's own: which format the file has, and what columns and answers mean).
+    arrays : dict of str to array
+        The trees, or the bytes of the file.
     favorable : (k,) bool
         Which of the model's scores count for the person.
-    counts : dict of str to list of float
-        From `level_counts`.
-    step : float
-        Of finite differences, in standard deviations.
     encoding : list of dict
         From `FeatureSpace.described`.
     """
 
+    own: dict[str, Any]
+    arrays: dict[str, np.ndarray] = field(repr=False)
     favorable: np.ndarray
-    counts: dict[str, list[float]]
-    step: float
     encoding: list[dict[str, Any]]
 
     @cached_property
@@ -61,17 +63,29 @@ class CarriedModel:
         return FeatureSpace.restored(self.encoding)
 
     @property
+    def feeding(self) -> dict[str, Any] | None:
+        """How a model file is fed; None for trees."""
+        return self.own.get("feeding")
+
+    @cached_property
+    def model(self) -> Any:
+        """The trees, or the opened file."""
+        if self.feeding is None:
+            return PlainTrees.restore(self.own["trees"], self.arrays)
+        return reopen(self.arrays[_file_name(self.feeding)].tobytes(), self.feeding)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """Raw columns that the model reads."""
-        raise NotImplementedError
+        return tuple(self.model.columns if self.feeding is None else self.feeding["columns"])
 
-    def _by_text(self, column: str) -> bool:  # noqa: ARG002
+    def _by_text(self, column: str) -> bool:
         """Whether the model tells the levels of a column apart by their text."""
-        return False
+        return self.feeding is None and self.model.inputs[self.columns.index(column)].levels is not None
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of the favorable outcome of raw rows, (n,)."""
-        raise NotImplementedError
+        return self.chance(self.model.score(frame))
 
     def chance(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability of the favorable outcome from those of all classes, (…, k) -> (…,)."""
@@ -121,99 +135,10 @@ class CarriedModel:
             self.columns,
             statuses,
             self.space,
-            step=self.step,
+            step=self.own["step"],
             literal=literal,
-            counts=self.counts,
+            counts=self.own["counts"],
         )
-
-    def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return all but `favorable` and `encoding` as plain data and arrays."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True, eq=False)
-class FileModel(CarriedModel):
-    """The file, and how it is fed.
-
-    Attributes
-    ----------
-    content : bytes
-        It is opened at the first score: in a server only in a worker process.
-    feeding : dict
-        From the model's own ``feeding``: which format it has, and what columns and answers mean.
-    """
-
-    content: bytes = field(repr=False)
-    feeding: dict[str, Any]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Raw columns that the model reads."""
-        return tuple(self.feeding["columns"])
-
-    @cached_property
-    def model(self) -> Any:
-        """The opened file."""
-        return reopen(self.content, self.feeding)
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of the favorable outcome of raw rows, (n,)."""
-        return self.chance(self.model.score(frame))
-
-    def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return all but `favorable` and `encoding` as plain data and arrays."""
-        own = {"feeding": self.feeding, "counts": self.counts, "step": self.step}
-        name = "file" if "format" in self.feeding else "onnx"
-        return own, {name: np.frombuffer(self.content, dtype=np.uint8)}
-
-    @classmethod
-    def restore(
-        cls,
-        own: Mapping[str, Any],
-        arrays: Mapping[str, np.ndarray],
-        favorable: np.ndarray,
-        encoding: list[dict[str, Any]],
-    ) -> FileModel:
-        """Rebuild what `dump` gave."""
-        content = arrays["file" if "format" in own["feeding"] else "onnx"].tobytes()
-        return cls(favorable, own["counts"], own["step"], encoding, content, own["feeding"])
-
-
-@dataclass(frozen=True, eq=False)
-class TreeModel(CarriedModel):
-    """The trees, and how rows become the matrix that they read."""
-
-    model: PlainTrees
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Raw columns that the model reads."""
-        return self.model.columns
-
-    def _by_text(self, column: str) -> bool:
-        """Whether the trees tell the levels of a column apart by their text."""
-        return self.model.inputs[self.columns.index(column)].levels is not None
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of the favorable outcome of raw rows, (n,)."""
-        return self.chance(self.model.score(frame))
-
-    def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return all but `favorable` and `encoding` as plain data and arrays."""
-        own = {"trees": self.model.describe(), "counts": self.counts, "step": self.step}
-        return own, self.model.arrays()
-
-    @classmethod
-    def restore(
-        cls,
-        own: Mapping[str, Any],
-        arrays: Mapping[str, np.ndarray],
-        favorable: np.ndarray,
-        encoding: list[dict[str, Any]],
-    ) -> TreeModel:
-        """Rebuild what `dump` gave."""
-        model = PlainTrees.restore(own["trees"], arrays)
-        return cls(favorable, own["counts"], own["step"], encoding, model)
 
 
 MAX_BYTES = 20_000_000
@@ -234,20 +159,20 @@ def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
     Returns
     -------
     dict
-        From `Carried.dump`, its arrays packed as text under ``arrays``; or ``refused``, a sentence.
+        `CarriedModel.own`, its arrays packed as text under ``arrays``; or ``refused``, a sentence.
     """
     model, space = subject.model, subject.space
-    counts, described = level_counts(z, space), space.described()
+    own, described = {"counts": level_counts(z, space), "step": step}, space.described()
     favorable = np.ones(1, dtype=bool) if model.classes is None else subject.favorable_classes
     content = b"" if model.classes is None else getattr(model, "content", b"")
     why = _why_not(subject)
     trees = _trees_of(model)
     if trees is not None:
-        own_trees = TreeModel(favorable, counts, step, described, trees)
-        packed = _pack(own_trees)
+        carried = CarriedModel({"trees": trees.describe(), **own}, trees.arrays(), favorable, described)
+        packed = _pack(carried)
         if len(packed["arrays"]) > MAX_BYTES:
             why = f"The trees of the {model.name} take more than {MAX_BYTES // 10**6} MB."
-        elif _scores_as(own_trees, subject, len(subject.scores)):
+        elif _scores_as(carried, subject, len(subject.scores)):
             return packed
         else:
             why = f"The {model.name} rebuilt from plain arrays gives other scores than the original."
@@ -256,19 +181,20 @@ def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
     if len(content) > MAX_BYTES:
         return {"refused": f"The {model.name} has more than {MAX_BYTES // 10**6} MB."}
     feeding = model.feeding()  # type: ignore[attr-defined]
-    own = FileModel(favorable, counts, step, described, content, feeding)
-    if not _scores_as(own, subject, _CHECKED):
+    file = {_file_name(feeding): np.frombuffer(content, dtype=np.uint8)}
+    carried = CarriedModel({"feeding": feeding, **own}, file, favorable, described)
+    if not _scores_as(carried, subject, _CHECKED):
         return {"refused": f"The {model.name}, asked about people by their values, gives other scores."}
-    return _pack(own)
+    return _pack(carried)
 
 
-def _scores_as(own: FileModel | TreeModel, subject: Subject, most: int) -> bool:
+def _scores_as(carried: CarriedModel, subject: Subject, most: int) -> bool:
     """Tell whether what is carried says of people's values what the model says of their rows."""
     # as of rows that nobody has in the data: what else single cells hold is not sent
     rows = subject.data.frame.head(most).rename_axis(index=None)
-    sent = rows[list(own.columns)].astype(object)
+    sent = rows[list(carried.columns)].astype(object)
     columns = {str(name): values.where(values.notna(), None).tolist() for name, values in sent.items()}
-    apart = own.score(own.frame(columns, len(rows))) - subject.probability_of(rows)
+    apart = carried.score(carried.frame(columns, len(rows))) - subject.probability_of(rows)
     return bool(np.abs(apart).max(initial=0.0) <= _EXACT)
 
 
@@ -294,13 +220,17 @@ def _why_not(subject: Subject) -> str:
     )
 
 
+def _file_name(feeding: Mapping[str, Any]) -> str:
+    """Return what a file is called among the arrays: that of ONNX, which came first, has no format."""
+    return "file" if "format" in feeding else "onnx"
+
+
 def _pack(carried: CarriedModel) -> dict[str, Any]:
     from safetensors.numpy import save
 
-    own, arrays = carried.dump()
-    weights = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    weights = save({name: np.ascontiguousarray(array) for name, array in carried.arrays.items()})
     return {
-        **own,
+        **carried.own,
         "favorable": carried.favorable.tolist(),
         "arrays": base64.b64encode(zlib.compress(weights, 6)).decode("ascii"),
     }
@@ -323,15 +253,20 @@ def restore(
     favorable: np.ndarray,
     encoding: list[dict[str, Any]],
 ) -> CarriedModel:
-    """Rebuild what `Carried.dump` gave; its space too, so that an encoding that is none is told at once.
+    """Rebuild a model; its space and trees too, so that what is damaged is told at once.
 
     Raises
     ------
     InputError, KeyError, TypeError, ValueError
         If it is damaged.
     """
-    kind = TreeModel if "trees" in own else FileModel
-    made = kind.restore(own, arrays, favorable, encoding)
+    kind = "trees" if "trees" in own else "feeding"
+    if kind == "trees":
+        mine = {name: array for name, array in arrays.items() if name.startswith(("trees.", "codes."))}
+    else:
+        name = _file_name(own["feeding"])
+        mine = {name: arrays[name]}
+    made = CarriedModel({name: own[name] for name in (kind, "counts", "step")}, mine, favorable, encoding)
     lacking = [name for name in made.columns if name not in made.space.columns]
     if lacking:
         raise InputError("bundle", "must encode every column that its model reads", lacking)

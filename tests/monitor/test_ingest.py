@@ -1,0 +1,195 @@
+"""Bodies on their way: what the web process reads itself, what is measured together, and what is traced."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from app.serving import tracing
+from app.serving.ingestion import MAX_IN_PROCESS, Ingest
+from audits.errors import InputError
+from audits.monitor.ingestion import read_json
+from audits.monitor.monitors import Monitors, StoredMonitor
+from audits.monitor.scoring import Scorer
+from audits.runs.executors.job import Run, RunError
+from tests.monitor.conftest import ROW, store_of
+
+_WORST = {
+    "objects": b'{"rows":[' + b",".join([b"{}"] * 5400) + b"]}",
+    "rows": b'{"rows":[' + b",".join([b'{"a":1}'] * 2000) + b"]}",
+    "deep": b'{"rows":' + b"[" * 16_000,
+    "lists": b'{"rows":[' + b"[]," * 5000 + b"1]}",
+    "digits": b'{"rows":[{"a":' + b"9" * 16_000 + b"}]}",
+    "keys": b'{"rows":[{' + b",".join(b'"%x":1' % number for number in range(1500)) + b"}]}",
+    "letters": b'{"rows":[{"a":"' + b"\\u0041" * 2600 + b'"}]}',
+    "ids": b'{"rows":[],"ids":[' + b"1," * 7900 + b"1]}",
+}
+
+
+@pytest.mark.parametrize("name", list(_WORST))
+def test_a_small_body_takes_no_more_than_a_megabyte_whatever_is_in_it(name):
+    body = _WORST[name]
+    assert len(body) <= MAX_IN_PROCESS
+    tracemalloc.start()
+    try:
+        read_json(body, ("a",))
+    except InputError:
+        pass
+    finally:
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert most < 1_000_000
+
+
+class Slow(Scorer):
+    """Notes how many people it is asked about at a time."""
+
+    def __init__(self, pause: float = 0.3) -> None:
+        super().__init__()
+        self.pause = pause
+        self.asked: list[int] = []
+
+    def score(self, identity, bundle, columns, people):
+        self.asked.append(people)
+        time.sleep(self.pause)
+        return super().score(identity, bundle, columns, people)
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_what_waits_is_measured_together(bundle, tmp_path: Path, wrong):
+    """A row that is wrong is its sender's alone."""
+    monitors, scorer = Monitors(store_of(tmp_path)), Slow()
+    monitor, _ = monitors.create(bundle, name="m")
+    service = Ingest(monitors, scorer, tick_seconds=60.0)
+    rows = [{**ROW, "skill": place / 10} for place in range(8)]
+    if wrong:
+        rows[5]["skill"] = "many"
+    bodies = [json.dumps({"rows": [row], "ids": [str(place)]}).encode() for place, row in enumerate(rows)]
+
+    async def send() -> list:
+        asked = [service.answer(monitor, body, "json", None) for body in bodies]
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    service.start()
+    try:
+        answers = asyncio.run(send())
+    finally:
+        service.close()
+    refused = [place for place, each in enumerate(answers) if isinstance(each, InputError)]
+    assert refused == ([5] if wrong else [])
+    assert max(scorer.asked) > 1, "who waits is measured with others"
+    assert sum(scorer.asked) == 8 or wrong
+    for place, answer in enumerate(answers):
+        if place not in refused:
+            [row] = answer["rows"]
+            assert row["id"] == str(place)
+            assert row["sensitivity"] == pytest.approx(bundle.score([rows[place]]).sensitivity[0])
+    assert monitors.get(monitor.id).people == 8 - len(refused)
+
+
+def test_who_sends_without_pause_keeps_nobody_waiting(bundle, tmp_path: Path):
+    """More monitors than threads are at work, each with a request that waits whenever another is done."""
+    monitors = Monitors(store_of(tmp_path))
+    made = [monitors.create(bundle, name="m")[0] for _ in range(5)]
+    service = Ingest(monitors, Slow(0.02), tick_seconds=60.0)
+    body, over = json.dumps({"rows": [ROW]}).encode(), []
+
+    async def flood(monitor: StoredMonitor) -> None:
+        while not over:
+            await service.answer(monitor, body, "json", None)
+
+    async def send() -> None:
+        floods = [asyncio.create_task(flood(monitor)) for monitor in made[:4] for _ in range(3)]
+        await asyncio.sleep(0.3)
+        await asyncio.wait_for(service.answer(made[4], body, "json", None), 30)
+        over.append(True)
+        await asyncio.gather(*floods)
+
+    service.start()
+    try:
+        asyncio.run(send())
+    finally:
+        service.close()
+    assert monitors.get(made[4].id).people == 1
+
+
+@pytest.fixture
+def spans() -> Iterator[InMemorySpanExporter]:
+    exporter = InMemorySpanExporter()
+    tracing.set_up(exporter)
+    yield exporter
+    tracing.close()
+
+
+def sent(service: Ingest, *bodies: dict) -> None:
+    async def go() -> None:
+        for body in bodies:
+            with contextlib.suppress(InputError):
+                await service.answer(monitor, json.dumps(body).encode(), "json", None)
+
+    [monitor] = [service.monitors.get(each) for each in service.monitors.identities()]
+    service.start()
+    try:
+        asyncio.run(go())
+    finally:
+        service.close()
+
+
+def test_a_batch_is_traced_without_anything_of_anybody(bundle, forest, tmp_path, spans):
+    for place, each in enumerate((bundle, forest)):
+        home = tmp_path / str(place)
+        home.mkdir()
+        monitors = Monitors(store_of(home))
+        monitor, token = monitors.create(each, name="Secret desk")
+        row = {**ROW, "skill": 0.123456, "town": "north"}
+        wrong = {**row, "skill": "Jane Doe"}
+        good = {"rows": [row, row], "ids": ["Jane Doe", "b"], "persons": ["Jane Doe", "c"]}
+        sent(Ingest(monitors), good, {"rows": [wrong]})
+        found = {each.name: each for each in spans.get_finished_spans()}
+        assert set(found) == {"monitor.batch", "monitor.score", "monitor.store"}
+        batches = [each for each in spans.get_finished_spans() if each.name == "monitor.batch"]
+        assert batches[0].attributes["people"] == 2
+        assert batches[1].status.description == "InputError"
+        [score] = [
+            each
+            for each in spans.get_finished_spans()
+            if each.name == "monitor.score" and each.parent.span_id == batches[0].context.span_id
+        ]
+        assert score.attributes["people"] == 2
+        told = " ".join(each.to_json() for each in spans.get_finished_spans())
+        assert monitor.id[:8] in told
+        for secret in ("Jane", "Doe", "0.123456", "north", "Secret desk", monitor.id, token):
+            assert secret not in told
+        spans.clear()
+
+
+def test_a_run_is_traced_until_it_is_over(spans):
+    run = Run("0123456789abcdef", None)
+    tracing.follow(run, ["groups", "flipset"])
+    assert not spans.get_finished_spans()
+    run.begin()
+    run.fail(RunError("failed", "It read Jane Doe."))
+    [found] = spans.get_finished_spans()
+    assert dict(found.attributes) == {"run": "01234567", "audits": ("groups", "flipset"), "status": "failed"}
+    assert "Jane" not in found.to_json()
+
+
+def test_nothing_is_traced_unasked(monkeypatch):
+    for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    tracing.set_up()
+    assert tracing._provider is None
+    with tracing.span("monitor.batch", people=1) as told:
+        told["alarms"] = 0
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    tracing.set_up()
+    assert tracing._provider is not None
+    tracing.close()
