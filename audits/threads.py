@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["one_thread"]
+__all__ = ["one_thread", "one_torch_thread"]
 
 
 def one_thread(only: str | None = None) -> AbstractContextManager[Any]:
@@ -19,3 +20,16 @@ def one_thread(only: str | None = None) -> AbstractContextManager[Any]:
 @functools.cache
 def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Have torch compute on one thread within."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

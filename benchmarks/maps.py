@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from audits.data import FeatureSpace, data_spec, load_data, public_section  # noqa: E402
+from audits.models.networks.dense import Dense  # noqa: E402
 from audits.transport.maps import (  # noqa: E402
     MAPS,
     EntropicMap,
@@ -30,7 +31,6 @@ from audits.transport.maps import (  # noqa: E402
     mean_cost,
     regression_gaps,
 )
-from audits.transport.maps.networks import layers  # noqa: E402
 from audits.transport.maps.wgan import Wgan  # noqa: E402
 from benchmarks.samples import hiring  # noqa: E402
 
@@ -42,23 +42,19 @@ class TorchTwin:
         import torch
 
         self.torch, self.clip, self.transport_weight = torch, clip, transport_weight
-        d, width = gan.widths[0], gan.widths[1]
-        self.generator = self._module(gan.generator, (d, width, width, d))
-        self.critic = self._module(gan.critic, (d, width, width, 1))
+        self.generator, self.critic = self._module(gan.generator), self._module(gan.critic)
         settings = {"lr": rate, "alpha": 0.9, "eps": 1e-7}
         self.descend_generator = torch.optim.RMSprop(self.generator.parameters(), **settings)
         self.descend_critic = torch.optim.RMSprop(self.critic.parameters(), **settings)
 
-    def _module(self, flat: np.ndarray, widths: tuple[int, ...]):
+    def _module(self, net: Dense):
         nn = self.torch.nn
-        module = nn.Sequential(
-            nn.Linear(*widths[:2]), nn.ReLU(), nn.Linear(*widths[1:3]), nn.ReLU(), nn.Linear(*widths[2:])
-        )
+        linear = [nn.Linear(*weights.shape) for weights in net.weights]
         with self.torch.no_grad():
-            for layer, (weights, bias) in zip(module[::2], layers(flat, widths), strict=True):
+            for layer, weights, bias in zip(linear, net.weights, net.biases, strict=True):
                 layer.weight.copy_(self.torch.from_numpy(weights.T.copy()))
                 layer.bias.copy_(self.torch.from_numpy(bias.copy()))
-        return module
+        return nn.Sequential(linear[0], nn.ReLU(), linear[1], nn.ReLU(), linear[2])
 
     def critic_step(self, real: np.ndarray, source: np.ndarray) -> float:
         """One critic step: two updates, then clipping."""
@@ -96,7 +92,7 @@ def one_pass(
         losses = [player.critic_step(real, people) for real, people in zip(target, source, strict=True)]
         return [*losses, player.generator_step(last)]
     size = len(last)
-    generated = player.generate(source.reshape(-1, source.shape[2]))
+    generated, _ = player.generate(source.reshape(-1, source.shape[2]))
     losses = [player.critic_step(real, generated[k * size : (k + 1) * size]) for k, real in enumerate(target)]
     return [*losses, player.generator_step(last)]
 

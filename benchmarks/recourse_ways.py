@@ -79,7 +79,7 @@ def main(people: int) -> None:
     coupling = exact_coupling(
         subject.scores[rejected.positions, None], subject.scores[accepted, None], cost="l2_squared"
     )
-    goal = coupling.barycenter(encoded[accepted])
+    goal = coupling.average(encoded[accepted])
     way = RecoursePath(subject, options, actions, rejected, accepted, encoded[rejected.positions], goal)
     ours = find_ways(way, np.random.default_rng(0))
     seconds = time.perf_counter() - start

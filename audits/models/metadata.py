@@ -86,15 +86,11 @@ def _quality(subject: Subject) -> dict[str, Any] | None:
     if y is None:
         return None
     scores, decisions, design = subject.scores, subject.decisions, subject.data.design
-    right, area, loss = (
-        (
-            accuracy(decisions, y, weights),
-            None if subject.score_kind == "label" else area_under_curve(scores, y, weights),
-            log_loss(scores, y, weights) if subject.score_kind == "probability" else None,
-        )
-        if design is None
-        else by_design(design, scores, decisions, y)
-    )
+    if design is not None:
+        right, area, loss = by_design(design, scores, decisions, y)
+    else:
+        right, area = accuracy(decisions, y, weights), area_under_curve(scores, y, weights)
+        loss = log_loss(scores, y, weights)  # of no probabilities it is none, and left out
     found: dict[str, Estimate | None] = {
         "accuracy": right,
         "auc": None if subject.score_kind == "label" else area,

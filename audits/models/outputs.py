@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
 
 __all__ = [
-    "Classifier", "Numbers", "Regressor", "check_labels", "class_scores", "classifier", "number_sign",
+    "Classifier", "Numbers", "Regressor", "check_labels", "classifier", "number_sign",
     "restored_classifier", "zipmap_keys",
 ]  # fmt: skip
 
@@ -134,9 +134,23 @@ class Classifier(OnSource):
         return self.read(self.source.ask(frame), frame)
 
     def read(self, answers: Any, frame: pd.DataFrame) -> np.ndarray:
-        """Return what the source answered for the rows of `frame` as `score` does."""
+        """Return what the source answered for the rows of `frame` as `score` does.
+
+        Parameters
+        ----------
+        answers : array (n,), (n, 1), (n, k), or list of n dictionaries
+        """
         width = 1 if self.classes is None else len(self.classes)
-        return class_scores(answers, frame, self.name, width=width, labels=self.labels, logits=self.logits)
+        if self.labels is not None:
+            return one_hot(answers, self.labels, width, self.name)
+        if self.logits:
+            answers = probabilities_of(answers, self.name)
+        scores = read_probabilities(answers, frame, self.name)
+        if scores.ndim == 1:
+            return scores if width == 1 else np.column_stack([1.0 - scores, scores])
+        if scores.shape[1] != width:
+            raise InputError(self.name, f"must give {width} probabilities a person", scores.shape[1])
+        return scores
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -232,43 +246,6 @@ def one_number(answers: Any, frame: pd.DataFrame, name: str) -> np.ndarray:
     if isinstance(answers, list) or answers.dtype == object or answers.size != len(frame):
         raise InputError(name, "must give one number a person", answers[0] if len(answers) else "nothing")
     return check_scores(answers.reshape(-1), frame, name)
-
-
-def class_scores(
-    answers: Any,
-    frame: pd.DataFrame,
-    name: str,
-    *,
-    width: int,
-    labels: Mapping[str, int] | None,
-    logits: bool,
-) -> np.ndarray:
-    """Return the probability of each of `width` classes, (n, width); (n,) of a single one.
-
-    Parameters
-    ----------
-    answers : array (n,), (n, 1), (n, k), or list of n dictionaries
-        What the source gave for the rows of `frame`.
-    labels : mapping, optional
-        The column of each label, where it gives labels.
-    logits : bool
-        Whether it gives log-odds.
-
-    Raises
-    ------
-    InputError
-        If they are no probabilities, not of so many classes, or no known label.
-    """
-    if labels is not None:
-        return one_hot(answers, labels, width, name)
-    if logits:
-        answers = probabilities_of(answers, name)
-    scores = read_probabilities(answers, frame, name)
-    if scores.ndim == 1:
-        return scores if width == 1 else np.column_stack([1.0 - scores, scores])
-    if scores.shape[1] != width:
-        raise InputError(name, f"must give {width} probabilities a person", scores.shape[1])
-    return scores
 
 
 def probabilities_of(values: np.ndarray | list[dict[Any, float]], name: str) -> np.ndarray:

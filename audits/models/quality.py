@@ -81,12 +81,8 @@ def outscoring(scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float 
     m, n = float(weights[y].sum()), float(weights[~y].sum())
     if m <= 0 or n <= 0:
         return None
-    order = np.argsort(scores[~y], kind="stable")
-    others = scores[~y][order]
-    mass = np.concatenate([[0.0], np.cumsum(weights[~y][order])])
-    below = mass[np.searchsorted(others, scores[y], "left")]
-    not_above = mass[np.searchsorted(others, scores[y], "right")]
-    return float(np.clip((weights[y] * (below + not_above)).sum() / (2 * m * n), 0.0, 1.0))
+    outscored = _outscored(scores[y], scores[~y], weights[~y])
+    return float(np.clip((weights[y] * outscored).sum() / (2 * m * n), 0.0, 1.0))
 
 
 def log_loss(scores: np.ndarray, y: np.ndarray, weights: np.ndarray, *, level: float = 0.05) -> Estimate:
@@ -138,7 +134,8 @@ def _area_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: fl
     total = float(design.weights.sum())
     parts = np.empty(len(y))
     for own, sign in ((y, 1.0), (~y, -1.0)):
-        placed = _midrank(sign * scores[own], sign * scores[~own], design.weights[~own])
+        outscored = _outscored(sign * scores[own], sign * scores[~own], design.weights[~own])
+        placed = outscored / (2 * design.weights[~own].sum())
         parts[own] = area + (placed - area) * total / float(design.weights[own].sum())
     error, freedom, method = _spread(design, parts, level)
     if not error > 0 or not 0 < area < 1:
@@ -150,13 +147,12 @@ def _area_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: fl
     return Estimate(area, float(low), float(high), float(freedom + 1), method)
 
 
-def _midrank(scores: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Share of `others` whom each of `scores` exceeds, ties counting half."""
+def _outscored(scores: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Twice the weight of those `others` whom each of `scores` exceeds, ties counting half."""
     order = np.argsort(others, kind="stable")
     mass = np.concatenate([[0.0], np.cumsum(weights[order])])
-    below = mass[np.searchsorted(others[order], scores, "left")]
-    not_above = mass[np.searchsorted(others[order], scores, "right")]
-    return (below + not_above) / (2 * mass[-1])
+    below, not_above = (mass[np.searchsorted(others[order], scores, side)] for side in ("left", "right"))
+    return below + not_above
 
 
 def _loss_by_design(design: Design, losses: np.ndarray, level: float) -> Estimate:

@@ -222,19 +222,20 @@ class Subject:
             return self.model
         if hasattr(self.model, "number") or not self.model.invents:
             return None
-        from audits.models.networks.exact import differentiable
+        from audits.models.networks.exact import exact
 
         favorable = np.array([False, True]) if self.model.classes is None else self.favorable_classes
-        return differentiable(self.model, favorable, self.probabilities, self.data.frame, self.space)
+        return exact(self.model, favorable, self.probabilities, self.data.frame, self.space)
 
     @cached_property
     def regression(self) -> Any:
         """Of a model of a number what gives `design` and `regression`, checked; None where nothing does."""
         if not hasattr(self.model, "number") or hasattr(self.model, "regression"):
             return self.model if hasattr(self.model, "regression") else None
-        from audits.models.networks.exact import regression_of
+        from audits.models.networks.exact import exact
 
-        return regression_of(self.model, self.data.frame, self.space)
+        numbers = self.model.number(self.data.frame)
+        return exact(self.model, None, numbers, self.data.frame, self.space)
 
     @cached_property
     def splits(self) -> dict[str, np.ndarray] | None:

@@ -86,7 +86,7 @@ def recourse(
         a=people.weights,
         b=every[accepted],
     )
-    start, goal = encoded[people.positions], coupling.barycenter(encoded[accepted])
+    start, goal = encoded[people.positions], coupling.average(encoded[accepted])
     literal = options.interpolation == "literal"
     between = between_people(subject, options, actions, people.frame) if literal else None
     way = RecoursePath(subject, options, actions, people, accepted, start, goal, between)

@@ -124,16 +124,22 @@ def scale_points(
     """Return both sets of points scaled so that the unweighted cost is the weighted one."""
     if weights is None:
         return x, y
-    weights = finite("feature_weights", weights)
-    if weights.shape != x.shape[1:]:
-        raise InputError(
-            "feature_weights", f"must hold one number for each of the {x.shape[1]:,} features", weights.shape
-        )
-    if (weights < 0).any():
-        raise InputError("feature_weights", "must be at least 0", float(weights.min()))
+    weights = checked_feature_weights(weights, x.shape[1])
     factor = weights if cost in {"l1", "l1_squared"} else np.sqrt(weights)
     with np.errstate(over="ignore"):
         return x * factor, y * factor
+
+
+def checked_feature_weights(weights: np.ndarray, features: int) -> np.ndarray:
+    """Return weights of the `features` in a cost, (d,) finite and at least 0."""
+    weights = finite("feature_weights", weights)
+    if weights.shape != (features,):
+        raise InputError(
+            "feature_weights", f"must hold one number for each of the {features:,} features", weights.shape
+        )
+    if (weights < 0).any():
+        raise InputError("feature_weights", "must be at least 0", float(weights.min()))
+    return weights
 
 
 def inner_metric(cost: Cost) -> Literal["cityblock", "sqeuclidean"]:

@@ -1,4 +1,4 @@
-"""A coupling of two weighted sets of points, and the certificate that it is the cheapest one."""
+"""A coupling of two weighted sets of points, with the duals and the slack that prove it the cheapest one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from audits.errors import InputError
-from audits.transport.atoms import Atoms, checked_weights
-from audits.transport.blocks import CostBlocks, threads
-from audits.transport.costs import Cost, checked_points, gathered_cost, scale_points
+from audits.transport.atoms import Atoms
 
-__all__ = ["Certificate", "Coupling", "Solution", "certify"]
+__all__ = ["Coupling", "Solution"]
 
 _MAX_ENTRIES = 1 << 28  # 3 GB as a sparse matrix
 
@@ -43,10 +41,6 @@ class Coupling:
         Certificate, at least 0: `cost` is above the least possible cost by at most this much.
     method : str
         "closed form in one dimension", "restricted network simplex" or "dense network simplex".
-    rounds : int
-        Times that a network simplex was run; 0 for the closed form.
-    pairs : int
-        Pairs of atoms that the last run was given.
     """
 
     source: Atoms
@@ -57,8 +51,6 @@ class Coupling:
     dual_target: np.ndarray
     slack: float
     method: str
-    rounds: int
-    pairs: int
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -119,16 +111,12 @@ class Coupling:
         means[self.source.shares == 0] = np.nan
         return means.reshape(len(self.source.of), *values.shape[1:])
 
-    def barycenter(self, y: np.ndarray) -> np.ndarray:
-        """Return the mean counterpart of each source point, (n, d), for target points `y` (m, d)."""
-        return self.average(y)
-
 
 class Solution(NamedTuple):
     """A coupling of k and l atoms with its proof.
 
     `mass` on the pairs ``(i, j)`` sums to 1; `u` (k,) and `v` (l,) are feasible for all pairs; `cost` is at
-    most `slack` above the least possible one. The last three are as in `Coupling`.
+    most `slack` above the least possible one. `method` is as in `Coupling`.
     """
 
     i: np.ndarray
@@ -139,73 +127,6 @@ class Solution(NamedTuple):
     cost: float
     slack: float
     method: str
-    rounds: int
-    pairs: int
-
-
-class Certificate(NamedTuple):
-    """What `certify` found: all three are 0, up to rounding, for the cheapest coupling."""
-
-    slack: float
-    """The plan's cost is above the least possible one by at most this much."""
-    marginal_error: float
-    """Largest difference between a row or column sum and the normalized weight."""
-    most_negative: float
-    """How far below 0 the smallest entry of the plan lies."""
-
-
-def certify(
-    x: np.ndarray,
-    y: np.ndarray,
-    plan: sparse.sparray,
-    dual_source: np.ndarray,
-    *,
-    cost: Cost = "l1_squared",
-    a: np.ndarray | None = None,
-    b: np.ndarray | None = None,
-    feature_weights: np.ndarray | None = None,
-) -> Certificate:
-    """Check a coupling from scratch, looking at every pair of points; uses nothing that made it.
-
-    Any source duals give a valid bound: they are completed to feasible ones by the c-transform
-    ``v_j = min_i c_ij - u_i`` over all pairs, and the value of feasible duals is never above the cost of any
-    plan with these marginals (weak duality).
-
-    Parameters
-    ----------
-    x, y : (n, d) and (m, d) arrays
-        The points.
-    plan : (n, m) sparse array
-        Masses to check, summing to 1.
-    dual_source : (n,) array
-        Dual values of the source points, in units of cost.
-    cost, a, b, feature_weights
-        As in `exact_coupling`.
-
-    Returns
-    -------
-    Certificate
-
-    Raises
-    ------
-    InputError
-        As `exact_coupling`; also if `plan` or `dual_source` has the wrong shape.
-    """
-    x, y = checked_points(x, y)
-    a, b = checked_weights("a", a, len(x)), checked_weights("b", b, len(y))
-    if plan.shape != (len(x), len(y)):
-        raise InputError("plan", f"must have shape ({len(x)}, {len(y)})", plan.shape)
-    if np.shape(dual_source) != (len(x),):
-        raise InputError("dual_source", f"must have shape ({len(x)},)", np.shape(dual_source))
-    x, y = scale_points(x, y, cost, feature_weights)
-    a, b = a / a.sum(), b / b.sum()
-    with threads() as pool:
-        parts = CostBlocks.build(y, x, cost).each(lambda _, c: (c - dual_source).min(axis=1), pool)
-    entries = sparse.coo_array(plan)
-    primal = gathered_cost(x, y, entries.row, entries.col, cost) @ entries.data
-    dual = a @ dual_source + b @ np.concatenate(parts)
-    error = max(np.abs(plan.sum(axis=1) - a).max(), np.abs(plan.sum(axis=0) - b).max())
-    return Certificate(float(primal - dual), float(error), float(max(0.0, -entries.data.min(initial=0.0))))
 
 
 def _membership(atoms: Atoms) -> sparse.csr_array:

@@ -97,8 +97,6 @@ def exact_coupling(
         dual_target=v[target.of] * unit,
         slack=solution.slack * unit,
         method=solution.method,
-        rounds=solution.rounds,
-        pairs=solution.pairs,
     )
 
 

@@ -64,6 +64,4 @@ def match_in_order(
         cost=primal,
         slack=max(0.0, primal - dual),
         method="closed form in one dimension",
-        rounds=0,
-        pairs=len(cuts),
     )

@@ -129,12 +129,10 @@ def _dense(problem: _Problem) -> Solution | None:
     if basis is None:
         return None
     u = lowest(problem.forward, basis.v, problem.pool)
-    return _pack(problem, basis, u, basis.v, "dense network simplex", 1, len(basis.u) * len(basis.v))
+    return _pack(problem, basis, u, basis.v, "dense network simplex")
 
 
-def _pack(
-    problem: _Problem, basis: Basis, u: np.ndarray, v: np.ndarray, method: str, rounds: int, pairs: int
-) -> Solution:
+def _pack(problem: _Problem, basis: Basis, u: np.ndarray, v: np.ndarray, method: str) -> Solution:
     cost = problem.cost(basis)
     return Solution(
         i=basis.i,
@@ -145,8 +143,6 @@ def _pack(
         cost=cost,
         slack=max(0.0, cost - problem.value(u, v)),
         method=method,
-        rounds=rounds,
-        pairs=pairs,
     )
 
 
@@ -211,7 +207,7 @@ def _rounds(problem: _Problem, v: np.ndarray, goal: float, progress: Progress) -
         limit = _USEFUL * problem.largest_use(cost - problem.value(u, v))
         useful = forward.pairs(i, j) - u[i] - v[j] <= limit
         pairs = _union(pairs[useful], basis.i * columns + basis.j, added)
-    return _pack(problem, basis, best[1], best[2], "restricted network simplex", number, len(pairs))
+    return _pack(problem, basis, best[1], best[2], "restricted network simplex")
 
 
 def _first_pairs(problem: _Problem, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

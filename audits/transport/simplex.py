@@ -35,38 +35,25 @@ def solve_pairs(
     `supply` (k,) and `demand` (l,) are whole numbers above 0 with equal sums. Returns None if the solver
     finds no flow or does not vouch for its own: never a wrong one.
     """
-    factor = _factor(costs)
-    matrix = sparse.coo_array((costs * factor, (i, j)), shape=(len(supply), len(demand)))
-    plan, log = _emd(supply, demand, matrix)
-    return _checked_basis(
-        supply, demand, plan.row.astype(np.intp), plan.col.astype(np.intp), plan.data, log, factor
-    )
+    return _solve(supply, demand, sparse.coo_array((costs, (i, j)), shape=(len(supply), len(demand))))
 
 
 def solve_matrix(supply: np.ndarray, demand: np.ndarray, costs: np.ndarray) -> Basis | None:
     """Find the cheapest flow over all pairs for `costs` (k, l), at least 0; as `solve_pairs`."""
-    factor = _factor(costs)
-    plan, log = _emd(supply, demand, costs * factor)
-    i, j = np.nonzero(plan)
-    return _checked_basis(supply, demand, i, j, plan[i, j], log, factor)
+    return _solve(supply, demand, costs)
 
 
-def _factor(costs: np.ndarray) -> float:
-    """Return the power of two that brings the largest cost near `_MAX`: exact, so that ties stay ties."""
-    largest = float(costs.max())
-    return _MAX / 2.0 ** np.ceil(np.log2(largest)) if largest > 0 else 1.0
+def _solve(supply: np.ndarray, demand: np.ndarray, costs: Any) -> Basis | None:
+    """Solve for a matrix or a sparse one, and pack the answer if it is one.
 
-
-def _checked_basis(
-    supply: np.ndarray,
-    demand: np.ndarray,
-    i: np.ndarray,
-    j: np.ndarray,
-    flow: np.ndarray,
-    log: dict[str, Any],
-    factor: float,
-) -> Basis | None:
-    """Pack the answer if it is one: flows of whole numbers below 2**53 add up exactly, or are wrong."""
+    Costs are multiplied by the power of two that brings the largest near `_MAX`: exact, so that ties stay
+    ties. Flows of whole numbers below 2**53 add up exactly, or are wrong.
+    """
+    largest = float((costs.data if sparse.issparse(costs) else costs).max())
+    factor = _MAX / 2.0 ** np.ceil(np.log2(largest)) if largest > 0 else 1.0
+    found, log = _emd(supply, demand, costs * factor)
+    plan = sparse.coo_array(found)
+    i, j, flow = plan.row.astype(np.intp), plan.col.astype(np.intp), plan.data
     balanced = (
         log["result_code"] == _OPTIMAL
         and (flow > 0).all()

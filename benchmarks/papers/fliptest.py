@@ -229,7 +229,7 @@ def counterparts(kind: str, d: int, seed: int) -> np.ndarray:
     x, y = rng.normal(size=(2, PEOPLE, d))
     x[0], x[1] = 0.0, 1.0
     if kind == "exact":
-        return np.asarray(exact_coupling(x, y).barycenter(y))[:2]
+        return np.asarray(exact_coupling(x, y).average(y))[:2]
     return MAPS[kind].fit(x, y, rng=seed).transform(x[:2])
 
 

@@ -128,7 +128,7 @@ def published_network(training: AuditData, seed: int, *, project: bool) -> Netwo
     first = torch.nn.Linear(len(units), len(units), bias=False)
     first.weight.data = torch.from_numpy(((np.eye(len(units)) - basis @ basis.T) * units).astype(np.float32))
     whole = torch.nn.Sequential(first.requires_grad_(False), *layers)
-    return Network("published network", tuple(space.columns), "0", space, whole, "cpu", 1)
+    return Network("published network", tuple(space.columns), "0", space, whole)
 
 
 def table_4_networks(splits: str = "5", *steps: str) -> None:

@@ -1,4 +1,4 @@
-"""People made up for the tests of models, and ONNX files made from them by skl2onnx and onnx.helper."""
+"""People made up for the tests of models, and ONNX graphs written as text."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
+import onnx.parser
 import pandas as pd
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import numpy_helper
 
 from audits.data import AuditData, DataSpec, build_data
 
@@ -62,28 +62,14 @@ def numeric_data(people: pd.DataFrame) -> AuditData:
 
 @pytest.fixture
 def save(tmp_path: Path) -> Callable[..., Path]:
-    """Return a function that saves a graph, given as helper.make_graph's parts, and gives its path."""
+    """Return a function that saves a graph, given in ONNX's text form, and gives its path."""
 
-    def saved(
-        nodes: list[onnx.NodeProto],
-        inputs: dict[str, tuple[int, list[Any]]],
-        outputs: dict[str, tuple[int, list[Any]]],
-        constants: dict[str, np.ndarray] | None = None,
-        *,
-        domains: tuple[str, ...] = ("", "ai.onnx.ml"),
-        metadata: dict[str, str] | None = None,
-        functions: tuple[onnx.FunctionProto, ...] = (),
-    ) -> Path:
-        graph = helper.make_graph(
-            nodes,
-            "g",
-            [helper.make_tensor_value_info(name, *each) for name, each in inputs.items()],
-            [helper.make_tensor_value_info(name, *each) for name, each in outputs.items()],
-            [numpy_helper.from_array(value, name) for name, value in (constants or {}).items()],
-        )
-        versions = {"": 17, "ai.onnx.ml": 3}
-        imports = [helper.make_opsetid(domain, versions.get(domain, 1)) for domain in domains]
-        model = helper.make_model(graph, opset_imports=imports, ir_version=9, functions=list(functions))
+    def saved(graph: str, *, metadata: dict[str, str] | None = None, functions: str = "") -> Path:
+        opsets = '"": 17, "ai.onnx.ml": 3, "local": 1, "com.microsoft": 1'
+        text = f"<ir_version: 9, opset_import: [{opsets}]> g {graph} {functions}"
+        model = onnx.parser.parse_model(text)
+        for each in model.graph.initializer:  # as exporters write numbers
+            each.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(each), each.name))
         for key, value in (metadata or {}).items():
             model.metadata_props.add(key=key, value=value)
         path = tmp_path / "model.onnx"
@@ -97,18 +83,21 @@ def save(tmp_path: Path) -> Callable[..., Path]:
 def linear(save: Callable[..., Path]) -> Callable[..., Path]:
     """Return a function that saves sigmoid(X @ weights + intercept), its columns named in the file."""
 
-    def saved(weights: list[float], intercept: float = 0.0, *, rows: Any = "n", **options: Any) -> Path:
-        named = json.dumps(["age", "income", "flag", "job", "sex"][: len(weights)])
-        options.setdefault("metadata", {"columns": named})
+    def saved(
+        weights: list[float],
+        intercept: float = 0.0,
+        *,
+        rows: Any = "n",
+        metadata: dict[str, str] | None = None,
+    ) -> Path:
+        width = len(weights)
+        if metadata is None:
+            metadata = {"columns": json.dumps(["age", "income", "flag", "job", "sex"][:width])}
         return save(
-            [
-                helper.make_node("Gemm", ["X", "w", "b"], ["logit"]),
-                helper.make_node("Sigmoid", ["logit"], ["p"]),
-            ],
-            {"X": (TensorProto.FLOAT, [rows, len(weights)])},
-            {"p": (TensorProto.FLOAT, [rows, 1])},
-            {"w": np.array(weights, np.float32)[:, None], "b": np.array([intercept], np.float32)},
-            **options,
+            f"""(float[{rows},{width}] X) => (float[{rows},1] p)
+            <float[{width},1] w = {{{", ".join(map(str, weights))}}}, float[1] b = {{{intercept}}}>
+            {{ logit = Gemm(X, w, b) p = Sigmoid(logit) }}""",
+            metadata=metadata,
         )
 
     return saved

@@ -185,17 +185,12 @@ def test_trees_and_foreign_steps_have_no_gradient(people, data, make_data, tmp_p
     (tmp_path / "f.onnx").write_bytes(made.SerializeToString())
     subject = make_subject(data, ModelSpec(path=str(tmp_path / "f.onnx"), columns=("age", "income")))
     assert subject.differentiable is None
-    step = [  # a cut in the middle of a number: a network between the people would be another model
-        helper.make_node("Less", ["age", "cut"], ["young"]),
-        helper.make_node("Cast", ["young"], ["y"], to=TensorProto.FLOAT),
-        helper.make_node("Sigmoid", ["y"], ["p"]),
-    ]
-    path = save(
-        step,
-        {"age": (TensorProto.FLOAT, [None, 1])},
-        {"p": (TensorProto.FLOAT, [None, 1])},
-        {"cut": np.array([[40.0]], np.float32)},
-    )
+    # a cut in the middle of a number: a network between the people would be another model
+    path = save("""(float[n,1] age) => (float[n,1] p) <float[1,1] cut = {40}> {
+        young = Less(age, cut)
+        y = Cast<to = 1>(young)
+        p = Sigmoid(y)
+    }""")
     assert make_subject(data, ModelSpec(path=str(path))).differentiable is None
 
 

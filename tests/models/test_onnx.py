@@ -27,7 +27,6 @@ def load_onnx(path, data, *, logits=False, **spec):
     return load(path, data, ModelSpec(output="logits" if logits else None, **spec), number=False)
 
 
-FLOAT, INT64, STRING, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING, TensorProto.BOOL
 COLUMNS = ["age", "income", "job", "flag"]
 
 
@@ -131,24 +130,11 @@ def test_many_classes_add_up_to_the_favourable_score(people, tmp_path, zipmap, m
 
 def test_labels_alone_are_decisions(save, numeric_data):
     """A LabelEncoder from 0 and 1 to text, as skl2onnx writes it, behind a comparison."""
-    nodes = [
-        helper.make_node("Greater", ["age", "cut"], ["older"]),
-        helper.make_node("Cast", ["older"], ["code"], to=INT64),
-        helper.make_node(
-            "LabelEncoder",
-            ["code"],
-            ["label"],
-            domain="ai.onnx.ml",
-            keys_int64s=[0, 1],
-            values_strings=["no", "yes"],
-        ),
-    ]
-    path = save(
-        nodes,
-        {"age": (FLOAT, [None, 1])},
-        {"label": (STRING, [None, 1])},
-        {"cut": np.array([[40.0]], np.float32)},
-    )
+    path = save("""(float[n,1] age) => (string[n,1] label) <float[1,1] cut = {40}> {
+        older = Greater(age, cut)
+        code = Cast<to = 7>(older)
+        label = ai.onnx.ml.LabelEncoder<keys_int64s = [0, 1], values_strings = ["no", "yes"]>(code)
+    }""")
     subject = make_subject(numeric_data, ModelSpec(path=str(path)))
     assert subject.model.classes == ("no", "yes")
     assert subject.score_kind == "label"
@@ -156,21 +142,11 @@ def test_labels_alone_are_decisions(save, numeric_data):
     np.testing.assert_array_equal(np.unique(subject.scores), [0.0, 1.0])
 
 
-def numbered(save):
-    nodes = [
-        helper.make_node("Greater", ["age", "cut"], ["older"]),
-        helper.make_node("Cast", ["older"], ["label"], to=INT64),
-    ]
-    return save(
-        nodes,
-        {"age": (FLOAT, [None, 1])},
-        {"label": (INT64, [None, 1])},
-        {"cut": np.array([[40.0]], np.float32)},
-    )
-
-
 def test_labels_by_number_need_their_classes_named(save, numeric_data):
-    path = numbered(save)
+    path = save("""(float[n,1] age) => (int64[n,1] label) <float[1,1] cut = {40}> {
+        older = Greater(age, cut)
+        label = Cast<to = 7>(older)
+    }""")
     with pytest.raises(
         InputError, match=r"gives the labels 0 or 1, which are none of its classes.*model\.classes"
     ):
@@ -181,21 +157,13 @@ def test_labels_by_number_need_their_classes_named(save, numeric_data):
 
 def test_text_whole_number_and_truth_inputs_are_fed_as_such(save, people, make_data):
     """p = 0.5 if the job is judge, else 0.25 where the flag is set, else 0.125."""
-    judge = {"keys_strings": ["judge"], "values_floats": [1.0], "default_float": 0.0}
-    nodes = [
-        helper.make_node("LabelEncoder", ["job"], ["j"], domain="ai.onnx.ml", **judge),
-        helper.make_node("Cast", ["flag"], ["f"], to=FLOAT),
-        helper.make_node("Where", ["flag", "quarter", "eighth"], ["low"]),
-        helper.make_node("Cast", ["j"], ["is_judge"], to=BOOL),
-        helper.make_node("Where", ["is_judge", "half", "low"], ["p"]),
-    ]  # fmt: skip
-    constants = {
-        name: np.array([[value]], np.float32)
-        for name, value in [("half", 0.5), ("quarter", 0.25), ("eighth", 0.125)]
-    }
-    path = save(
-        nodes, {"job": (STRING, [None, 1]), "flag": (BOOL, [None, 1])}, {"p": (FLOAT, [None, 1])}, constants
-    )
+    path = save("""(string[n,1] job, bool[n,1] flag) => (float[n,1] p)
+    <float[1,1] half = {0.5}, float[1,1] quarter = {0.25}, float[1,1] eighth = {0.125}> {
+        j = ai.onnx.ml.LabelEncoder<keys_strings = ["judge"], values_floats = [1.0], default_float = 0.0>(job)
+        low = Where(flag, quarter, eighth)
+        is_judge = Cast<to = 9>(j)
+        p = Where(is_judge, half, low)
+    }""")
     frame = people.astype({"job": object})
     frame.loc[3, "job"] = None
     data = make_data(frame)
@@ -207,22 +175,16 @@ def test_text_whole_number_and_truth_inputs_are_fed_as_such(save, people, make_d
 
 def test_an_exporters_underscores_match_the_columns_names(save, people, make_data):
     data = make_data(people.rename(columns={"income": "income-per year"}))
-    path = save(
-        [helper.make_node("Sigmoid", ["income_per_year"], ["p"])],
-        {"income_per_year": (FLOAT, [None, 1])},
-        {"p": (FLOAT, [None, 1])},
-    )
+    path = save("(float[n,1] income_per_year) => (float[n,1] p) { p = Sigmoid(income_per_year) }")
     assert load_onnx(path, data).columns == ("income-per year",)
 
 
 def test_a_model_that_says_seven_tenths_meets_that_threshold(save, numeric_data):
     """0.7 in float32 is 0.69999999: read as such, a tie would be lost."""
-    nodes = [
-        helper.make_node("Mul", ["age", "zero"], ["nothing"]),
-        helper.make_node("Add", ["nothing", "p0"], ["p"]),
-    ]
-    constants = {"zero": np.zeros((1, 1), np.float32), "p0": np.array([[0.7]], np.float32)}
-    path = save(nodes, {"age": (FLOAT, [None, 1])}, {"p": (FLOAT, [None, 1])}, constants)
+    path = save("""(float[n,1] age) => (float[n,1] p) <float[1,1] zero = {0}, float[1,1] p0 = {0.7}> {
+        nothing = Mul(age, zero)
+        p = Add(nothing, p0)
+    }""")
     assert make_subject(numeric_data, ModelSpec(path=str(path)), threshold=0.7).decisions.all()
     turned = make_subject(numeric_data, ModelSpec(path=str(path), classes=("yes", "no")), threshold=0.3)
     assert turned.decisions.all()
@@ -250,26 +212,18 @@ def test_inputs_that_no_column_has_are_named_with_both_lists(pipeline, people, t
     assert load_onnx(path, data, columns={"age": ("years",)}).columns == ("years", "income", "job", "flag")
 
 
-def test_metadata_columns_must_be_columns_of_the_data(linear, data):
-    refused(
-        linear([1.0, 1.0], metadata={"columns": '["age", "height"]'}),
-        data,
-        "metadata columns must be columns of the data, got 'height'",
-    )
-    refused(
-        linear([1.0, 1.0], metadata={"columns": "age,income"}), data, "must be a JSON list of column names"
-    )
-    refused(linear([1.0, 1.0], metadata={"columns": '["age", "age"]'}), data, "repeats 'age'")
-    refused(
-        linear([1.0, 1.0], metadata={"columns": '["age", "hired"]'}),
-        data,
-        "must not hold the label, got 'hired'",
-    )
-    refused(
-        linear([1.0, 1.0], metadata={"columns": '["age", "job"]'}),
-        data,
-        "takes numbers .* column 'job' holds none",
-    )
+@pytest.mark.parametrize(
+    ("columns", "match"),
+    [
+        ('["age", "height"]', "metadata columns must be columns of the data, got 'height'"),
+        ("age,income", "must be a JSON list of column names"),
+        ('["age", "age"]', "repeats 'age'"),
+        ('["age", "hired"]', "must not hold the label, got 'hired'"),
+        ('["age", "job"]', "takes numbers .* column 'job' holds none"),
+    ],
+)
+def test_metadata_columns_must_be_columns_of_the_data(linear, data, columns, match):
+    refused(linear([1.0, 1.0], metadata={"columns": columns}), data, match)
 
 
 def test_other_bytes_under_the_name_are_refused(tmp_path, numeric_data):
@@ -282,13 +236,12 @@ def test_other_bytes_under_the_name_are_refused(tmp_path, numeric_data):
 
 
 def test_log_odds_are_read_where_the_spec_says_so(save, numeric_data):
-    line = helper.make_node("Gemm", ["X", "w", "b"], ["logit"])
     for width, opposite in ((1, [0.1]), (2, [-0.1, 0.1])):
         path = save(
-            [line],
-            {"X": (FLOAT, [None, 1])},
-            {"logit": (FLOAT, [None, width])},
-            {"w": np.array([opposite], np.float32), "b": np.array(opposite, np.float32) * -50},
+            f"""(float[n,1] X) => (float[n,{width}] logit)
+            <float[1,{width}] w = {{{", ".join(map(str, opposite))}}},
+             float[{width}] b = {{{", ".join(str(-50 * each) for each in opposite)}}}>
+            {{ logit = Gemm(X, w, b) }}"""
         )
         refused(path, numeric_data, "write output: logits under model", columns=("age",))
         subject = make_subject(numeric_data, ModelSpec(path=str(path), columns=("age",), output="logits"))
@@ -319,29 +272,21 @@ def test_a_matrix_of_one_column_needs_no_name(linear, people, make_data):
 
 def test_people_without_a_number_are_told_of_where_nothing_in_the_file_is_for_them(save, people, make_data):
     """1 where income is over 50: NaN is not, so that everyone without an income is turned down."""
-    nodes = [
-        helper.make_node("Greater", ["income", "cut"], ["over"]),
-        helper.make_node("Cast", ["over"], ["p"], to=FLOAT),
-    ]
-    parts = (
-        {"income": (FLOAT, [None, 1])},
-        {"p": (FLOAT, [None, 1])},
-        {"cut": np.array([[50.0]], np.float32)},
-    )
+    over = """(float[n,1] income) => (float[n,1] p) <float[1,1] cut = {50}> {
+        over = Greater(income, cut)
+        p = Cast<to = 1>(over)
+    }"""
     frame = people.copy()
     frame.loc[frame.index[:60], "income"] = np.nan
     for missing in ("category", "impute"):
-        subject = make_subject(make_data(frame, missing=missing), ModelSpec(path=str(save(nodes, *parts))))
+        subject = make_subject(make_data(frame, missing=missing), ModelSpec(path=str(save(over))))
         (told,) = (note for note in subject.notes if "NaN" in note)
         assert told.startswith("60 people have no value of 'income'")
         share = (people["income"].iloc[60:] > 50).mean()
         assert f"0 of them get the favorable decision ({share:.0%} of the others do)" in told
         assert "data.missing to 'drop'" in told
-    asks = [
-        helper.make_node("IsNaN", ["income"], ["gone"]),
-        helper.make_node("Cast", ["gone"], ["p"], to=FLOAT),
-    ]
-    aware = make_subject(make_data(frame), ModelSpec(path=str(save(asks, *parts[:2]))))
+    asks = "(float[n,1] income) => (float[n,1] p) { gone = IsNaN(income) p = Cast<to = 1>(gone) }"
+    aware = make_subject(make_data(frame), ModelSpec(path=str(save(asks))))
     assert aware.decisions.sum() == 60
     assert not any("NaN" in note for note in aware.notes)
 
@@ -354,11 +299,7 @@ def test_nan_scores_are_counted(linear, people, make_data):
 
 
 def test_whole_number_inputs_refuse_what_is_not_whole(save, people, make_data):
-    path = save(
-        [helper.make_node("Cast", ["income"], ["f"], to=FLOAT), helper.make_node("Sigmoid", ["f"], ["p"])],
-        {"income": (INT64, [None, 1])},
-        {"p": (FLOAT, [None, 1])},
-    )
+    path = save("(int64[n,1] income) => (float[n,1] p) { f = Cast<to = 1>(income) p = Sigmoid(f) }")
     refused(path, make_data(people), "takes int64 in input 'income', but .* are missing or do not fit")
     gap = people.assign(income=people["income"].round())
     gap.loc[7, "income"] = np.nan
@@ -369,7 +310,9 @@ def test_whole_number_inputs_refuse_what_is_not_whole(save, people, make_data):
 def test_external_data_is_refused_before_anything_is_read(linear, numeric_data, where):
     path = linear([0.1, 0.0])
     model = onnx.load_from_string(path.read_bytes())
-    tensor = onnx.TensorProto(name="secret", data_type=FLOAT, dims=[1], data_location=TensorProto.EXTERNAL)
+    tensor = onnx.TensorProto(
+        name="secret", data_type=TensorProto.FLOAT, dims=[1], data_location=TensorProto.EXTERNAL
+    )
     tensor.external_data.add(key="location", value="../../etc/passwd")
     if where == "initializer":
         model.graph.initializer.append(tensor)
@@ -429,78 +372,27 @@ def test_a_location_without_the_flag_is_external_too(linear, numeric_data):
     refused(path, numeric_data, "weights in a separate file that is not beside it, got 'weights.bin'")
 
 
-def test_operators_of_other_domains_are_refused(save, numeric_data):
-    domain = "com.microsoft"
-    path = save(
-        [helper.make_node("Trick", ["age"], ["p"], domain=domain)],
-        {"age": (FLOAT, [None, 1])},
-        {"p": (FLOAT, [None, 1])},
-        domains=("", domain),
-    )
-    refused(path, numeric_data, f"uses 'Trick' of the domain '{domain}'")
-
-
 def test_a_function_made_of_standard_operators_is_no_foreign_one(save, numeric_data):
-    body = helper.make_node("Sigmoid", ["x"], ["y"])
-    function = helper.make_function("local", "Squash", ["x"], ["y"], [body], [helper.make_opsetid("", 17)])
-    nodes = [helper.make_node("Squash", ["age"], ["p"], domain="local")]
-    parts = (nodes, {"age": (FLOAT, [None, 1])}, {"p": (FLOAT, [None, 1])})
-    path = save(*parts, domains=("", "local"), functions=(function,))
+    graph = "(float[n,1] age) => (float[n,1] p) { p = local.Squash(age) }"
+    function = '<domain: "local", opset_import: ["": 17, "my.ops": 1]> Squash (x) => (y) {{ y = {}(x) }}'
+    path = save(graph, functions=function.format("Sigmoid"))
     by_hand = 1 / (1 + np.exp(-numeric_data.frame["age"].to_numpy()))
     np.testing.assert_allclose(
         load_onnx(path, numeric_data).score(numeric_data.frame)[:, 1], by_hand, atol=1e-6
     )
-    hidden = helper.make_node("Trick", ["x"], ["y"], domain="my.ops")
-    function = helper.make_function(
-        "local", "Squash", ["x"], ["y"], [hidden], [helper.make_opsetid("my.ops", 1)]
-    )
-    refused(
-        save(*parts, domains=("", "local"), functions=(function,)), numeric_data, "of the domain 'my.ops'"
-    )
-
-
-def test_numbers_that_are_no_probabilities_are_refused(save, numeric_data):
-    raw = save(
-        [helper.make_node("Neg", ["age"], ["p"])], {"age": (FLOAT, [None, 1])}, {"p": (FLOAT, [None, 1])}
-    )
-    refused(raw, numeric_data, r"must give probabilities in \[0, 1\], but 400 of 400 people.*output: logits")
-    nodes = [
-        helper.make_node("Sigmoid", ["age"], ["s"]),
-        helper.make_node("Concat", ["s", "s"], ["p"], axis=1),
-    ]
-    both = save(nodes, {"age": (FLOAT, [None, 1])}, {"p": (FLOAT, [None, 2])})
-    refused(both, numeric_data, "must give probabilities that sum to 1, but they do not for 400 of 400")
-
-
-def test_the_number_of_classes_must_be_that_of_the_label(save, numeric_data):
-    nodes = [
-        helper.make_node("Concat", ["age", "age", "age"], ["x"], axis=1),
-        helper.make_node("Softmax", ["x"], ["p"], axis=1),
-    ]
-    path = save(nodes, {"age": (FLOAT, [None, 1])}, {"p": (FLOAT, [None, 3])})
-    refused(path, numeric_data, "gives 3 probabilities a person, but the label takes 2 values: 'no' or 'yes'")
-    refused(path, numeric_data, "must name 3 different label values", classes=("no", "yes"))
-    refused(
-        path, numeric_data, "must cover the label values .* also 'yes'", classes=("no", "maybe", "perhaps")
-    )
+    path = save(graph, functions=function.format("my.ops.Trick"))
+    refused(path, numeric_data, "of the domain 'my.ops'")
 
 
 def test_classes_in_the_wrong_order_are_found_out(save, numeric_data):
     """The file's label output says yes where its second probability is small: sorting would be wrong."""
-    names = {"keys_int64s": [1, 0], "values_strings": ["yes", "no"]}
-    nodes = [
-        helper.make_node("Sub", ["age", "cut"], ["d"]),
-        helper.make_node("Sigmoid", ["d"], ["p"]),
-        helper.make_node("Less", ["age", "cut"], ["younger"]),
-        helper.make_node("Cast", ["younger"], ["code"], to=INT64),
-        helper.make_node("LabelEncoder", ["code"], ["out"], domain="ai.onnx.ml", **names),
-    ]  # fmt: skip
-    path = save(
-        nodes,
-        {"age": (FLOAT, [None, 1])},
-        {"p": (FLOAT, [None, 1]), "out": (STRING, [None, 1])},
-        {"cut": np.array([[40.5]], np.float32)},
-    )
+    path = save("""(float[n,1] age) => (float[n,1] p, string[n,1] out) <float[1,1] cut = {40.5}> {
+        d = Sub(age, cut)
+        p = Sigmoid(d)
+        younger = Less(age, cut)
+        code = Cast<to = 7>(younger)
+        out = ai.onnx.ml.LabelEncoder<keys_int64s = [1, 0], values_strings = ["yes", "no"]>(code)
+    }""")
     refused(path, numeric_data, "its own label output contradicts that for 400 of 400 people")
     subject = make_subject(numeric_data, ModelSpec(path=str(path), classes=("yes", "no")))
     np.testing.assert_array_equal(subject.decisions, numeric_data.frame["age"] <= 40)
@@ -508,9 +400,9 @@ def test_classes_in_the_wrong_order_are_found_out(save, numeric_data):
 
 def test_a_table_of_probabilities_is_not_taken_for_class_labels(save, make_data, people):
     """Scores picked from a constant list are scores: only a label output may name the classes so."""
-    table = np.array([0.25, 0.75], np.float32)
-    nodes = [helper.make_node("Gather", ["table", "flag"], ["p"], axis=0)]
-    path = save(nodes, {"flag": (INT64, [None, 1])}, {"p": (FLOAT, [None, 1])}, {"table": table})
+    path = save("""(int64[n,1] flag) => (float[n,1] p) <float[2] table = {0.25, 0.75}> {
+        p = Gather<axis = 0>(table, flag)
+    }""")
     subject = make_subject(make_data(people), ModelSpec(path=str(path)))
     assert subject.model.classes == ("no", "yes")
     np.testing.assert_array_equal(subject.scores, np.where(people["flag"] == 1, 0.75, 0.25))
@@ -518,49 +410,52 @@ def test_a_table_of_probabilities_is_not_taken_for_class_labels(save, make_data,
 
 def test_a_label_picked_by_position_names_the_classes(save, make_data, people):
     """The label list of the file says 1, 0: its first probability is that of label 1."""
-    nodes = [
-        helper.make_node("Cast", ["flag"], ["first"], to=FLOAT),
-        helper.make_node("Sub", ["one", "first"], ["second"]),
-        helper.make_node("Concat", ["first", "second"], ["p"], axis=1),
-        helper.make_node("ArgMax", ["p"], ["at"], axis=1, keepdims=0),
-        helper.make_node("Gather", ["labels", "at"], ["label"], axis=0),
-    ]
-    path = save(
-        nodes,
-        {"flag": (INT64, [None, 1])},
-        {"p": (FLOAT, [None, 2]), "label": (INT64, [None])},
-        {"one": np.ones((1, 1), np.float32), "labels": np.array([1, 0])},
-    )
+    path = save("""(int64[n,1] flag) => (float[n,2] p, int64[n] label)
+    <float[1,1] one = {1}, int64[2] labels = {1, 0}> {
+        first = Cast<to = 1>(flag)
+        second = Sub(one, first)
+        p = Concat<axis = 1>(first, second)
+        at = ArgMax<axis = 1, keepdims = 0>(p)
+        label = Gather<axis = 0>(labels, at)
+    }""")
     frame = people.assign(hired=(people["hired"] == "yes").astype(int))
     subject = make_subject(make_data(frame, favorable=1), ModelSpec(path=str(path)))
     assert subject.model.classes == (1, 0)
     np.testing.assert_array_equal(subject.decisions, people["flag"] == 1)
 
 
-def test_outputs_that_cannot_be_told_apart_are_refused(save, numeric_data):
-    nodes = [helper.make_node("Sigmoid", ["age"], ["a"]), helper.make_node("Sigmoid", ["age"], ["b"])]
-    path = save(nodes, {"age": (FLOAT, [None, 1])}, {"a": (FLOAT, [None, 1]), "b": (FLOAT, [None, 1])})
-    refused(
-        path, numeric_data, "must have one output with probabilities or one with labels, but has 'a: tensor"
-    )
+_TWO = "(float[n,2] p) { s = Sigmoid(age) p = Concat<axis = 1>(s, s) }"
+_THREE = "(float[n,3] p) { x = Concat<axis = 1>(age, age, age) p = Softmax<axis = 1>(x) }"
 
 
-def test_an_output_that_is_not_one_row_a_person_is_refused(save, numeric_data):
-    nodes = [
-        helper.make_node("Sigmoid", ["age"], ["s"]),
-        helper.make_node("ReduceMean", ["s"], ["p"], keepdims=1),
-    ]
-    path = save(nodes, {"age": (FLOAT, [None, 1])}, {"p": (FLOAT, [None, 1])})
-    refused(path, numeric_data, "must give one result a person, but output 'p' has")
-
-
-def test_a_graph_that_the_runtime_cannot_build_is_one_sentence(save, numeric_data):
-    path = save(
-        [helper.make_node("Sigmoid", ["absent"], ["p"])],
-        {"age": (FLOAT, [None, 1])},
-        {"p": (FLOAT, [None, 1])},
-    )
-    refused(path, numeric_data, "cannot be loaded by onnxruntime: ")
+@pytest.mark.parametrize(
+    ("graph", "match", "options"),
+    [
+        (
+            "(float[n,1] p) { p = com.microsoft.Trick(age) }",
+            "uses 'Trick' of the domain 'com.microsoft'",
+            {},
+        ),
+        ("(float[n,1] p) { p = Neg(age) }", r"in \[0, 1\], but 400 of 400 people.*output: logits", {}),
+        (
+            "(float[n,1] p, float[n,1] q) { p = Sigmoid(age) q = Sigmoid(age) }",
+            "must have one output with probabilities or one with labels, but has 'p: tensor",
+            {},
+        ),
+        (
+            "(float[n,1] p) { s = Sigmoid(age) p = ReduceMean<keepdims = 1>(s) }",
+            "must give one result a person, but output 'p' has",
+            {},
+        ),
+        ("(float[n,1] p) { p = Sigmoid(absent) }", "cannot be loaded by onnxruntime: ", {}),
+        (_TWO, "must give probabilities that sum to 1, but they do not for 400 of 400", {}),
+        (_THREE, "gives 3 probabilities a person, but the label takes 2 values: 'no' or 'yes'", {}),
+        (_THREE, "must name 3 different label values", {"classes": ("no", "yes")}),
+        (_THREE, "cover the label values .* also 'yes'", {"classes": ("no", "maybe", "perhaps")}),
+    ],
+)
+def test_graphs_that_give_something_else_are_refused(save, numeric_data, graph, match, options):
+    refused(save(f"(float[n,1] age) => {graph}"), numeric_data, match, **options)
 
 
 def test_damage_anywhere_is_an_input_error_or_harmless(pipeline, data, tmp_path, capfd):
@@ -592,46 +487,25 @@ def test_a_file_over_the_limit_is_refused_unread(linear, numeric_data, monkeypat
     refused(path, numeric_data, "must be at most 2 MB, but has 3.0 MB")
 
 
-def _random(save, at):
-    """One number, and noise of the size of `at`."""
-    return save(
-        [
-            helper.make_node("RandomNormalLike", ["income"], ["noise"], scale=at, seed=1.0),
-            helper.make_node("Add", ["income", "noise"], ["noisy"]),
-            helper.make_node("Sigmoid", ["noisy"], ["p"]),
-        ],
-        {"income": (FLOAT, [None])},
-        {"p": (FLOAT, [None])},
-    )
-
-
-def _centered(save):
-    """One number, minus the mean of the batch."""
-    return save(
-        [
-            helper.make_node("ReduceMean", ["income"], ["mean"], keepdims=1),
-            helper.make_node("Sub", ["income", "mean"], ["centered"]),
-            helper.make_node("Sigmoid", ["centered"], ["p"]),
-        ],
-        {"income": (FLOAT, [None])},
-        {"p": (FLOAT, [None])},
-    )
-
-
 def test_a_model_that_answers_at_random_or_by_the_batch_is_refused(save, data):
-    for path in (_random(save, 0.5), _centered(save)):
-        refused(path, data, "same score every time")
-    assert load_onnx(_random(save, 1e-7), data).columns == ("income",), "rounding is no randomness"
+    random = """(float[n] income) => (float[n] p) {{
+        noise = RandomNormalLike<scale = {}, seed = 1.0>(income)
+        p = Sigmoid(noise)
+    }}"""
+    centered = """(float[n] income) => (float[n] p) {
+        mean = ReduceMean<keepdims = 1>(income)
+        centered = Sub(income, mean)
+        p = Sigmoid(centered)
+    }"""
+    for graph in (random.format(0.5), centered):
+        refused(save(graph), data, "same score every time")
+    assert load_onnx(save(random.format(1e-7)), data).columns == ("income",), "rounding is no randomness"
 
 
-def test_what_the_runtime_says_names_no_file_of_its_own_source():
+def test_what_the_runtime_says_names_no_file_of_its_own_source(save):
     """Two widths that do not go together, found out only on the data."""
-    width = onnx.numpy_helper.from_array(np.ones((2, 5), np.float32), "w")
-    shape = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", "m"])]
-    out = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
-    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", shape, out, [width])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-    session = open_session(model.SerializeToString(), "m.onnx")
+    path = save("(float[n,m] x) => (float[n,m] y) <float[2,5] w = {1,1,1,1,1,1,1,1,1,1}> { y = Add(x, w) }")
+    session = open_session(path.read_bytes(), "m.onnx")
     with pytest.raises(InputError, match=r"m\.onnx fails on the data: Add: Attempting .* 3 by 5") as failed:
         _run_once(session, "y", {"x": np.ones((2, 3), np.float32)}, "m.onnx")
     assert "/" not in str(failed.value)

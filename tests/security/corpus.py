@@ -13,7 +13,7 @@ from pathlib import Path
 
 import lightgbm
 import numpy as np
-import onnx
+import onnx.parser
 import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -271,67 +271,38 @@ TABLES: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
-def _graph(nodes: list, constants: list, outputs: str = "y") -> bytes:
-    made = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, 2])],
-        [helper.make_tensor_value_info(outputs, TensorProto.FLOAT, None)],
-        constants,
-    )
-    opset = [helper.make_opsetid("", 17)]
-    return helper.make_model(made, opset_imports=opset, ir_version=8).SerializeToString()
+def _graph(steps: str, constants: str = "", more: str = "", functions: str = "") -> bytes:
+    """Return a graph from x to y given in ONNX's text form; `more` are further opsets."""
+    return onnx.parser.parse_model(
+        f'<ir_version: 8, opset_import: ["": 17{more}]> '
+        f"g (float[n,2] x) => (float[] y) <{constants}> {{ {steps} }} {functions}"
+    ).SerializeToString()
 
 
 def _loop(trips: int, *, hidden: bool = False) -> bytes:
     """Return a graph that goes round; `hidden` where the number of trips is known only when it runs."""
-    info = helper.make_tensor_value_info
-    body = helper.make_graph(
-        [helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Identity", ["v"], ["w"])],
-        "b",
-        [
-            info("i", TensorProto.INT64, []),
-            info("c", TensorProto.BOOL, []),
-            info("v", TensorProto.FLOAT, None),
-        ],
-        [info("d", TensorProto.BOOL, []), info("w", TensorProto.FLOAT, None)],
+    before = "s = Shape(x) p = ReduceProd<keepdims = 0>(s) m = Max(p, n)" if hidden else ""
+    body = "b (int64 i, bool c, float[] v) => (bool d, float[] w) { d = Identity(c) w = Identity(v) }"
+    return _graph(
+        f"{before} y = Loop<body = {body}>({'m' if hidden else 'n'}, on, x)",
+        f"bool on = {{1}}, int64 n = {{{trips}}}",
     )
-    on = helper.make_tensor("on", TensorProto.BOOL, [], [1])
-    number = helper.make_tensor("n", TensorProto.INT64, [], [trips])
-    before = []
-    if hidden:
-        before = [
-            helper.make_node("Shape", ["x"], ["s"]),
-            helper.make_node("ReduceProd", ["s"], ["p"], keepdims=0),
-            helper.make_node("Max", ["p", "n"], ["m"]),
-        ]
-    loop = helper.make_node("Loop", ["m" if hidden else "n", "on", "x"], ["y"], body=body)
-    return _graph([*before, loop], [on, number])
 
 
 def _filled(values: int, *, hidden: bool = False) -> bytes:
-    half = helper.make_tensor("v", TensorProto.FLOAT, [1], [0.5])
-    size = helper.make_tensor("n", TensorProto.INT64, [1], [values])
-    before = []
-    if hidden:
-        before = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Max", ["s", "n"], ["m"])]
-    nodes = [
-        *before,
-        helper.make_node("ConstantOfShape", ["m" if hidden else "n"], ["c"], value=half),
-        helper.make_node("ReduceMean", ["c"], ["k"], keepdims=0),
-        helper.make_node("Mul", ["x", "k"], ["y"]),
-    ]
-    return _graph(nodes, [size])
+    before, size = ("s = Shape(x) m = Max(s, n)", "m") if hidden else ("", "n")
+    fill = f"c = ConstantOfShape<value = float[1] {{0.5}}>({size}) k = ReduceMean<keepdims = 0>(c)"
+    return _graph(f"{before} {fill} y = Mul(x, k)", f"int64[1] n = {{{values}}}")
 
 
 def _many_nodes() -> bytes:
     """Return a graph of a million nodes, put together from bytes: to make them one by one takes minutes."""
     node = helper.make_node("Identity", ["x"], ["y"]).SerializeToString()
-    graph = onnx.load_from_string(_graph([], [])).graph.SerializeToString()
+    empty = onnx.load_from_string(_graph(""))
+    graph = empty.graph.SerializeToString()
     whole = (b"\x0a" + _varint(len(node)) + node) * 1_000_000 + graph
-    model = onnx.load_from_string(_graph([], []))
-    model.ClearField("graph")
-    return model.SerializeToString() + b"\x3a" + _varint(len(whole)) + whole
+    empty.ClearField("graph")
+    return empty.SerializeToString() + b"\x3a" + _varint(len(whole)) + whole
 
 
 def _varint(number: int) -> bytes:
@@ -344,71 +315,38 @@ def _varint(number: int) -> bytes:
 
 def _outside() -> bytes:
     """Return a graph whose weights lie in a file of the machine."""
-    weights = helper.make_tensor("w", TensorProto.FLOAT, [1], [0.5])
+    made = onnx.load_from_string(_graph("y = Mul(x, w)", "float[1] w = {0.5}"))
+    weights = made.graph.initializer[0]
     weights.ClearField("float_data")
     weights.data_location = TensorProto.EXTERNAL
-    place = weights.external_data.add()
-    place.key, place.value = "location", "../../../../etc/passwd"
-    return _graph([helper.make_node("Mul", ["x", "w"], ["y"])], [weights])
-
-
-def _around() -> bytes:
-    """Return a graph in which two nodes wait for each other."""
-    add = [helper.make_node("Add", ["x", here], [there]) for here, there in (("b", "a"), ("a", "b"))]
-    return _graph([*add, helper.make_node("Identity", ["b"], ["y"])], [])
+    weights.external_data.add(key="location", value="../../../../etc/passwd")
+    return made.SerializeToString()
 
 
 def _claimed() -> bytes:
     """Return a graph with a tensor that says it has 2^62 values and brings none."""
-    tensor = onnx.TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2**31, 2**31])
-    return _graph([helper.make_node("Add", ["x", "w"], ["y"])], [tensor])
-
-
-def _tree_around() -> bytes:
-    """Return a tree whose root is its own child."""
-    tree = {
-        "nodes_treeids": [0] * 3,
-        "nodes_nodeids": [0, 1, 2],
-        "nodes_featureids": [0] * 3,
-        "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"],
-        "nodes_values": [0.0] * 3,
-        "nodes_truenodeids": [0] * 3,
-        "nodes_falsenodeids": [2, 0, 0],
-        "class_treeids": [0, 0],
-        "class_nodeids": [1, 2],
-        "class_ids": [0, 0],
-        "class_weights": [0.2, 0.8],
-        "classlabels_int64s": [0, 1],
-        "post_transform": "NONE",
-    }
-    node = helper.make_node("TreeEnsembleClassifier", ["x"], ["l", "y"], domain="ai.onnx.ml", **tree)
-    made = onnx.load_from_string(_graph([node], []))
-    made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 3))
+    made = onnx.load_from_string(_graph("y = Add(x, w)"))
+    made.graph.initializer.add(name="w", data_type=TensorProto.FLOAT, dims=[2**31, 2**31])
     return made.SerializeToString()
 
 
-def _foreign() -> bytes:
-    """Return a graph with an operator that only someone's library knows."""
-    made = onnx.load_from_string(_graph([helper.make_node("Shell", ["x"], ["y"], domain="com.evil")], []))
-    made.opset_import.append(helper.make_opsetid("com.evil", 1))
-    return made.SerializeToString()
+# its root is its own child
+_TREE = """l, y = ai.onnx.ml.TreeEnsembleClassifier<
+    nodes_treeids = [0, 0, 0], nodes_nodeids = [0, 1, 2], nodes_featureids = [0, 0, 0],
+    nodes_modes = ["BRANCH_LEQ", "LEAF", "LEAF"], nodes_values = [0.0, 0.0, 0.0],
+    nodes_truenodeids = [0, 0, 0], nodes_falsenodeids = [2, 0, 0], class_treeids = [0, 0],
+    class_nodeids = [1, 2], class_ids = [0, 0], class_weights = [0.2, 0.8], classlabels_int64s = [0, 1],
+    post_transform = "NONE">(x)"""
 
 
 def _functions(levels: int) -> bytes:
     """Return a graph of one node whose function calls another twice, and so on; of 0 levels: itself."""
-    opset = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
-    made = onnx.load_from_string(
-        _graph([helper.make_node(f"f{max(0, levels - 1)}", ["x"], ["y"], domain="local")], [])
-    )
+    functions = ""
     for level in range(max(1, levels)):
-        name, where = (f"f{level - 1}", "local") if level else ("Identity", "") if levels else ("f0", "local")
-        body = [
-            helper.make_node(name, ["x"], ["m"], domain=where),
-            helper.make_node(name, ["m"], ["y"], domain=where),
-        ]
-        made.functions.append(helper.make_function("local", f"f{level}", ["x"], ["y"], body, opset))
-    made.opset_import.append(opset[1])
-    return made.SerializeToString()
+        name = f"local.f{level - 1}" if level else "Identity" if levels else "local.f0"
+        functions += f' <domain: "local", opset_import: ["": 17, "local": 1]> f{level} (x) => (y) '
+        functions += f"{{ m = {name}(x) y = {name}(m) }}"
+    return _graph(f"y = local.f{max(0, levels - 1)}(x)", more=', "local": 1', functions=functions)
 
 
 def _categories() -> bytes:
@@ -433,10 +371,13 @@ def _no_number() -> bytes:
 
 
 MODELS: dict[str, tuple[Callable[[], bytes], str]] = {
-    "around.onnx": (_around, "not acyclic"),
+    "around.onnx": (lambda: _graph("a = Add(x, b) b = Add(x, a) y = Identity(b)"), "not acyclic"),
     "claimed.onnx": (_claimed, "must make tensors of at most"),
-    "tree-around.onnx": (_tree_around, "cannot be loaded by onnxruntime"),
-    "foreign.onnx": (_foreign, "only the standard operators"),
+    "tree-around.onnx": (lambda: _graph(_TREE, more=', "ai.onnx.ml": 3'), "cannot be loaded by onnxruntime"),
+    "foreign.onnx": (
+        lambda: _graph("y = com.evil.Shell(x)", more=', "com.evil": 1'),
+        "only the standard operators",
+    ),
     "loop.onnx": (lambda: _loop(2**62), "within"),
     "hidden-loop.onnx": (lambda: _loop(2**61, hidden=True), "within"),
     "filled.onnx": (lambda: _filled(1_200_000_000), "fails on the data|memory|cannot be loaded"),

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from audits.transport import certify, exact_coupling, pairwise_cost
+from audits.transport import exact_coupling, pairwise_cost
 from audits.transport.costs import COSTS
+from tests.transport.proof import prove
 
 METHOD = "closed form in one dimension"
 
@@ -42,7 +43,7 @@ def test_duals_prove_the_staircase(x, y, cost, seed):
     a, b = rng.random(len(x)), rng.integers(1, 4, len(y))
     x, y = column(x), column(y)
     coupling = exact_coupling(x, y, cost=cost, a=a, b=b)
-    proof = certify(x, y, coupling.plan, coupling.dual_source, cost=cost, a=a, b=b)
+    proof = prove(coupling, x, y, cost, a, b)
     costs = pairwise_cost(x, y, cost)
     scale = costs.mean() + 1e-300
     assert coupling.method == METHOD

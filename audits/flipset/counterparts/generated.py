@@ -281,7 +281,7 @@ def _generated_counterparts(
     if isinstance(fitted, UnbalancedMap):
         found = np.minimum(fitted.matched_share(x), 1.0)
         mass = np.zeros(len(y))
-        mass[fitted.potentials.y_rows] = np.asarray(fitted.plan().sum(0)).ravel()
+        mass[fitted.y_rows] = np.asarray(fitted.plan().sum(0)).ravel()
         if mass.sum() <= 0 or found.max() <= 0:
             raise RunFailed(_NOBODY)
         weights = mass / mass.sum()
@@ -299,7 +299,7 @@ def _coupling_counterparts(
     weights: np.ndarray,
 ) -> tuple[Counterparts, Counterparts]:
     """The coupling between real people, read both ways."""
-    rows, columns = fitted.potentials.x_rows, fitted.potentials.y_rows
+    rows, columns = fitted.x_rows, fitted.y_rows
     if len(rows) < len(x) or len(columns) < len(y):
         raise InputError(
             "flipset.map.max_people",

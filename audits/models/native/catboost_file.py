@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from audits.models.native.opened import (
     Gives,
     ModelFile,
     Opened,
+    first_line,
 )
 
 __all__ = ["open_file", "splits_of"]
@@ -50,7 +50,7 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: AR
         loss = str(model.get_all_params().get("loss_function", "")).split(":")[0]
         classes = tuple(np.asarray(model.classes_).tolist())
     except (catboost.CatBoostError, ValueError, TypeError, KeyError, IndexError, UnicodeError) as error:
-        raise InputError(name, f"cannot be loaded by catboost: {_first(error)}") from None
+        raise InputError(name, f"cannot be loaded by catboost: {first_line(error)}") from None
     if of_text:
         raise InputError(name, "must read numbers and categories only, not free text or embeddings")
     gives: Gives = "probabilities" if loss in _CHANCES else "numbers"
@@ -63,17 +63,12 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: AR
             pool = catboost.Pool(frame, cat_features=sorted(words), thread_count=1)
             return np.asarray(model.predict(pool, prediction_type=kind, thread_count=1))
         except catboost.CatBoostError as error:
-            raise InputError(name, f"fails on the data: {_first(error)}") from None
+            raise InputError(name, f"fails on the data: {first_line(error)}") from None
 
     features = tuple(Feature(each, () if each in words else None) for each in names)
     named = not all(re.fullmatch(r"\d+", each) for each in names)
-    splits = partial(splits_of, model)
     stated = (classes or None) if gives == "probabilities" else None
-    return Opened(name, file.sha256, features, named, predict, gives, stated, model, splits, file)
-
-
-def _first(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:200].rstrip(".")
+    return Opened(name, file.sha256, features, named, predict, gives, stated, model, file)
 
 
 def splits_of(model: Any) -> dict[str, np.ndarray]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from audits.models.native.opened import (
     Gives,
     ModelFile,
     Opened,
+    first_line,
     splits_by_feature,
 )
 from audits.models.native.structure import check_lightgbm
@@ -53,7 +53,7 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: AR
         IndexError,
         OverflowError,
     ) as error:
-        raise InputError(name, f"cannot be loaded by lightgbm: {str(error).splitlines()[0][:200]}") from None
+        raise InputError(name, f"cannot be loaded by lightgbm: {first_line(error)}") from None
     said = re.search(r"^objective=(\S+)", text, re.MULTILINE)
     objective = said[1] if said else ""
     gives: Gives = "logits"  # a loss of your own: the file does not say what is between it and a chance
@@ -69,8 +69,7 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: AR
 
     features = tuple(Feature(each, categories.get(each)) for each in names)
     named = not all(_UNNAMED.fullmatch(each) for each in names)
-    splits = partial(splits_of, booster)
-    return Opened(name, file.sha256, features, named, predict, gives, None, booster, splits, file)
+    return Opened(name, file.sha256, features, named, predict, gives, None, booster, file)
 
 
 def splits_of(booster: Any) -> dict[str, np.ndarray]:

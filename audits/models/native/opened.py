@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["Feature", "ModelFile", "Opened", "match", "reopen_feeding", "splits_by_feature"]
+__all__ = ["Feature", "ModelFile", "Opened", "first_line", "match", "reopen_feeding", "splits_by_feature"]
 
 _TRIED_FIRST = 1000
 Gives = Literal["probabilities", "logits", "labels", "numbers"]
@@ -151,10 +151,7 @@ class Opened:
     classes : tuple, optional
         Label values in the order of the outputs, where the file says.
     model : object
-        The library's own, for exact gradients.
-    splits : callable
-        Gives, of trees, the numbers at which they split each feature, sorted; None for what is no tree or
-        must be asked about rows (see `split_points`).
+        The library's own, for exact gradients and for the numbers at which trees split.
     file : ModelFile, optional
         Where it can be opened again from its content: see `reopen_feeding`.
     """
@@ -167,7 +164,6 @@ class Opened:
     gives: Gives
     classes: tuple[object, ...] | None = None
     model: Any = field(default=None, repr=False)
-    splits: Callable[[], Mapping[str, np.ndarray] | None] = field(default=lambda: None, repr=False)
     file: ModelFile | None = field(default=None, repr=False)
 
 
@@ -207,14 +203,6 @@ class FeatureFeed:
     def pairs(self) -> list[tuple[Feature, str]]:
         """Each feature with the column that feeds it."""
         return list(zip(self.opened.features, self.columns, strict=True))
-
-    @property
-    def splits(self) -> dict[str, np.ndarray] | None:
-        """The numbers at which trees split each column of numbers, sorted; None if the file does not say."""
-        known = self.opened.splits()
-        if known is None:
-            return None
-        return {column: known[feature.name] for feature, column in self.pairs if feature.name in known}
 
     def feeding(self) -> dict[str, Any]:
         """Return as plain data how columns feed the file: see `reopen_feeding`."""
@@ -318,6 +306,12 @@ def reopen_feeding(opened: Opened, feeding: Mapping[str, Any]) -> Classifier:
     if len(columns) != len(opened.features):
         raise InputError(opened.name, "must read as many columns as when it was audited", list(columns))
     return restored_classifier(FeatureFeed(opened, columns, MissingCells.restored(feeding)), feeding)
+
+
+def first_line(error: Exception) -> str:
+    """Return what a library says first, without the place in its own source."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0].split(": ", 1)[-1] if lines else type(error).__name__)[:200].rstrip(".")
 
 
 def splits_by_feature(features: pd.Series, thresholds: pd.Series) -> dict[str, np.ndarray]:

@@ -21,6 +21,7 @@ from audits.models.native.opened import (
     Gives,
     ModelFile,
     Opened,
+    first_line,
 )
 from audits.models.native.structure import check_sklearn
 from audits.threads import one_thread
@@ -139,12 +140,11 @@ def _open_estimator(model: Any, file: ModelFile, *, log_odds: bool) -> Opened:
             try:
                 return np.asarray(ask(given))
             except (ValueError, TypeError, AttributeError, LookupError) as error:
-                said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-                raise InputError(name, f"fails on the data: {said.rstrip('.')}") from None
+                raise InputError(name, f"fails on the data: {first_line(error)}") from None
 
     classes = getattr(model, "classes_", None)
     stated = None if classes is None or gives == "numbers" else tuple(np.asarray(classes).tolist())
-    return Opened(name, file.sha256, features, named, predict, gives, stated, model, file=file)
+    return Opened(name, file.sha256, features, named, predict, gives, stated, model, file)
 
 
 def _scoring_method(model: Any, name: str, *, log_odds: bool) -> tuple[Any, Gives]:

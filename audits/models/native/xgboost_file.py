@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from audits.models.native.opened import (
     Gives,
     ModelFile,
     Opened,
+    first_line,
     splits_by_feature,
 )
 from audits.models.native.structure import check_xgboost, check_xgboost_file
@@ -57,7 +57,7 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: AR
         if not 0 <= rounds[1] <= booster.num_boosted_rounds():
             raise ValueError("its best round does not exist")
     except (xgboost.core.XGBoostError, ValueError, KeyError, TypeError, IndexError) as error:
-        raise InputError(name, f"cannot be loaded by xgboost: {_first(error)}") from None
+        raise InputError(name, f"cannot be loaded by xgboost: {first_line(error)}") from None
     gives = _GIVES.get(objective)
     if gives is None:
         if not objective.startswith(("reg:", "count:", "survival:")):
@@ -76,12 +76,11 @@ def open_file(file: ModelFile, *, log_odds: bool = False) -> Opened:  # noqa: AR
                 validate_features=False,
             )
         except (xgboost.core.XGBoostError, ValueError) as error:
-            raise InputError(name, f"fails on the data: {_first(error)}") from None
+            raise InputError(name, f"fails on the data: {first_line(error)}") from None
         return np.asarray(found).astype(np.int64) if gives == "labels" else found
 
     named = booster.feature_names is not None
-    splits = partial(splits_of, booster)
-    return Opened(name, file.sha256, features, named, predict, gives, None, booster, splits, file)
+    return Opened(name, file.sha256, features, named, predict, gives, None, booster, file)
 
 
 def splits_of(booster: Any) -> dict[str, np.ndarray] | None:
@@ -122,8 +121,3 @@ def _features(booster: Any) -> tuple[Feature, ...]:
         else:
             found.append(Feature(name, tuple(levels[name].to_pylist())))
     return tuple(found)
-
-
-def _first(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[0].split(": ", 1)[-1] if lines else type(error).__name__)[:200].rstrip(".")

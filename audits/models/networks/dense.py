@@ -7,7 +7,7 @@ gradient is one forward and one backward pass over the rows, whatever the number
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from scipy.special import expit
@@ -17,7 +17,7 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["BENDS", "Dense", "Ramps", "dense_of"]
+__all__ = ["BENDS", "Dense", "Ramps", "dense_of", "in_one"]
 
 _ON_A_LEVEL = 1e-9
 
@@ -147,6 +147,30 @@ class Dense:
                 gradient *= _slope(hidden[layer], self._bend_of(layer - 1))
         return gradient if self.ramps is None else self.ramps.fold(gradient, hidden[0])
 
+    def parameter_slopes(self, seed: np.ndarray, hidden: tuple[np.ndarray, ...], into: Dense) -> None:
+        """Write the slopes by weights and biases of a network of ReLUs into the arrays of `into`.
+
+        `seed` and `hidden` are those of `backward`.
+        """
+        gradient = seed
+        for layer in range(len(self.weights) - 1, -1, -1):
+            np.matmul(hidden[layer].T, gradient, out=into.weights[layer])
+            np.dot(np.ones(len(gradient), gradient.dtype), gradient, out=into.biases[layer])
+            if layer:
+                weight = self.weights[layer]
+                gradient = gradient * weight.T if gradient.shape[1] == 1 else gradient @ weight.T
+                gradient *= hidden[layer] > 0
+
+
+def in_one(net: Dense) -> tuple[Dense, np.ndarray]:
+    """Return a copy of a network whose arrays are parts of one vector, and that one."""
+    arrays = [*net.weights, *net.biases]
+    whole = np.concatenate([each.ravel() for each in arrays])
+    ends = np.cumsum([each.size for each in arrays])[:-1]
+    parts = [part.reshape(each.shape) for part, each in zip(np.split(whole, ends), arrays, strict=True)]
+    half = len(net.weights)
+    return Dense(tuple(parts[:half]), tuple(parts[half:])), whole
+
 
 def _bend(x: np.ndarray, bend: Bend) -> None:
     """Bend the values of a layer in place."""
@@ -176,9 +200,9 @@ def dense_of(module: torch.nn.Module) -> Dense:
     from torch import nn
 
     layers = list(module) if isinstance(module, nn.Sequential) else [module]
-    ramps = None
-    if layers and hasattr(layers[0], "ends") and hasattr(layers[0], "scales"):
-        ramps = _ramps(layers.pop(0))
+    ramps: Any = getattr(layers[0], "ramps", None) if layers else None
+    if ramps is not None:
+        del layers[0]
     weights: list[np.ndarray] = []
     biases: list[np.ndarray] = []
     bends: list[Bend] = []
@@ -187,7 +211,9 @@ def dense_of(module: torch.nn.Module) -> Dense:
     for layer in layers:
         if isinstance(layer, nn.Linear):
             weight = layer.weight.detach().cpu().double().numpy().T
-            bias = np.zeros(layer.out_features) if layer.bias is None else _array(layer.bias.detach())
+            bias = np.zeros(layer.out_features)
+            if layer.bias is not None:
+                bias = layer.bias.detach().cpu().double().numpy().copy()
             if bent:
                 weights.append(np.ascontiguousarray(weight))
                 biases.append(bias)
@@ -212,13 +238,3 @@ def dense_of(module: torch.nn.Module) -> Dense:
 
 def _name(layer: object) -> str:
     return type(layer).__name__
-
-
-def _array(tensor: torch.Tensor) -> np.ndarray:
-    return tensor.cpu().double().numpy().copy()
-
-
-def _ramps(layer: torch.nn.Module) -> Ramps:
-    scales, ends = (_array(getattr(layer, name)) for name in ("scales", "ends"))
-    columns: torch.Tensor = layer.columns  # type: ignore[assignment]
-    return Ramps(columns.cpu().numpy().copy(), scales[0], scales[1], ends[0], ends[1])

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     import torch
 
     from audits.data.encoder import FeatureSpace
-    from audits.models.protocol import Model
 
-__all__ = ["TOLERANCE", "Exact", "differentiable", "is_network", "regression_of"]
+__all__ = ["TOLERANCE", "Exact", "exact", "is_network"]
 
 TOLERANCE = 1e-5
 """Largest difference between a network's score and the model's own: float32 keeps seven digits."""
@@ -85,8 +84,8 @@ class Exact(OnSource):
         return self.network()
 
 
-def differentiable(
-    model: Model, favorable: np.ndarray, scores: np.ndarray, frame: pd.DataFrame, space: FeatureSpace
+def exact(
+    model: Any, favorable: np.ndarray | None, scores: np.ndarray, frame: pd.DataFrame, space: FeatureSpace
 ) -> Exact | None:
     """Return a model that was brought along with its gradient, None where none holds for everyone audited.
 
@@ -94,53 +93,33 @@ def differentiable(
     ----------
     model : Model
         With no gradient of its own.
-    favorable : (k,) bool
-        Which classes are favorable.
+    favorable : (k,) bool, optional
+        Which classes are favorable; None of a model of a number.
     scores : (n,) float
-        The model's favorable scores of the people audited.
+        The model's favorable scores of the people audited, or its numbers: those of the network must be the
+        same, to `TOLERANCE` or to that of their spread.
     frame : DataFrame (n, columns)
         These people.
     space : FeatureSpace
         Over whose points the network must give the scores.
     """
-    return _first(model, favorable, scores, 1.0, frame, space)
-
-
-def regression_of(model: Any, frame: pd.DataFrame, space: FeatureSpace) -> Exact | None:
-    """Return a model of a number that was brought along with its gradient.
-
-    None where no network gives everyone in `frame` the model's own number, to `TOLERANCE` of their spread.
-    """
-    numbers = model.number(frame)
-    return _first(model, None, numbers, max(1.0, float(np.std(numbers))), frame, space)
-
-
-def _first(
-    model: Any,
-    favorable: np.ndarray | None,
-    scores: np.ndarray,
-    unit: float,
-    frame: pd.DataFrame,
-    space: FeatureSpace,
-) -> Exact | None:
-    """Return the first reading of a model as a network that holds."""
     if not is_installed("torch") or any(column not in space.columns for column in model.columns):
         return None
     readings = (
         Exact(source=model, encode=encode, made=made, favorable=favorable)
-        for encode, made in _networks(model, number=favorable is None)
+        for encode, made in _networks(model, frame, number=favorable is None)
     )
-    return next((each for each in readings if _holds(each, scores, unit, frame, space)), None)
+    return next((each for each in readings if _holds(each, scores, frame, space)), None)
 
 
-def _networks(model: Any, *, number: bool) -> Iterator[_Network]:
+def _networks(model: Any, frame: pd.DataFrame, *, number: bool) -> Iterator[_Network]:
     source: Any = getattr(model, "source", None)
     origin = getattr(source, "origin", None)
     if getattr(model, "labels", None) is not None:
         return
     if hasattr(source, "front"):
         if len(source.outputs) == 1:
-            yield from _onnx_networks(source, source.outputs[0], number=number)
+            yield from _onnx_networks(source, source.outputs[0], frame, number=number)
     elif hasattr(source, "opened"):
         yield from _estimator_networks(source.opened.model, source.given)
     elif origin is not None and (number or source.output in {"probabilities", "logits"}):
@@ -184,7 +163,7 @@ def _flat(network: Any) -> list[Any]:
     return [layer for part in network for layer in _flat(part)]
 
 
-def _onnx_networks(graph: Any, output: str, *, number: bool = False) -> Iterator[_Network]:
+def _onnx_networks(graph: Any, output: str, frame: pd.DataFrame, *, number: bool) -> Iterator[_Network]:
     """Yield what encodes rows for a graph, and its network behind that."""
     from audits.models.onnx.file import parse_onnx
     from audits.models.onnx.layers import layers_of
@@ -195,11 +174,11 @@ def _onnx_networks(graph: Any, output: str, *, number: bool = False) -> Iterator
         if front is None:
             continue
 
-        def encode(frame: pd.DataFrame, front: Any = front) -> np.ndarray:
-            return np.concatenate(front(frame), axis=1)
+        def encode(rows: pd.DataFrame, front: Any = front) -> np.ndarray:
+            return np.concatenate(front(rows), axis=1)
 
         def made(layers: Any = layers, front: Any = front) -> torch.nn.Module:
-            return layers.network(front.widths)
+            return layers.network(tuple(part.shape[1] for part in front(frame.iloc[:1])))
 
         yield encode, made
 
@@ -235,23 +214,15 @@ def _estimator_networks(
 
 
 def _sklearn_layers(last: Any) -> Callable[[], torch.nn.Sequential] | None:
-    """Return what makes the network of logits of a fitted estimator, told by its name and arrays."""
-    kinds = {kind.__name__ for kind in type(last).__mro__}
-    if kinds & {"LogisticRegression", "SGDClassifier"} and hasattr(last, "coef_"):
-        if "SGDClassifier" in kinds and getattr(last, "loss", "") != "log_loss":
-            return None
-        return lambda: _sequence([last.coef_.T], [last.intercept_], "identity")
-    if "MLPClassifier" in kinds and last.out_activation_ in {"logistic", "softmax"}:
+    """Return what makes the network of logits, or of a number, of a fitted estimator, told by its arrays.
+
+    Whether something else follows is compared with the model itself.
+    """
+    if hasattr(last, "coefs_"):
         return lambda: _sequence(last.coefs_, last.intercepts_, last.activation)
-    if "MLPRegressor" in kinds and last.out_activation_ == "identity":
-        return lambda: _sequence(last.coefs_, last.intercepts_, last.activation)
-    coefficients = getattr(last, "coef_", None)
-    if not hasattr(last, "classes_") and coefficients is not None and np.ndim(coefficients) in {1, 2}:
-        rows = np.atleast_2d(
-            coefficients
-        )  # of one number; whether nothing follows is compared with the model
-        return lambda: _sequence([rows.T], [np.atleast_1d(last.intercept_)], "identity")
-    return None
+    if not hasattr(last, "coef_") or not hasattr(last, "intercept_"):
+        return None
+    return lambda: _sequence([np.atleast_2d(last.coef_).T], [np.atleast_1d(last.intercept_)], "identity")
 
 
 def _sequence(weights: Any, biases: Any, activation: str) -> torch.nn.Sequential:
@@ -291,7 +262,7 @@ def _log_odds(network: torch.nn.Module, sign: float) -> torch.nn.Sequential:
     return nn.Sequential(*layers, Odds())
 
 
-def _holds(exact: Exact, scores: np.ndarray, unit: float, frame: pd.DataFrame, space: FeatureSpace) -> bool:
+def _holds(exact: Exact, scores: np.ndarray, frame: pd.DataFrame, space: FeatureSpace) -> bool:
     """Whether the network over the feature space gives everyone audited the model's own scores."""
     import torch
 
@@ -307,8 +278,9 @@ def _holds(exact: Exact, scores: np.ndarray, unit: float, frame: pd.DataFrame, s
         width = 1 if exact.classes is None else len(exact.classes)
         if outputs.shape != (len(scores), width):
             return False
+        unit = 1.0
         if exact.favorable is None:
-            own = outputs[:, 0]
+            own, unit = outputs[:, 0], max(1.0, float(np.std(scores)))
         elif exact.classes is None:
             own = torch.sigmoid(outputs)[:, 0]
         else:

@@ -17,6 +17,7 @@ from audits.data.encoder import FeatureSpace
 from audits.data.encoder_blocks import Block, LevelBlock, NumberBlock
 from audits.data.frames import with_columns
 from audits.errors import InputError
+from audits.models.networks.dense import Ramps
 from audits.models.protocol import Model
 
 if TYPE_CHECKING:
@@ -170,32 +171,30 @@ def _compose(
         first = joined
     if not ramps:
         return nn.Sequential(first, *layers).double().requires_grad_(False)
-    columns = [at for _, at, bends in ramps for _ in bends]
-    scales = [(block.sd, block.mean - j) for block, _, bends in ramps for j in range(len(bends))]
-    ends = [
-        (-np.inf if j == 0 else 0.0, np.inf if j == len(bends) - 1 else 1.0)
-        for _, _, bends in ramps
+    parts = [
+        (at, block.sd, block.mean - j, -np.inf if j == 0 else 0.0, np.inf if j == len(bends) - 1 else 1.0)
+        for block, at, bends in ramps
         for j in range(len(bends))
     ]
-    return nn.Sequential(_ramps_module(columns, scales, ends), first, *layers).double().requires_grad_(False)
+    columns, *numbers = (np.array(each) for each in zip(*parts, strict=True))
+    bent = _ramps_module(Ramps(columns, *(each.astype(float) for each in numbers)))
+    return nn.Sequential(bent, first, *layers).double().requires_grad_(False)
 
 
-def _ramps_module(
-    columns: list[int], scales: list[tuple[float, float]], ends: list[tuple[float, float]]
-) -> torch.nn.Module:
+def _ramps_module(ramps: Ramps) -> torch.nn.Module:
     import torch
 
-    class Ramps(torch.nn.Module):
+    class RampsLayer(torch.nn.Module):
         """Points with the ramps of their ranks appended, (m, d) -> (m, d + r)."""
 
         def __init__(self) -> None:
             super().__init__()
-            self.register_buffer("columns", torch.tensor(columns))
-            for name, values in (("scales", scales), ("ends", ends)):
-                self.register_buffer(name, torch.tensor(values, dtype=torch.float64).T.contiguous())
+            self.ramps = ramps
+            for name, values in vars(ramps).items():
+                self.register_buffer(name, torch.from_numpy(values))
 
         def forward(self, z: torch.Tensor) -> torch.Tensor:
-            along = z[:, self.columns] * self.scales[0] + self.scales[1]  # type: ignore[index]
-            return torch.cat([z, torch.clamp(along, self.ends[0], self.ends[1])], dim=1)  # type: ignore[index]
+            columns, scales, shifts, lows, highs = self.buffers()
+            return torch.cat([z, torch.clamp(z[:, columns] * scales + shifts, lows, highs)], dim=1)
 
-    return Ramps()
+    return RampsLayer()

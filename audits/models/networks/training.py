@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
-from audits.models.networks.dense import Dense
+from audits.models.networks.dense import Dense, in_one
 from audits.progress import Progress, silent
 
 __all__ = ["Training", "cross_entropy", "fit_dense"]
@@ -76,15 +76,16 @@ def fit_dense(
     width = 1 if classes == 2 else classes
     counts = np.ones(len(x)) if weights is None else weights / weights.mean()
     train, held = _set_aside(target, rng) if training.patience else (np.arange(len(x)), None)
-    net, parameters = _in_one(_first(x.shape[1], training.hidden, width, rng))
+    net, parameters = in_one(_first(x.shape[1], training.hidden, width, rng))
     adam = _Adam(parameters, training)
-    slopes, gradients = _in_one(net)
+    slopes, gradients = in_one(net)
     batch = training.batch or min(256, max(16, len(train) // 32))
     best, best_epoch, kept = np.inf, 0, parameters.copy()
     for epoch in range(1, training.epochs + 1):
         progress((epoch - 1) / training.epochs, f"learning who is in which group, round {epoch}")
         for rows in np.array_split(rng.permutation(train), -(-len(train) // batch)):
-            _parameter_gradients(net, x[rows], target[rows], counts[rows], slopes)
+            out, hidden = net.forward(x[rows])
+            net.parameter_slopes(_loss_slope(out, target[rows], counts[rows]), hidden, slopes)
             adam.step(gradients)
         if held is None:
             continue
@@ -93,9 +94,8 @@ def fit_dense(
             best, best_epoch, kept = loss, epoch, parameters.copy()
         elif epoch - best_epoch >= (training.patience or 0):
             break
-    if held is None:
-        return net
-    parameters[:] = kept
+    if held is not None:
+        parameters[:] = kept
     return net
 
 
@@ -116,16 +116,6 @@ def _first(inputs: int, hidden: tuple[int, ...], outputs: int, rng: np.random.Ge
     return Dense(weights, tuple(np.zeros(after) for _, after in pairs))
 
 
-def _in_one(net: Dense) -> tuple[Dense, np.ndarray]:
-    """Return a network whose arrays are parts of one, and that one."""
-    arrays = [*net.weights, *net.biases]
-    whole = np.concatenate([each.ravel() for each in arrays])
-    ends = np.cumsum([each.size for each in arrays])[:-1]
-    parts = [part.reshape(each.shape) for part, each in zip(np.split(whole, ends), arrays, strict=True)]
-    half = len(net.weights)
-    return Dense(tuple(parts[:half]), tuple(parts[half:])), whole
-
-
 def _set_aside(target: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Positions to train on and to stop by; a class of one row is trained on."""
     train, held = [], []
@@ -137,23 +127,14 @@ def _set_aside(target: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray
     return np.concatenate(train), np.concatenate(held)
 
 
-def _parameter_gradients(
-    net: Dense, x: np.ndarray, target: np.ndarray, weights: np.ndarray, slopes: Dense
-) -> None:
-    """Write the gradients of the weighted mean cross-entropy by weights and biases to those of `slopes`."""
-    out, hidden = net.forward(x)
+def _loss_slope(out: np.ndarray, target: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Slope (n, k) of the weighted mean cross-entropy at the outputs (n, k)."""
     if out.shape[1] == 1:
         error = expit(out) - (target == 1)[:, None]
     else:
         error = softmax(out, axis=1)
         error[np.arange(len(out)), target] -= 1.0
-    error *= (weights / weights.sum())[:, None]
-    for layer in range(len(net.weights) - 1, -1, -1):
-        np.matmul(hidden[layer].T, error, out=slopes.weights[layer])
-        error.sum(0, out=slopes.biases[layer])
-        if layer:
-            error = error @ net.weights[layer].T
-            error *= hidden[layer] > 0
+    return error * (weights / weights.sum())[:, None]
 
 
 class _Adam:

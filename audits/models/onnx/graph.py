@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import onnx
 
 
-__all__ = ["ROWS_AT_ONCE", "Graph", "GraphInputs", "find_outputs", "open_session", "run_session"]
+__all__ = ["ROWS_AT_ONCE", "Graph", "find_outputs", "open_session", "run_session"]
 
 ROWS_AT_ONCE = 8192
 _LABELS = ("tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)")
@@ -92,7 +92,7 @@ class Graph:
             If a column is missing or of the wrong type, or onnxruntime fails.
         """
         need_columns(frame, self.columns, self.name)
-        given = self.written.restore(frame[list(self.columns)], texts=text_columns(self.inputs))
+        given = self.given(frame)
         found = [
             run_session(self.session, self.inputs, given, each, self.name) for each in outputs or self.outputs
         ]
@@ -100,23 +100,40 @@ class Graph:
             return found[0]
         return np.column_stack([np.asarray(each).reshape(len(frame)) for each in found])
 
-    def front(self, proto: onnx.ModelProto, tensors: Sequence[str]) -> GraphInputs | None:
-        """Return what computes `tensors` inside the graph from raw rows; None where the runtime cannot."""
-        import onnx
+    def given(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the columns that it reads, with what stood in cells that count as missing."""
+        return self.written.restore(frame[list(self.columns)], texts=text_columns(self.inputs))
 
-        made = onnx.ModelProto()
-        made.CopyFrom(proto)
-        inputs = {each.name for each in made.graph.input}
+    def front(
+        self, proto: onnx.ModelProto, tensors: Sequence[str]
+    ) -> Callable[[pd.DataFrame], list[np.ndarray]] | None:
+        """Return what gives tensors inside the graph of raw rows, each (n, w) of float64.
+
+        None where the runtime cannot compute them.
+        """
+        inputs = {each.name: each for each in self.inputs}
         inner = [name for name in tensors if name not in inputs]
+        made = type(proto)()
+        made.CopyFrom(proto)
         del made.graph.output[:]
-        made.graph.output.extend(onnx.ValueInfoProto(name=name) for name in inner)
-        if not inner:
-            return GraphInputs(self, None, tuple(tensors))
+        for name in inner:
+            made.graph.output.add(name=name)
         try:
-            session = open_session(made.SerializeToString(), self.name)
+            session = open_session(made.SerializeToString(), self.name) if inner else None
         except InputError:
             return None
-        return GraphInputs(self, session, tuple(tensors))
+
+        def computed(frame: pd.DataFrame) -> list[np.ndarray]:
+            given, found = self.given(frame), []
+            for name in tensors:
+                if name in inputs:  # not through float32: a small slope times a large number keeps its digits
+                    values: Any = given[list(inputs[name].columns)].to_numpy(np.float64, na_value=np.nan)
+                else:
+                    values = run_session(session, self.inputs, given, name, self.name)
+                found.append(np.asarray(values, dtype=np.float64).reshape(len(frame), -1))
+            return found
+
+        return computed
 
     def feeding(self) -> dict[str, Any]:
         """Return as plain data how columns feed the file: see `reopen`."""
@@ -128,32 +145,6 @@ class Graph:
             "outputs": list(self.outputs),
             **self.written.described(self.columns),
         }
-
-
-@dataclass(eq=False)
-class GraphInputs:
-    """The first steps of a graph: its inputs of numbers in float64, and tensors that the runtime computes."""
-
-    graph: Graph
-    session: onnxruntime.InferenceSession | None = field(repr=False)
-    tensors: tuple[str, ...]
-    widths: tuple[int, ...] = ()
-
-    def __call__(self, frame: pd.DataFrame) -> list[np.ndarray]:
-        """Return each tensor as (n, w) of float64; notes how wide they are."""
-        graph = self.graph
-        texts = text_columns(graph.inputs)
-        given = graph.written.restore(frame[list(graph.columns)], texts=texts)
-        inputs = {each.name: each for each in graph.inputs}
-        found = []
-        for name in self.tensors:
-            if name in inputs:  # not through float32: a small slope times a large number keeps its digits
-                values: Any = given[list(inputs[name].columns)].to_numpy(np.float64, na_value=np.nan)
-            else:
-                values = run_session(self.session, graph.inputs, given, name, graph.name)
-            found.append(np.asarray(values, dtype=np.float64).reshape(len(frame), -1))
-        self.widths = tuple(each.shape[1] for each in found)
-        return found
 
 
 def open_session(content: bytes, name: str) -> onnxruntime.InferenceSession:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -31,11 +31,9 @@ _MIXING = {"Gemm", "MatMul", "LinearClassifier", "LinearRegressor", "Normalizer"
 _MAX_INPUTS = 20_000
 _BENDS = {"Relu", "Tanh", "Sigmoid"}
 _AFFINE = {
-    "Identity", "Cast", "Dropout", "Add", "Sub", "Sum", "MatMul", "Gemm", "Concat", "FeatureVectorizer",
-    "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Slice", "Gather", "ArrayFeatureExtractor", "Scaler", "Neg",
-    "LinearRegressor", "ReduceSum",
+    "Identity", "Dropout", "Add", "Sub", "Sum", "MatMul", "Gemm", "Concat", "FeatureVectorizer", "Flatten",
+    "ArrayFeatureExtractor", "Scaler", "Neg", "LinearRegressor", "ReduceSum",
 }  # fmt: skip
-_STEPS = _AFFINE | _BENDS | {"Mul", "Div"}
 Arrays = dict[str, np.ndarray]
 
 
@@ -43,20 +41,25 @@ class Unfit(ValueError):
     """The graph holds something that is no standard layer."""
 
 
+class _Line(NamedTuple):
+    """A tensor `end` that is an affine function of the tensors `starts`, and all `tensors` on the way."""
+
+    starts: tuple[str, ...]
+    end: str
+    tensors: frozenset[str]
+
+
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """A graph cut in two.
-
-    Attributes
-    ----------
-    cuts : tuple of str
-        Tensors that onnxruntime computes, and graph inputs of numbers: side by side they are the design.
-    """
+    """A graph cut in two, the second part being affine functions with a bend between each and the next."""
 
     graph: _Graph
-    nodes: tuple[onnx.NodeProto, ...]
-    cuts: tuple[str, ...]
-    tensor: str
+    lines: tuple[_Line, ...]
+
+    @property
+    def cuts(self) -> tuple[str, ...]:
+        """Tensors that onnxruntime computes, and graph inputs of numbers; together they are the design."""
+        return self.lines[0].starts
 
     def network(self, widths: tuple[int, ...]) -> torch.nn.Module:
         """Return the torch module of logits (m, k), or of one log-odds (m, 1), from the widths of the cuts.
@@ -64,62 +67,28 @@ class Layers:
         Raises
         ------
         Unfit
-            If it is no linear layers with bends between them.
+            If it reads too many numbers.
         """
         from torch import nn
 
         bends = {"Relu": nn.ReLU, "Tanh": nn.Tanh, "Sigmoid": nn.Sigmoid}
-
         layers: list[nn.Module] = []
-        wanted = self.tensor
-        for _ in range(len(self.nodes) + 1):
-            ends = self._affine_in(wanted)
-            if ends is None:
-                break
-            if ends <= set(self.cuts):
-                layers.append(self._line(self.cuts, widths, wanted))
-                return nn.Sequential(*layers[::-1]).double()
-            if len(ends) != 1:
-                break
-            (bent,) = ends
-            node = self.graph.made_by[bent]
-            before = node.input[0]
-            layers += [self._line((bent,), (self._width(before, widths),), wanted), bends[node.op_type]()]
-            wanted = before
-        raise Unfit
+        for line in self.lines:
+            if layers:
+                layers.append(bends[self.graph.made_by[line.starts[0]].op_type]())
+            layer = self._linear_layer(line, widths)
+            layers.append(layer)
+            widths = (layer.out_features,)
+        return nn.Sequential(*layers)
 
-    def _affine_in(self, tensor: str) -> set[str] | None:
-        """Return the cuts and outputs of bends that a tensor is an affine function of; None if it is none."""
-        constants = self.graph.constants
-        waiting, ends, seen = [tensor], set(), set()
-        while waiting:
-            name = waiting.pop()
-            if name in seen or name in constants or not name:
-                continue
-            seen.add(name)
-            node = self.graph.made_by.get(name.removesuffix(_SCORES))
-            if name in self.cuts or node is None or node.op_type in _BENDS:
-                ends.add(name)
-            elif name.endswith(_SCORES) or node.op_type in _AFFINE or _by_constant(node, constants):
-                waiting += list(node.input)
-            else:
-                return None
-        return ends
-
-    def _width(self, tensor: str, widths: tuple[int, ...]) -> int:
-        if tensor in self.cuts:
-            return widths[self.cuts.index(tensor)]
-        known = _split(np.zeros((2, sum(widths))), self.cuts, widths)
-        return int(_run(self.graph, self.nodes, known, tensor).reshape(2, -1).shape[1])
-
-    def _line(self, starts: tuple[str, ...], widths: tuple[int, ...], tensor: str) -> torch.nn.Linear:
-        """Return the affine function from `starts` to `tensor`: its values at 0 and at unit vectors."""
+    def _linear_layer(self, line: _Line, widths: tuple[int, ...]) -> torch.nn.Linear:
+        """Return a line as a layer: its values at 0 and at unit vectors say what it is."""
         size = sum(widths)
         if size > _MAX_INPUTS:
             raise Unfit
-        known = _split(np.vstack([np.zeros(size), np.eye(size)]), starts, widths)
-        values = known[tensor] if tensor in known else _run(self.graph, self.nodes, known, tensor)
-        values = values.reshape(size + 1, -1)
+        z = np.vstack([np.zeros(size), np.eye(size)])
+        parts = np.split(z, np.cumsum(widths)[:-1], axis=1)
+        values = self.graph.carry_out(line, dict(zip(line.starts, parts, strict=True))).reshape(size + 1, -1)
         return linear_layer((values[1:] - values[0]).T, values[0])
 
 
@@ -145,8 +114,7 @@ def layers_of(model: onnx.ModelProto, output: str, *, number: bool = False) -> t
     found = []
     for tensor in [output] if number else graph.before_activation(output):
         with contextlib.suppress(Unfit):
-            cuts, nodes = graph.behind(tensor)
-            found.append(Layers(graph, nodes, cuts, tensor))
+            found.append(Layers(graph, graph.lines_to(tensor)))
     return tuple(found)
 
 
@@ -184,56 +152,86 @@ class _Graph:
                 waiting += [each for each in node.input if each not in self.constants]
         return list(dict.fromkeys(found))
 
-    def behind(self, tensor: str) -> tuple[tuple[str, ...], tuple[onnx.NodeProto, ...]]:
-        """Return the cuts that `tensor` is computed from, and the steps in their order.
+    def lines_to(self, tensor: str) -> tuple[_Line, ...]:
+        """Return the affine functions, the last one giving `tensor`, between which lie bends alone.
 
         Raises
         ------
         Unfit
-            If a step behind a layer is no standard one.
+            If a step behind a layer is no standard one, or nothing lies behind the encoding.
         """
-        waiting, cuts, steps, seen = [tensor], [], {}, set()
+        lines = [self._line_to(tensor)]
+        while bends := [name for name in lines[0].starts if self._is_bend(name)]:
+            if len(lines[0].starts) > 1:
+                raise Unfit
+            lines.insert(0, self._line_to(self.made_by[bends[0]].input[0]))
+        if lines[0].starts in {(), (tensor,)}:
+            raise Unfit
+        return tuple(lines)
+
+    def _is_bend(self, name: str) -> bool:
+        return name in self.made_by and self.made_by[name].op_type in _BENDS
+
+    def _line_to(self, tensor: str) -> _Line:
+        """Walk back through affine steps, to bends, graph inputs and what the runtime computes."""
+        waiting, starts, seen = [tensor], set(), set()
         while waiting:
             name = waiting.pop()
             if name in seen or name in self.constants or not name:
                 continue
             seen.add(name)
             node = self.made_by.get(name.removesuffix(_SCORES))
-            if node is None:
-                if self.inputs.get(name) not in _NUMERIC:
-                    raise Unfit
-                cuts.append(name)
-            elif not name.endswith(_SCORES) and (node.op_type not in _STEPS or not _takes(node, self)):
-                if self._mixes(name, set()):
-                    raise Unfit
-                cuts.append(name)
-            else:
-                steps[id(node)] = node
+            if node is not None and (name.endswith(_SCORES) or self._is_affine(node)):
                 waiting += list(node.input)
-        if not cuts or not steps:
-            raise Unfit
-        return tuple(sorted(cuts)), tuple(node for node in self.order if id(node) in steps)
+                continue
+            starts.add(name)
+            if node is None:
+                fits = self.inputs.get(name) in _NUMERIC
+            else:
+                fits = node.op_type in _BENDS or not (node.op_type in {"Mul", "Div"} or self._mixes(name))
+            if not fits:
+                raise Unfit
+        return _Line(tuple(sorted(starts)), tensor, frozenset(seen))
 
-    def _mixes(self, name: str, seen: set[str]) -> bool:
+    def _is_affine(self, node: onnx.NodeProto) -> bool:
+        """Whether a step is an affine one: constants where they must be, numbers where they are meant."""
+        constant = [name in self.constants for name in node.input]
+        if node.op_type == "Cast":
+            return attributes_of(node)["to"] in _FLOATS
+        if node.op_type in {"Reshape", "Squeeze", "Unsqueeze", "Slice"}:
+            return all(known or not name for name, known in zip(node.input[1:], constant[1:], strict=True))
+        if node.op_type == "Gather":
+            return constant == [False, True]
+        if node.op_type == "Div":
+            return constant[1]
+        return node.op_type in _AFFINE or (node.op_type == "Mul" and sum(constant) == 1)
+
+    def carry_out(self, line: _Line, known: Arrays) -> np.ndarray:
+        """Carry out a line in float64 from what its starts hold, the first axis being people."""
+        values = self.constants | known
+        for node in self.order:
+            name = _scores_name(node) if node.op_type == "LinearClassifier" else node.output[0]
+            if name in line.tensors and name not in values:
+                values[name] = _step(node, {each: values[each] for each in node.input if each}, self.opsets)
+        return values[line.end]
+
+    def _mixes(self, name: str) -> bool:
         """Whether a tensor that the runtime computes is behind a layer: then it is no encoding."""
-        node = self.made_by.get(name)
-        if node is None or name in seen:
-            return False
-        seen.add(name)
-        if node.op_type in _MIXING or node.op_type.startswith(("TreeEnsemble", "SVM")):
-            return True
-        return any(self._mixes(each, seen) for each in node.input)
+        waiting, seen = [name], {name}
+        while waiting:
+            node = self.made_by.get(waiting.pop())
+            if node is None:
+                continue
+            if node.op_type in _MIXING or node.op_type.startswith(("TreeEnsemble", "SVM")):
+                return True
+            waiting += set(node.input) - seen
+            seen.update(node.input)
+        return False
 
 
 _SCORES = "\0scores"
-_NUMERIC = {
-    onnx.TensorProto.FLOAT,
-    onnx.TensorProto.DOUBLE,
-    onnx.TensorProto.FLOAT16,
-    onnx.TensorProto.INT64,
-    onnx.TensorProto.INT32,
-}
 _FLOATS = {onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16}
+_NUMERIC = {*_FLOATS, onnx.TensorProto.INT64, onnx.TensorProto.INT32}
 _AFTER = {
     "Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Normalizer", "ZipMap", "Concat", "Sub",
     "Slice", "Clip", "Add", "Div", "ReduceSum",
@@ -245,37 +243,12 @@ def _scores_name(node: onnx.NodeProto) -> str:
     return node.output[1] + _SCORES
 
 
-def _takes(node: onnx.NodeProto, graph: _Graph) -> bool:
-    """Whether a step is the standard one: constants where they must be, numbers where they are meant."""
-    if node.op_type == "Cast":
-        return attributes_of(node)["to"] in _FLOATS
-    if node.op_type in {"Reshape", "Squeeze", "Unsqueeze", "Slice"}:
-        return all(name in graph.constants for name in node.input[1:] if name)
-    if node.op_type == "Gather":
-        return node.input[1] in graph.constants and node.input[0] not in graph.constants
-    return True
-
-
 def _constant(tensor: onnx.TensorProto) -> np.ndarray:
     made = numpy_helper.to_array(tensor)
     return made.astype(np.float64) if made.dtype.kind == "f" else made
 
 
-def _run(graph: _Graph, nodes: tuple[onnx.NodeProto, ...], known: Arrays, wanted: str) -> np.ndarray:
-    """Carry out in float64 the steps that `wanted` needs, the first axis of every array being people."""
-    values = dict(known)
-    for node in nodes:
-        name = _scores_name(node) if node.op_type == "LinearClassifier" else node.output[0]
-        given = {each: values.get(each, graph.constants.get(each)) for each in node.input if each}
-        if name in values or any(each is None for each in given.values()):  # in front of what was given
-            continue
-        values[name] = _step(node, given, graph)  # type: ignore[arg-type]
-        if wanted in values:
-            break
-    return values[wanted]
-
-
-def _step(node: onnx.NodeProto, given: Arrays, graph: _Graph) -> np.ndarray:
+def _step(node: onnx.NodeProto, given: Arrays, opsets: list[onnx.OperatorSetIdProto]) -> np.ndarray:
     """Carry out one step, by the evaluator of the standard itself but for what exporters leave open."""
     x, about, kind = given[node.input[0]], attributes_of(node), node.op_type
     if kind in {"LinearClassifier", "LinearRegressor"}:
@@ -291,7 +264,7 @@ def _step(node: onnx.NodeProto, given: Arrays, graph: _Graph) -> np.ndarray:
     if kind == "Concat":
         rows = max(len(each) for each in given.values())
         given = {name: np.broadcast_to(each, (rows, *each.shape[1:])) for name, each in given.items()}
-    step = helper.make_function("step", "Step", list(given), node.output[:1], [node], graph.opsets)
+    step = helper.make_function("step", "Step", list(given), node.output[:1], [node], opsets)
     outputs: Any = ReferenceEvaluator(step).run(None, given, attributes={})
     found: np.ndarray = outputs[0]
     return found
@@ -307,14 +280,3 @@ def _linear(x: np.ndarray, about: Mapping[str, Any], kind: str) -> np.ndarray:
     # two logistic scores are each other's opposite: the second is the log-odds, not their difference
     paired = kind == "LinearClassifier" and scores.shape[1] == 2 and how == b"LOGISTIC"
     return scores[:, 1:] if paired else scores
-
-
-def _by_constant(node: onnx.NodeProto, constants: Mapping[str, np.ndarray]) -> bool:
-    """Whether a step multiplies or divides by a constant."""
-    if node.op_type == "Div":
-        return node.input[1] in constants
-    return node.op_type == "Mul" and sum(each in constants for each in node.input) == 1
-
-
-def _split(z: np.ndarray, cuts: tuple[str, ...], widths: tuple[int, ...]) -> Arrays:
-    return dict(zip(cuts, np.split(z, np.cumsum(widths)[:-1], axis=1), strict=True))

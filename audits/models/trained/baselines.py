@@ -28,12 +28,15 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from audits.errors import InputError
 from audits.models.labels import class_codes
+from audits.models.networks.gradients import linear_layer
 from audits.models.protocol import need_columns
-from audits.models.trained.pipelines import Logistic, OnPipeline, prepare
+from audits.models.trained.pipelines import OnPipeline, prepare
 from audits.models.trained.training import training_digest
 from audits.threads import one_thread
 
 if TYPE_CHECKING:
+    import torch
+
     from audits.data import AuditData
 
 __all__ = ["BaselinePipeline", "LogisticBaseline", "fit_pipeline", "train_baseline"]
@@ -73,8 +76,12 @@ class BaselinePipeline(OnPipeline):
         return chances[:, 1] if self.classes is None else chances
 
 
-class LogisticBaseline(Logistic, BaselinePipeline):
-    """The logistic regression on the pipeline's columns."""
+class LogisticBaseline(BaselinePipeline):
+    """The logistic regression on the pipeline's columns: a `Differentiable` model, one linear layer."""
+
+    def network(self) -> torch.nn.Module:
+        """Return the regression as a torch layer, float64: (n, m) to log-odds (n, 1), or logits (n, k)."""
+        return linear_layer(self.pipeline[-1].coef_, self.pipeline[-1].intercept_)
 
 
 def train_baseline(

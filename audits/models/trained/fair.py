@@ -18,9 +18,10 @@ import numpy as np
 from audits.data.encoder import FeatureSpace
 from audits.errors import InputError
 from audits.models.subspaces import category_units, orthonormal, protected_directions
-from audits.models.trained.mlp import HIDDEN, Network, one_torch_thread, train_layers, untrained_layers
+from audits.models.trained.mlp import HIDDEN, Network, train_layers, untrained_layers
 from audits.models.trained.training import training_digest
 from audits.progress import Progress, silent
+from audits.threads import one_torch_thread
 
 if TYPE_CHECKING:
     import torch
@@ -89,16 +90,16 @@ def train_fair_network(
     y = np.asarray(data.y)
     if kind == "project":
         left = x - (x @ basis) @ basis.T
-        trained, epochs = train_layers(left, y, data.weights, seed=seed, progress=progress)
+        trained = train_layers(left, y, data.weights, seed=seed, progress=progress)
         layers = torch.nn.Sequential(_projection(basis, units), *trained)
     else:
         counts = np.ones(data.n) if data.weights is None else data.weights
         with one_torch_thread():
-            layers, epochs = _sensr(x, y, counts, basis, seed, progress), STEPS
+            layers = _sensr(x, y, counts, basis, seed, progress)
             layers[0].weight.data *= torch.from_numpy(units.astype(np.float32))
     settings = [kind, *HIDDEN, STEPS, BATCH, STEP_SIZE, DISTANCE, seed, torch.__version__]
     digest = training_digest(data, settings)
-    return Network(NAMES[kind], tuple(space.columns), digest, space, layers, "cpu", epochs)
+    return Network(NAMES[kind], tuple(space.columns), digest, space, layers)
 
 
 def _projection(basis: np.ndarray, units: np.ndarray) -> torch.nn.Module:

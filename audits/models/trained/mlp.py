@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,16 +15,15 @@ from audits.data import FeatureSpace
 from audits.models.labels import class_codes
 from audits.models.trained.training import OnSpace, training_digest
 from audits.progress import Progress, silent
+from audits.threads import one_torch_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pandas as pd
     import torch
 
     from audits.data import AuditData
 
-__all__ = ["Network", "network_outputs", "one_torch_thread", "train_layers", "train_mlp", "untrained_layers"]
+__all__ = ["Network", "network_outputs", "train_layers", "train_mlp", "untrained_layers"]
 
 HIDDEN = (64, 64)
 STEP_SIZE = 2e-3
@@ -49,23 +47,21 @@ class Network(OnSpace):
     sha256: str
     space: FeatureSpace
     layers: Any  # a torch.nn.Sequential; torch is imported only once a network is trained
-    device: str
-    epochs: int
     classes: tuple[object, ...] | None = None
     invents: bool = True
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of the favorable outcome, (n,), or of each class, (n, k), in [0, 1]."""
         # float64 from here: in float32 everything above a logit of 17 would tie at 1
-        outputs = network_outputs(self.layers, self.design(frame), self.device)
+        outputs = network_outputs(self.layers, self.design(frame))
         return expit(outputs[:, 0]) if self.classes is None else softmax(outputs, axis=1)
 
     def network(self) -> torch.nn.Module:
-        """Return a float64 copy on the processor: points (m, d) to log-odds (m, 1), or logits (m, k)."""
-        return copy.deepcopy(self.layers).cpu().double()
+        """Return a float64 copy: points (m, d) to log-odds (m, 1), or logits (m, k)."""
+        return copy.deepcopy(self.layers).double()
 
 
-def network_outputs(layers: torch.nn.Module, x: np.ndarray, device: str = "cpu") -> np.ndarray:
+def network_outputs(layers: torch.nn.Module, x: np.ndarray) -> np.ndarray:
     """Return what float32 `layers` give at points `x` (n, d): (n, k), float64."""
     import torch
 
@@ -73,8 +69,7 @@ def network_outputs(layers: torch.nn.Module, x: np.ndarray, device: str = "cpu")
     parts = []
     with one_torch_thread(), torch.inference_mode():
         for start in range(0, max(len(x), 1), _ROWS_AT_ONCE):
-            part = torch.from_numpy(x[start : start + _ROWS_AT_ONCE]).to(device)
-            parts.append(layers(part).cpu().numpy())
+            parts.append(layers(torch.from_numpy(x[start : start + _ROWS_AT_ONCE])).numpy())
     return np.concatenate(parts).astype(np.float64)
 
 
@@ -82,7 +77,6 @@ def train_mlp(
     data: AuditData,
     *,
     seed: int = 0,
-    device: str = "cpu",
     classes: tuple[object, ...] | None = None,
     progress: Progress = silent,
 ) -> Network:
@@ -90,8 +84,8 @@ def train_mlp(
 
     Cross-entropy weighted by the data's counts, AdamW, at most 200 epochs; stops when the loss on
     15% of the rows, set aside by the seed and stratified by outcome, has not fallen for 12 epochs,
-    and returns to the best epoch. All randomness comes from generators of its own, and on the
-    processor it uses one thread, so the same seed gives the same network in every process.
+    and returns to the best epoch. All randomness comes from generators of its own, and it uses one
+    thread, so the same seed gives the same network in every process.
 
     Parameters
     ----------
@@ -99,9 +93,6 @@ def train_mlp(
         Training rows with a label.
     seed : int
         Seed of the first weights, of the rows set aside and of the order of the rows.
-    device : str
-        ``"cpu"`` or ``"cuda"``; without a usable accelerator the processor is taken. Digits differ
-        between the two, so the device enters the digest.
     classes : tuple, optional
         Label values to tell apart, instead of favorable from not.
     progress : callable
@@ -114,22 +105,20 @@ def train_mlp(
     """
     import torch
 
-    device = device if device == "cpu" or torch.cuda.is_available() else "cpu"
     space = FeatureSpace.fit(data)
-    layers, epochs = train_layers(
+    layers = train_layers(
         space.encode(data.frame),
         np.asarray(data.y) if classes is None else class_codes(data, classes),
         data.weights,
         seed=seed,
-        device=device,
         learns="favorable" if classes is None else "classes",
         progress=progress,
     )
-    recipe = ["mlp", *HIDDEN, STEP_SIZE, PENALTY, seed, device, torch.__version__]
+    recipe = ["mlp", *HIDDEN, STEP_SIZE, PENALTY, seed, "cpu", torch.__version__]
     if classes is not None:
         recipe = ["mlp classes", *HIDDEN, seed, torch.__version__]
     digest = training_digest(data, recipe)
-    return Network("neural network", tuple(space.columns), digest, space, layers, device, epochs, classes)
+    return Network("neural network", tuple(space.columns), digest, space, layers, classes)
 
 
 def train_layers(
@@ -137,13 +126,11 @@ def train_layers(
     y: np.ndarray,
     weights: np.ndarray | None = None,
     *,
-    hidden: tuple[int, ...] = HIDDEN,
     seed: int = 0,
-    device: str = "cpu",
     learns: Learns = "favorable",
     progress: Progress = silent,
-) -> tuple[torch.nn.Sequential, int]:
-    """Train a network on points `x` (n, d) as `train_mlp` does; return it and the epoch it comes from.
+) -> torch.nn.Sequential:
+    """Train a network on points `x` (n, d) as `train_mlp` does.
 
     It `learns` the log-odds of `y` being true, one logit for each of the classes 0 to k - 1 in `y`, or by
     least squares the numbers `y`, which should have a spread of about 1.
@@ -151,26 +138,22 @@ def train_layers(
     import torch
 
     counts = np.ones(len(x)) if weights is None else weights / weights.mean()
-    rows = tuple(torch.from_numpy(part.astype(np.float32)).to(device) for part in (x, y, counts))
+    rows = tuple(torch.from_numpy(part.astype(np.float32)) for part in (x, y, counts))
     rng = np.random.default_rng(seed)
     outputs = int(np.max(y)) + 1 if learns == "classes" else 1
-    strata = np.zeros(len(y), dtype=bool) if learns == "number" else y
+    parts = _set_aside(np.zeros(len(y), dtype=bool) if learns == "number" else y, rng)
     with one_torch_thread():
-        generator = torch.Generator().manual_seed(seed)
-        layers = untrained_layers(x.shape[1], generator, hidden, outputs).to(device)
-        epochs = _fit(layers, rows, _set_aside(strata, rng), rng, _losses_of(learns), progress)  # type: ignore[arg-type]
-    return layers, epochs
+        layers = untrained_layers(x.shape[1], torch.Generator().manual_seed(seed), outputs)
+        _fit(layers, rows, parts, rng, _losses_of(learns), progress)  # type: ignore[arg-type]
+    return layers
 
 
-def untrained_layers(
-    width: int, generator: torch.Generator, hidden: tuple[int, ...] = HIDDEN, outputs: int = 1
-) -> torch.nn.Sequential:
+def untrained_layers(width: int, generator: torch.Generator, outputs: int = 1) -> torch.nn.Sequential:
     """Return the untrained network, He-initialized from `generator` alone."""
     from torch import nn
 
-    widths = [width, *hidden, outputs]
     parts: list[nn.Module] = []
-    for before, after in pairwise(widths):
+    for before, after in pairwise((width, *HIDDEN, outputs)):
         layer = nn.utils.skip_init(nn.Linear, before, after)
         nn.init.kaiming_normal_(layer.weight, nonlinearity="relu", generator=generator)
         nn.init.zeros_(layer.bias)
@@ -185,8 +168,8 @@ def _fit(
     rng: np.random.Generator,
     losses: Losses,
     progress: Progress,
-) -> int:
-    """Train `layers` in place on (x, y, weights) and return the number of epochs of the best state."""
+) -> None:
+    """Train `layers` in place on (x, y, weights), up to the epoch of the best state."""
     import torch
 
     train, held = parts
@@ -207,7 +190,6 @@ def _fit(
             break
     layers.load_state_dict(best_state)
     layers.requires_grad_(False)
-    return best_epoch
 
 
 def _set_aside(y: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -226,7 +208,7 @@ def _loss(
     """Return the mean weighted loss of the `chosen` rows."""
     import torch
 
-    at = torch.from_numpy(chosen).to(rows[0].device)
+    at = torch.from_numpy(chosen)
     x, y, weights = (part[at] for part in rows)
     return (losses(layers(x), y) * weights).sum() / weights.sum()
 
@@ -244,16 +226,3 @@ def _losses_of(learns: Learns) -> Losses:
         "classes": lambda out, y: cross_entropy(out, y.long(), reduction="none"),
         "number": lambda out, y: (out.squeeze(1) - y).square(),
     }[learns]
-
-
-@contextmanager
-def one_torch_thread() -> Iterator[None]:
-    """Compute on one thread within: sums in another order would change the last digits."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -67,11 +67,6 @@ class PipelineNumbers(OnPipeline, _Trained):
 class LinearNumbers(PipelineNumbers):
     """Linear regression, which has a gradient."""
 
-    def design(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return what the regression reads, (n, m)."""
-        need_columns(frame, self.columns, self.name)
-        return np.asarray(self.matrix(frame))
-
     def regression(self) -> torch.nn.Module:
         """Return the regression as a torch layer, (n, m) to numbers (n, 1), float64."""
         line = self.pipeline[-1]
@@ -130,7 +125,7 @@ def train_number(
 
         space = FeatureSpace.fit(data)
         x, y = space.encode(data.frame), (target - center) / unit
-        layers, _ = train_layers(x, y, data.weights, seed=seed, learns="number", progress=progress)
+        layers = train_layers(x, y, data.weights, seed=seed, learns="number", progress=progress)
         digest = training_digest(data, ["mlp number", *HIDDEN, seed, torch.__version__])
         columns = tuple(space.columns)
         return NetworkNumbers("neural network", columns, digest, sign, space, layers, center, unit)

@@ -15,16 +15,14 @@ import pandas as pd
 from scipy import sparse
 
 from audits.data.values import MISSING, as_text, number_column
-from audits.models.networks.gradients import linear_layer
 from audits.models.protocol import need_columns
 from audits.models.trees.plain import PlainTrees, TreeColumn, pipeline_columns, plain_trees
 from audits.threads import one_thread
 
 if TYPE_CHECKING:
-    import torch
     from sklearn.pipeline import Pipeline
 
-__all__ = ["Logistic", "OnPipeline", "prepare"]
+__all__ = ["OnPipeline", "prepare"]
 
 
 _CELLS = 2_000_000  # of a matrix that is made here: scikit-learn's may be sparse all along
@@ -34,6 +32,8 @@ _PAIRS = 100_000  # of a row and a tree, up to which arrays are sooner than scik
 class OnPipeline:
     """A model with a fitted `pipeline` of the columns that it reads as `numbers` and as `levels`."""
 
+    name: str
+    columns: tuple[str, ...]
     pipeline: Pipeline
     numbers: tuple[str, ...]
     levels: tuple[str, ...]
@@ -49,6 +49,12 @@ class OnPipeline:
         for each in columns:
             made[:, list(each.places)] = each.encode(frame[each.column])
         return sparse.csr_matrix(made) if self.pipeline[0].sparse_output_ else made
+
+    def design(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return what the last step reads as a full matrix: of a linear model, what its gradient is by."""
+        need_columns(frame, self.columns, self.name)
+        made = self.matrix(frame)
+        return np.asarray(made.toarray() if hasattr(made, "toarray") else made, dtype=np.float64)
 
     def chances(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of each class, (n, k)."""
@@ -83,23 +89,6 @@ class OnPipeline:
         if not hasattr(last, "_predictors") or len(getattr(last, "classes_", ())) != 2:
             return None
         return plain_trees(self.pipeline, self.numbers, self.levels)
-
-
-class Logistic(OnPipeline):
-    """A logistic regression of two classes or more: a `Differentiable` model, one linear layer."""
-
-    name: str
-    columns: tuple[str, ...]
-
-    def design(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return what the regression reads, (n, m): scaled numbers, markers of missing ones, 0/1 levels."""
-        need_columns(frame, self.columns, self.name)
-        made = self.matrix(frame)
-        return np.asarray(made.toarray() if hasattr(made, "toarray") else made, dtype=np.float64)
-
-    def network(self) -> torch.nn.Module:
-        """Return the regression as a torch layer, float64: (n, m) to log-odds (n, 1), or logits (n, k)."""
-        return linear_layer(self.pipeline[-1].coef_, self.pipeline[-1].intercept_)
 
 
 def prepare(frame: pd.DataFrame, numbers: tuple[str, ...], levels: tuple[str, ...]) -> pd.DataFrame:

@@ -55,9 +55,7 @@ def check_trainable(data: AuditData, *, text: bool = False) -> None:
     least 5 people with each outcome. A model of `text` reads free text.
     """
     if data.y is None and data.number is None:
-        raise InputError(
-            "data.label", "is missing", advice="name the column that a model should learn to predict"
-        )
+        raise _no_label()
     if not data.features:
         raise InputError("data.features", "must name at least one column to train on")
     unreadable = [name for name in data.features if data.kinds[name] in UNREADABLE]
@@ -137,12 +135,16 @@ def what_to_learn(data: AuditData, *, label: bool) -> Literal["favorable", "clas
     if not label:
         return "favorable"
     if data.label is None:
-        raise InputError(
-            "data.label", "is missing", advice="name the column that a model should learn to predict"
-        )
+        raise _no_label()
     if data.cut is not None:
         return "number"
     return "classes" if len(label_values(data)) > 2 else "favorable"
+
+
+def _no_label() -> InputError:
+    return InputError(
+        "data.label", "is missing", advice="name the column that a model should learn to predict"
+    )
 
 
 def training_digest(training: AuditData, recipe: Sequence[object]) -> str:

@@ -42,11 +42,8 @@ def split_points(model: Any, frame: pd.DataFrame, space: FeatureSpace) -> Splits
     space : FeatureSpace
         Whose columns of numbers are looked at.
     """
-    stated = getattr(getattr(model, "source", None), "splits", None)
-    if stated is not None:
-        return dict(stated)
     try:
-        boosted = _booster_splits(_owner(model))
+        boosted = _booster_splits(_estimator_of(model))
         if boosted is not None:  # by the names it was fitted on, in the order of the model's columns
             return {c: boosted[1][name] for name, c in zip(boosted[0], model.columns, strict=True)
                     if name in boosted[1]}  # fmt: skip
@@ -73,19 +70,21 @@ def _reads(model: Any) -> Iterator[Read]:
     source: Any = getattr(model, "source", None)
     if hasattr(source, "front"):
         yield from _onnx_reads(source)
-    elif hasattr(source, "opened"):
-        yield from _sklearn_reads(source.opened.model, source.given)
     elif hasattr(model, "pipeline"):
         from audits.models.trained.pipelines import prepare
 
         yield from _sklearn_reads(model.pipeline, lambda rows: prepare(rows, model.numbers, model.levels))
-    elif _owner(model) is not None:
-        yield from _sklearn_reads(_owner(model), source.reader)
+    elif _estimator_of(model) is not None:
+        given = source.given if hasattr(source, "opened") else source.reader
+        yield from _sklearn_reads(_estimator_of(model), given)
 
 
-def _owner(model: Any) -> Any:
-    """Return the object whose method a model in memory is asked by."""
-    return getattr(getattr(getattr(model, "source", None), "call", None), "__self__", None)
+def _estimator_of(model: Any) -> Any:
+    """Return the library's own object that a model is asked by; None where there is none."""
+    source: Any = getattr(model, "source", None)
+    if hasattr(source, "opened"):
+        return source.opened.model
+    return getattr(getattr(source, "call", None), "__self__", None)
 
 
 def _booster_splits(estimator: Any) -> tuple[list[str], Mapping[str, np.ndarray]] | None:

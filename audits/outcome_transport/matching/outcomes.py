@@ -163,7 +163,7 @@ def match_outcomes(
         cost=float(costs @ cells.data / cells.data.sum()),
         ground=ground,
         slack=None,
-        method=f"{matching}, {state} in {fitted.iterations:,} iterations",
+        method=f"{matching}, {state} in {fitted.duals.iterations:,} iterations",
         exact=False,
         unmatched=(
             _missing_share(flow.sum(axis=1), source.weights),
@@ -176,7 +176,7 @@ def match_outcomes(
 def _plan_of_atoms(fitted: EntropicMap | UnbalancedMap, k: int, l: int) -> sparse.csr_array:  # noqa: E741
     """The fitted plan between all atoms: a map may have been fitted on a part of them."""
     cells = sparse.coo_array(fitted.plan())
-    rows, columns = fitted.potentials.x_rows[cells.row], fitted.potentials.y_rows[cells.col]
+    rows, columns = fitted.x_rows[cells.row], fitted.y_rows[cells.col]
     return sparse.csr_array((cells.data, (rows, columns)), shape=(k, l))
 
 

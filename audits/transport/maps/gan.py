@@ -23,6 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from audits.errors import RunFailed
+from audits.models.networks.dense import Dense
 from audits.transport.maps.gan_training import GanTraining
 from audits.transport.maps.networks import predict
 from audits.transport.maps.options import GanOptions
@@ -37,18 +38,15 @@ class GanMap(FittedMap):
 
     Attributes
     ----------
-    parameters : array (p,) float32
-        The generator's; empty when training diverged.
-    features : int
-        d, the number of encoded features.
+    generator : Dense
+        In float32, from d features to d.
     chosen_at : int
         Passes after which these parameters were taken.
     """
 
     kind: ClassVar[str] = "gan"
     asked: ClassVar[type[GanOptions]] = GanOptions
-    parameters: np.ndarray
-    features: int
+    generator: Dense
     options: GanOptions
     history: tuple[TrainingPoint, ...]
     chosen_at: int
@@ -61,8 +59,7 @@ class GanMap(FittedMap):
             run = GanTraining(sample, options)
             run.train()
         return cls(
-            parameters=run.best if run.diverged_at is None else np.empty(0, np.float32),
-            features=len(sample.feature_weights),
+            generator=run.best,
             options=options,
             history=tuple(run.history),
             chosen_at=run.best_at,
@@ -100,8 +97,5 @@ class GanMap(FittedMap):
         """
         if self.diverged_at is not None:
             raise RunFailed(self.finding)
-        x = check_people("x", x, features=self.features, empty=True)
-        width = self.options.width
-        return predict(
-            self.parameters, (self.features, width, width, self.features), x, residual=self.options.residual
-        )
+        x = check_people("x", x, features=self.generator.inputs, empty=True)
+        return predict(self.generator, x, residual=self.options.residual)

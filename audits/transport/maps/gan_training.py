@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from audits.errors import InputError
+from audits.models.networks.dense import in_one
 from audits.transport.maps.options import GanOptions
 from audits.transport.maps.protocol import CheckedGroups, Sample, TrainingPoint, one_thread
 from audits.transport.maps.validation import ks_distances, mean_cost
@@ -24,26 +25,35 @@ def split(
     people: CheckedGroups, options: GanOptions, rng: np.random.Generator
 ) -> tuple[CheckedGroups, CheckedGroups]:
     """Part the people to train on from those to validate on: some of the former without early stopping."""
-    training, validation = [], []
-    for where, rows, weights in (("source", people.x, people.a), ("target", people.y, people.b)):
-        order = rng.permutation(np.flatnonzero(weights))
-        kept = order
-        if options.early_stopping:
-            out = round(options.held_out * len(order))
-            if out == 0 or out == len(order):
-                raise InputError(
-                    where,
-                    f"is too small a group to hold out {options.held_out:.0%} of for early stopping",
-                    len(order),
-                    "turn early stopping off or change held_out",
-                )
-            order, kept = order[:out], np.sort(order[out:])
-        training.append((rows[kept], weights[kept] / weights[kept].sum()))
-        chosen = order[:_VALIDATED]
-        validation.append((rows[chosen], weights[chosen] / weights[chosen].sum()))
-    (x, a), (y, b) = training
-    (u, c), (v, d) = validation
-    return CheckedGroups(x, y, a, b), CheckedGroups(u, v, c, d)
+    source = _split_group("source", people.a, options, rng)
+    target = _split_group("target", people.b, options, rng)
+    training, validation = (
+        CheckedGroups(people.x[i], people.y[j], _shares(people.a[i]), _shares(people.b[j]))
+        for i, j in zip(source, target, strict=True)
+    )
+    return training, validation
+
+
+def _shares(weights: np.ndarray) -> np.ndarray:
+    return weights / weights.sum()
+
+
+def _split_group(
+    where: str, weights: np.ndarray, options: GanOptions, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the people of a group to train on and to validate on."""
+    order = rng.permutation(np.flatnonzero(weights))
+    if not options.early_stopping:
+        return order, order[:_VALIDATED]
+    out = round(options.held_out * len(order))
+    if out == 0 or out == len(order):
+        raise InputError(
+            where,
+            f"is too small a group to hold out {options.held_out:.0%} of for early stopping",
+            len(order),
+            "turn early stopping off or change held_out",
+        )
+    return np.sort(order[out:]), order[:out][:_VALIDATED]
 
 
 class GanTraining:
@@ -72,7 +82,7 @@ class GanTraining:
         self.diverged_at: int | None = None
         self.settled = False
 
-    @one_thread
+    @one_thread()
     def train(self) -> None:
         """Run the schedule, or up to divergence or the end of patience."""
         done, total = 0, self.options.iterations
@@ -95,7 +105,7 @@ class GanTraining:
         target = self._draw_target((count, steps, size))
         losses = np.full((count, 2), np.nan)
         for i in range(count):
-            generated = gan.generate(self.x.take(source[i, :steps].reshape(-1), axis=0))
+            generated, _ = gan.generate(self.x.take(source[i, :steps].reshape(-1), axis=0))
             for j in range(steps):
                 real = self.y.take(target[i, j], axis=0)
                 critic_loss = gan.critic_step(real, generated[j * size : (j + 1) * size])
@@ -106,11 +116,8 @@ class GanTraining:
 
     def _record(self, done: int, losses: np.ndarray) -> None:
         z = self.gan.counterparts(self.validation.x)
-        if not np.isfinite(z).all():
-            self.diverged_at = done
-            return
         cost = self._validation_cost(z)
-        if not cost <= self._bound:
+        if not (np.isfinite(z).all() and cost <= self._bound):
             self.diverged_at = done
             return
         ks = float(ks_distances(z, *self.validation[1:]).mean())
@@ -132,7 +139,7 @@ class GanTraining:
 
     def _keep_best(self, done: int, score: float) -> None:
         if score < self._best_score:
-            self._best_score, self.best, self.best_at = score, self.gan.generator.copy(), done
+            self._best_score, self.best, self.best_at = score, in_one(self.gan.generator)[0], done
         self.settled = done - self.best_at >= self.options.patience
 
 

@@ -31,10 +31,11 @@ from typing import ClassVar
 import numpy as np
 
 from audits.errors import RunFailed
+from audits.models.networks.dense import Dense
 from audits.transport.maps.marginals import fit_marginals, restore
 from audits.transport.maps.networks import predict
 from audits.transport.maps.options import NeuralOptions
-from audits.transport.maps.potentials import cost_scales
+from audits.transport.maps.pairs import cost_scales
 from audits.transport.maps.protocol import FittedMap, Sample, TrainingPoint, check_people, thin
 
 __all__ = ["NeuralMap"]
@@ -48,8 +49,8 @@ class NeuralMap(FittedMap):
 
     Attributes
     ----------
-    parameters : array (p,) float32
-        The map network's; empty when training diverged.
+    network : Dense
+        In float32; gives the move.
     edges, values : arrays (d, k), (d, k + 1)
         Step functions that restore the marginals: a raw coordinate between ``edges[:, i - 1]`` and
         ``edges[:, i]`` becomes ``values[:, i]``; NaN for features left as they are.
@@ -62,10 +63,9 @@ class NeuralMap(FittedMap):
 
     kind: ClassVar[str] = "neural"
     asked: ClassVar[type[NeuralOptions]] = NeuralOptions
-    parameters: np.ndarray
+    network: Dense
     edges: np.ndarray
     values: np.ndarray
-    features: int
     options: NeuralOptions
     history: tuple[TrainingPoint, ...]
     marginal_error: float | None
@@ -78,24 +78,14 @@ class NeuralMap(FittedMap):
 
         people, weights, _, _, rng = sample
         features = people.x.shape[1]
-        kept = thin(people, max(len(people.x), len(people.y)), rng)[0]
+        kept = thin(people, max(people.shape), rng)[0]
         unit = cost_scales(kept, options.cost, weights, rng).contrast
         trained = train(sample._replace(people=kept), unit, options)
         edges, values = np.full((features, 0), np.nan), np.full((features, 1), np.nan)
         if options.restore_marginals and trained.diverged_at is None:
-            raw = predict(trained.parameters, _widths(features, options), kept.x, residual=True)
+            raw = predict(trained.network, kept.x, residual=True)
             edges, values = fit_marginals(raw, kept.y, kept.a, kept.b)
-        return cls(
-            parameters=trained.parameters,
-            edges=edges,
-            values=values,
-            features=features,
-            options=options,
-            history=tuple(trained.history),
-            marginal_error=trained.marginal_error,
-            device=trained.device,
-            diverged_at=trained.diverged_at,
-        )
+        return cls(edges=edges, values=values, options=options, **vars(trained))
 
     @property
     def converged(self) -> bool:
@@ -127,10 +117,5 @@ class NeuralMap(FittedMap):
         """
         if self.diverged_at is not None:
             raise RunFailed(self.finding)
-        x = check_people("x", x, features=self.features, empty=True)
-        z = predict(self.parameters, _widths(self.features, self.options), x, residual=True)
-        return restore(z, self.edges, self.values)
-
-
-def _widths(features: int, options: NeuralOptions) -> tuple[int, int, int, int]:
-    return features, options.width, options.width, features
+        x = check_people("x", x, features=self.network.inputs, empty=True)
+        return restore(predict(self.network, x, residual=True), self.edges, self.values)

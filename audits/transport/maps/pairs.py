@@ -8,10 +8,16 @@ features with more values are compared one by one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["PairCosts", "pair_costs"]
+from audits.transport.maps.protocol import CheckedGroups, one_thread, thin
+
+__all__ = ["CostScales", "PairCosts", "cost_scales", "pair_costs"]
+
+_TYPICAL = 2000  # people of each group behind the scales of costs
+_FLAT = 1e-6  # contrast, as a share of the mean cost, below which it is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,3 +80,35 @@ def pair_costs(
         np.ascontiguousarray(part) for part in (x[:, squared], y[:, squared], x[:, ~squared], y[:, ~squared])
     )
     return PairCosts(cost, *parts)
+
+
+class CostScales(NamedTuple):
+    """What costs amount to between two groups.
+
+    Attributes
+    ----------
+    mean : float
+        Mean cost of pairing people at random; 1 if it is 0.
+    contrast : float
+        Mean of ``|c_ij − c_i. − c_.j + c_..|``, how much it matters who is paired with whom: what lies
+        between the groups as a whole is not in it. A millionth of the mean at least.
+    """
+
+    mean: float
+    contrast: float
+
+
+@one_thread()
+def cost_scales(
+    people: CheckedGroups, cost: str, weights: np.ndarray, rng: np.random.Generator
+) -> CostScales:
+    """Measure the costs between two groups, of larger ones between 2,000 people of each."""
+    few = thin(people, _TYPICAL, rng)[0]
+    pairs = pair_costs(few.x, few.y, cost=cost, weights=weights).rows(slice(None))
+    by_source, by_target = pairs @ few.b, few.a @ pairs
+    mean = float(few.a @ by_source)
+    pairs -= by_source[:, None]
+    pairs -= by_target - mean
+    contrast = float(few.a @ np.abs(pairs, out=pairs) @ few.b)
+    mean = mean if mean > 0 else 1.0
+    return CostScales(mean, max(contrast, _FLAT * mean))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, ParamSpec, Self, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from audits import threads
 from audits.checks import finite, generator
 from audits.errors import InputError
 from audits.progress import Progress, silent
+from audits.transport.atoms import checked_weights
+from audits.transport.costs import checked_feature_weights
 
 __all__ = [
-    "BLOCK",
     "CheckedGroups",
     "FittedMap",
     "Sample",
@@ -31,26 +32,18 @@ __all__ = [
     "thin",
 ]
 
-BLOCK = 4096
-"""Rows transformed at a time: intermediate layers stay within the processor's cache."""
-
+_BLOCK = 4096  # rows transformed at a time: intermediate layers stay within the processor's cache
 _PAIRS = 1 << 20
-_Asked = ParamSpec("_Asked")
-_Given = TypeVar("_Given")
 
 
-def one_thread(work: Callable[_Asked, _Given]) -> Callable[_Asked, _Given]:
+@contextmanager
+def one_thread() -> Iterator[None]:
     """Hold BLAS at one thread: blocks this small gain nothing from more and stall on busy cores.
 
-    Libraries are looked for when it is called: what draws loads this module where it may not look for them.
+    Libraries are looked for when it begins: what draws loads this module where it may not look for them.
     """
-
-    @functools.wraps(work)
-    def held(*args: _Asked.args, **kwargs: _Asked.kwargs) -> _Given:
-        with threads.one_thread("blas"):
-            return work(*args, **kwargs)
-
-    return held
+    with threads.one_thread("blas"):
+        yield
 
 
 class TrainingPoint(NamedTuple):
@@ -90,6 +83,11 @@ class CheckedGroups(NamedTuple):
     y: np.ndarray
     a: np.ndarray
     b: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of people (n, m)."""
+        return len(self.x), len(self.y)
 
 
 class Sample(NamedTuple):
@@ -209,7 +207,8 @@ def groups(
     """
     x = check_people("source", source)
     y = check_people("target", target, features=x.shape[1])
-    return CheckedGroups(x, y, _weights("a", a, len(x)), _weights("b", b, len(y)))
+    a, b = checked_weights("a", a, len(x)), checked_weights("b", b, len(y))
+    return CheckedGroups(x, y, a / a.sum(), b / b.sum())
 
 
 def check_people(
@@ -234,34 +233,17 @@ def check_feature_weights(weights: np.ndarray | None, features: int) -> np.ndarr
     """Return one weight a feature (d,), 1 by default; refuse negative ones and all zeros."""
     if weights is None:
         return np.ones(features)
-    weights = finite("feature_weights", weights)
-    if weights.shape != (features,):
-        raise InputError(
-            "feature_weights", f"must be one weight a feature, {features:,} in all", weights.shape
-        )
-    if weights.min() < 0 or weights.max() <= 0:
-        raise InputError("feature_weights", "must be at least 0 and not all 0", weights.tolist())
+    weights = checked_feature_weights(weights, features)
+    if not weights.any():
+        raise InputError("feature_weights", "must not all be 0")
     return weights
 
 
-def _weights(where: str, weights: np.ndarray | None, n: int) -> np.ndarray:
-    if weights is None:
-        return np.full(n, 1.0 / n)
-    weights = finite(where, weights)
-    if weights.shape != (n,):
-        raise InputError(where, f"must be one weight a person, {n:,} in all", weights.shape)
-    if weights.min() < 0 or weights.sum() <= 0:
-        raise InputError(where, "must be weights of at least 0 with a positive sum", float(weights.min()))
-    return weights / weights.sum()
-
-
-def by_blocks(
-    x: np.ndarray, step: Callable[[np.ndarray], np.ndarray], width: int, *, rows: int = BLOCK
-) -> np.ndarray:
-    """Apply `step` to `rows` rows of `x` at a time; the result is (n, `width`) float64."""
+def by_blocks(x: np.ndarray, step: Callable[[np.ndarray], np.ndarray], width: int) -> np.ndarray:
+    """Apply `step` to some rows of `x` at a time; the result is (n, `width`) float64."""
     out = np.empty((len(x), width))
-    for start in range(0, len(x), rows):
-        out[start : start + rows] = step(x[start : start + rows])
+    for start in range(0, len(x), _BLOCK):
+        out[start : start + _BLOCK] = step(x[start : start + _BLOCK])
     return out
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -14,7 +13,9 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from audits.errors import InputError
-from audits.transport.maps.networks import glorot, layers, predict
+from audits.models.networks.dense import Dense
+from audits.threads import one_torch_thread
+from audits.transport.maps.networks import glorot, predict
 from audits.transport.maps.options import NeuralOptions
 from audits.transport.maps.pairs import pair_costs
 from audits.transport.maps.protocol import Sample, TrainingPoint
@@ -34,9 +35,9 @@ _REGRESSED, _PROJECTED = 256, 4096  # source people in a regression step, target
 class TrainingOutcome:
     """What training leaves behind; see `NeuralMap` for the fields."""
 
-    parameters: np.ndarray
+    network: Dense
     device: str
-    history: list[TrainingPoint] = field(default_factory=list)
+    history: tuple[TrainingPoint, ...] = ()
     marginal_error: float | None = None
     diverged_at: int | None = None
 
@@ -44,9 +45,9 @@ class TrainingOutcome:
 def train(sample: Sample, unit: float, options: NeuralOptions) -> TrainingOutcome:
     """Train potentials, then the map; `unit` is what costs are divided by."""
     device = _device(options.device)
-    with _one_thread():
+    with one_torch_thread():  # sums over people must not depend on how many threads share them
         session = _Session(sample, unit, options, device)
-        trained = TrainingOutcome(np.empty(0, np.float32), str(device))
+        trained = TrainingOutcome(session.network(), str(device))
         total = options.dual_steps + options.map_steps
         steps = session.dual_steps()
         for done in range(1, total + 1):
@@ -59,13 +60,13 @@ def train(sample: Sample, unit: float, options: NeuralOptions) -> TrainingOutcom
                 return trained
             if done % _EVERY == 0 or done == total:
                 point = session.point(done, loss, mapping=done > options.dual_steps)
-                trained.history.append(point)
+                trained.history += (point,)
                 sample.watch(point)
                 doing = "training the map" if done > options.dual_steps else "pricing the groups"
                 sample.progress(done / total, f"{doing}: step {done:,} of {total:,}")
-        trained.parameters = session.parameters()
-    if not np.isfinite(trained.parameters).all():
-        trained.parameters, trained.diverged_at = np.empty(0, np.float32), total
+        trained.network = session.network()
+    if not all(np.isfinite(each).all() for each in (*trained.network.weights, *trained.network.biases)):
+        trained.diverged_at = total
     return trained
 
 
@@ -80,17 +81,6 @@ def _device(name: str) -> torch.device:
         torch.zeros(1, device=device)
         return device
     return torch.device("cpu")
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """Sums over people must not depend on how many threads share them."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 class _Session:
@@ -110,30 +100,40 @@ class _Session:
         self.x, self.y = there(people.x - self.x_mean), there(people.y - y_mean)
         self.squares = there(pairs.x_squares), there(pairs.y_squares)
         self.gaps = there(pairs.x_gaps), there(pairs.y_gaps)
-        self.widths, price = (d, options.width, options.width, d), (d, options.width, options.width, 1)
-        # prices start at 0, the map at the shift between the means
-        self.u, self.v = (there(_flat_start(price, np.zeros(1), rng)).requires_grad_() for _ in range(2))
         self.shift = there(y_mean - self.x_mean)
-        self.map = there(_flat_start(self.widths, y_mean - self.x_mean, rng)).requires_grad_()
-        self.price = price
+
+        def network(constant: np.ndarray) -> list[torch.Tensor]:
+            """Weights and biases of a network whose output is `constant` whatever its input."""
+            made = glorot((d, options.width, options.width, len(constant)), rng)
+            made.weights[-1][:], made.biases[-1][:] = 0, constant
+            return [
+                there(each).requires_grad_()
+                for pair in zip(made.weights, made.biases, strict=True)
+                for each in pair
+            ]
+
+        # prices start at 0, the map at the shift between the means
+        self.u, self.v, self.map = (
+            network(each) for each in (np.zeros(1), np.zeros(1), y_mean - self.x_mean)
+        )
         self.base = self._averages()
         self.seen = self._draws(_VALIDATED, _VALIDATED)
 
     def dual_steps(self) -> Iterator[float]:
         """Lower minus the dual, a step at a time; yields it in units of cost."""
-        optimiser, schedule = self._adam([self.u, self.v], self.options.dual_steps)
+        optimiser, schedule = self._adam([*self.u, *self.v], self.options.dual_steps)
         while True:
             i, j = self._draws(self.options.batch, self.options.batch)
-            u, v = self._price(self.u, self.x[i]), self._price(self.v, self.y[j]).T
+            u, v = _run(self.u, self.x[i]), _run(self.v, self.y[j]).T
             loss = self._penalty((u + v - self._costs(i, j)) / self.epsilon).mean() - u.mean() - v.mean()
             _descend(loss, optimiser, schedule)
             yield loss.item() * self.unit
 
     def map_steps(self) -> Iterator[float]:
         """Fit the map to the barycentric projection, a step at a time; yields the squared error."""
-        optimiser, schedule = self._adam([self.map], self.options.map_steps)
+        optimiser, schedule = self._adam(self.map, self.options.map_steps)
         with torch.no_grad():
-            u, v = self._price(self.u, self.x), self._price(self.v, self.y)
+            u, v = _run(self.u, self.x), _run(self.v, self.y)
         everyone = torch.arange(len(self.y), device=self.device)
         weights = torch.from_numpy(self.people.b).float().to(self.device)
         while True:
@@ -145,7 +145,7 @@ class _Session:
             mass = density.sum(1, keepdim=True)
             projected = density @ self.y[j] / mass.clamp(min=1e-30) + self.shift
             share = mass / mass.mean().clamp(min=1e-30)
-            moved = _run(self.map, self.widths, self.x[i])
+            moved = _run(self.map, self.x[i])
             loss = (share * (moved + self.x[i] - projected) ** 2).mean()
             _descend(loss, optimiser, schedule)
             yield loss.item()
@@ -156,7 +156,7 @@ class _Session:
             return TrainingPoint(done, loss, None, None, None)
         i, j = (rows.cpu().numpy() for rows in self.seen)
         x = self.people.x[i]
-        z = predict(self.parameters(), self.widths, x, residual=True)
+        z = predict(self.network(), x, residual=True)
         cost = float(moving_cost(x, z, self.options.cost, self.weights)[0].mean())
         return TrainingPoint(done, None, loss, cost, float(ks_distances(z, self.people.y[j]).mean()))
 
@@ -164,16 +164,15 @@ class _Session:
         """Mean of |mass − 1| over validation people of both groups."""
         i, j = self.seen
         with torch.no_grad():
-            u, v = self._price(self.u, self.x[i]), self._price(self.v, self.y[j]).T
+            u, v = _run(self.u, self.x[i]), _run(self.v, self.y[j]).T
             density = self._density((u + v - self._costs(i, j)) / self.epsilon)
             return float((density.mean(1) - 1).abs().mean() + (density.mean(0) - 1).abs().mean()) / 2
 
-    def parameters(self) -> np.ndarray:
-        """The map network's parameters (p,) float32, for people as they are instead of less their mean."""
-        flat = self.map.detach().cpu().numpy().copy()
-        weights, bias = layers(flat, self.widths)[0]
-        bias -= self.x_mean @ weights
-        return flat
+    def network(self) -> Dense:
+        """The map's network, for people as they are instead of less their mean."""
+        arrays = [each.detach().cpu().numpy().copy() for each in self.map]
+        arrays[1] -= self.x_mean @ arrays[0]
+        return Dense(tuple(arrays[::2]), tuple(arrays[1::2]))
 
     def _adam(self, networks: list[torch.Tensor], steps: int) -> tuple[Optimizer, LRScheduler]:
         optimiser = torch.optim.Adam(networks, lr=self.options.learning_rate)
@@ -200,9 +199,6 @@ class _Session:
 
     def _all(self, n: int) -> tuple[torch.Tensor, ...]:
         return torch.arange(n, device=self.device).split(_AVERAGED)
-
-    def _price(self, network: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        return _run(network, self.price, rows)
 
     @torch.no_grad()
     def _costs(self, i: torch.Tensor, j: torch.Tensor) -> torch.Tensor:
@@ -232,24 +228,12 @@ class _Session:
         return torch.exp(slack.clamp(max=_STRAIGHT))
 
 
-def _run(network: torch.Tensor, widths: tuple[int, ...], rows: torch.Tensor) -> torch.Tensor:
-    """Run a network whose parameters lie in one flat vector, laid out as in `networks.layers`."""
-    signal, start = rows, 0
-    for depth, (above, below) in enumerate(itertools.pairwise(widths)):
-        end = start + above * below
-        if depth:
-            signal = torch.relu(signal)
-        signal = torch.addmm(network[end : end + below], signal, network[start:end].view(above, below))
-        start = end + below
+def _run(network: list[torch.Tensor], rows: torch.Tensor) -> torch.Tensor:
+    """Run a network given as weights and biases, layer by layer."""
+    signal = torch.addmm(network[1], rows, network[0])
+    for weight, bias in zip(network[2::2], network[3::2], strict=True):
+        signal = torch.addmm(bias, torch.relu(signal), weight)
     return signal
-
-
-def _flat_start(widths: tuple[int, ...], constant: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Parameters of a network whose output is `constant` whatever its input."""
-    flat = glorot(widths, rng)
-    weights, bias = layers(flat, widths)[-1]
-    weights[:], bias[:] = 0, constant
-    return flat
 
 
 def _descend(loss: torch.Tensor, optimiser: Optimizer, schedule: LRScheduler) -> None:

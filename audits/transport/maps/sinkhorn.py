@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -125,7 +126,7 @@ class Duals:
     target_mass: np.ndarray
 
 
-@one_thread
+@one_thread()
 def solve(
     people: CheckedGroups,
     *,
@@ -158,19 +159,10 @@ def solve(
         return pair_costs(x, y, cost=cost, weights=feature_weights, dtype=dtype)
 
     problem = _Problem(costs(people.x, people.y), people.a, people.b, balance)
-    if single and max(len(people.x), len(people.y)) > _SAMPLE:
+    if single and max(people.shape) > _SAMPLE:
         few = thin(people, _SAMPLE, rng)[0]
-        start = solve(
-            few,
-            cost=cost,
-            feature_weights=feature_weights,
-            epsilon=epsilon,
-            balance=balance,
-            tolerance=tolerance,
-            most=most,
-            progress=part(progress, 0.0, 0.1),
-            rng=rng,
-        )
+        again = partial(solve, cost=cost, feature_weights=feature_weights, epsilon=epsilon, balance=balance)
+        start = again(few, tolerance=tolerance, most=most, progress=part(progress, 0.0, 0.1), rng=rng)
         # the sample's source people price every target person
         level = start.level / epsilon
         sums = log_sums(costs(people.y, few.x), start.source / epsilon + np.log(few.a), epsilon) + level

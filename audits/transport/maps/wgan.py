@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from audits.transport.maps.networks import RMSProp, TrainingNetwork, glorot, predict
+from audits.models.networks.dense import Dense
+from audits.transport.maps.networks import Trained, glorot, predict
 from audits.transport.maps.options import GanOptions
 
 __all__ = ["Wgan", "moving_cost"]
@@ -51,61 +52,57 @@ class Wgan:
     """
 
     def __init__(self, weights: np.ndarray, options: GanOptions, rng: np.random.Generator) -> None:
-        features, width, batch = len(weights), options.width, options.batch
-        self.widths = (features, width, width, features)
-        critic_widths = (features, width, width, 1)
-        self._generator = TrainingNetwork(glorot(self.widths, rng), self.widths, batch * options.critic_steps)
-        self._critic = TrainingNetwork(glorot(critic_widths, rng), critic_widths, batch)
-        self._descend_generator = RMSProp(self._generator.flat, options.learning_rate)
-        self._descend_critic = RMSProp(self._critic.flat, options.learning_rate)
+        features, width = len(weights), options.width
+        self._generator, self._critic = (
+            Trained(glorot((features, width, width, outputs), rng), options.learning_rate)
+            for outputs in (features, 1)
+        )
         self._transport_weight, self._clip = np.float32(options.transport_weight), np.float32(options.clip)
         self._cost, self._residual = options.cost, options.residual
         self._weights = weights.astype(np.float32)
-        self._up = np.full((batch, 1), 1 / batch, np.float32)
-        self._down = -self._up
+        self._up = np.full((options.batch, 1), 1 / options.batch, np.float32)
 
     @property
-    def generator(self) -> np.ndarray:
-        """Parameters of the generator (p,) float32; trained in place."""
-        return self._generator.flat
+    def generator(self) -> Dense:
+        """The generator, float32; trained in place."""
+        return self._generator.net
 
     @property
-    def critic(self) -> np.ndarray:
-        """Parameters of the critic (q,) float32; trained in place."""
-        return self._critic.flat
+    def critic(self) -> Dense:
+        """The critic, float32; trained in place."""
+        return self._critic.net
 
     def counterparts(self, x: np.ndarray) -> np.ndarray:
         """G(x) (n, d) float64 for any number of people."""
-        return predict(self.generator, self.widths, x, residual=self._residual)
+        return predict(self.generator, x, residual=self._residual)
 
-    def generate(self, x: np.ndarray) -> np.ndarray:
-        """G(x) (n, d) float32 for at most `critic_steps` batches; overwritten by the next call."""
-        out = self._generator.forward(x)
-        if self._residual:
-            out += x
-        return out
+    def generate(self, x: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """G(x) (n, d) float32 for a batch or a few, and what a step needs of how it came about."""
+        out, hidden = self.generator.forward(x)
+        return (out + x if self._residual else out), hidden
 
     def critic_step(self, real: np.ndarray, generated: np.ndarray) -> float:
         """Update on the real batch, update on the generated one, clip; return the critic's loss."""
         score_real = self._critic_update(real, self._up)
-        score_generated = self._critic_update(generated, self._down)
-        np.clip(self.critic, -self._clip, self._clip, out=self.critic)
+        score_generated = self._critic_update(generated, -self._up)
+        np.clip(self._critic.parameters, -self._clip, self._clip, out=self._critic.parameters)
         return score_real - score_generated
 
     def _critic_update(self, people: np.ndarray, slope: np.ndarray) -> float:
-        score = float(np.add.reduce(self._critic.forward(people), axis=None)) / len(people)
-        self._critic.backward(people, slope)
-        self._descend_critic.step(self._critic.gradient)
-        return score
+        scores, hidden = self.critic.forward(people)
+        self._critic.descend(slope, hidden)
+        return _mean(scores)
 
     def generator_step(self, x: np.ndarray) -> float:
         """Update the generator on the source batch `x`; return its loss."""
-        z = self.generate(x)
-        score = float(np.add.reduce(self._critic.forward(z), axis=None)) / len(x)
+        z, hidden = self.generate(x)
+        scores, of_critic = self.critic.forward(z)
         cost, slope = moving_cost(x, z, self._cost, self._weights)
-        loss = score + float(self._transport_weight) * float(np.add.reduce(cost)) / len(x)
         slope *= self._transport_weight / np.float32(len(x))
-        slope += self._critic.input_slope(self._up)
-        self._generator.backward(x, slope)
-        self._descend_generator.step(self._generator.gradient)
-        return loss
+        slope += self.critic.backward(self._up, of_critic)
+        self._generator.descend(slope, hidden)
+        return _mean(scores) + float(self._transport_weight) * _mean(cost)
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(np.add.reduce(values, axis=None)) / len(values)

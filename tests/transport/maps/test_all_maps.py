@@ -40,9 +40,9 @@ def test_every_map_has_its_options():
         ([[0.0]], [[1.0, 2.0]], None, "target must have 1 features, got 2"),
         ([0.0, 1.0], [[1.0]], None, r"source must be a table \(people, features\)"),
         ([["a"]], [[1.0]], None, "source must hold numbers.*encode the features first"),
-        ([[0.0], [1.0]], [[1.0]], [1.0], r"a must be one weight a person, 2 in all, got \(1,\)"),
-        ([[0.0], [1.0]], [[1.0]], [1.0, -1.0], "a must be weights of at least 0 with a positive sum, got -1"),
-        ([[0.0], [1.0]], [[1.0]], [0.0, 0.0], "a must be weights of at least 0 with a positive sum"),
+        ([[0.0], [1.0]], [[1.0]], [1.0], r"a must hold one weight for each of the 2 points, got \(1,\)"),
+        ([[0.0], [1.0]], [[1.0]], [1.0, -1.0], "a must be at least 0, got -1"),
+        ([[0.0], [1.0]], [[1.0]], [0.0, 0.0], "a must hold at least one weight above 0"),
         ([[0.0], [1.0]], [[1.0]], [np.nan, 1.0], "a must be finite numbers"),
     ],
 )  # fmt: skip
@@ -55,9 +55,9 @@ def test_bad_groups_are_refused_in_words(kind: str, source, target, weights, mes
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1.0], "feature_weights must be one weight a feature, 2 in all"),
-        ([1.0, -1.0], "feature_weights must be at least 0 and not all 0"),
-        ([0.0, 0.0], "feature_weights must be at least 0 and not all 0"),
+        ([1.0], "feature_weights must hold one number for each of the 2 features"),
+        ([1.0, -1.0], "feature_weights must be at least 0, got -1"),
+        ([0.0, 0.0], "feature_weights must not all be 0"),
         ([np.inf, 1.0], "feature_weights must be finite numbers"),
     ],
 )

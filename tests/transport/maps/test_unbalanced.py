@@ -30,12 +30,12 @@ def test_relaxed_plan_agrees_with_pot():
     fitted = UnbalancedMap.fit(x, y, a=a, b=b, options=options, rng=0)
     costs = pairwise_cost(x, y)
     price = 0.3 * a @ costs @ b / (a.sum() * b.sum())
-    assert fitted.potentials.balance.amount == pytest.approx(price)
+    assert fitted.balance.amount == pytest.approx(price)
     expected = ot.unbalanced.sinkhorn_unbalanced(
         a / a.sum(),
         b / b.sum(),
         costs,
-        fitted.potentials.epsilon,
+        fitted.duals.epsilon,
         price,
         reg_type="kl",
         numItermax=100_000,
@@ -43,7 +43,7 @@ def test_relaxed_plan_agrees_with_pot():
     )
     np.testing.assert_allclose(fitted.plan(0).toarray(), expected, atol=1e-8)
     missed = np.maximum(a / a.sum() - expected.sum(1), 0).sum()
-    assert fitted.unmatched_source == pytest.approx(missed, abs=1e-6)
+    assert fitted.unmatched[0] == pytest.approx(missed, abs=1e-6)
 
 
 def test_partial_plan_agrees_with_pot():
@@ -54,7 +54,7 @@ def test_partial_plan_agrees_with_pot():
     )
     a, b = np.full(len(x), 1 / len(x)), np.full(len(y), 1 / len(y))
     expected = ot.partial.entropic_partial_wasserstein(
-        a, b, pairwise_cost(x, y), fitted.potentials.epsilon, m=0.6, numItermax=20_000, stopThr=1e-14
+        a, b, pairwise_cost(x, y), fitted.duals.epsilon, m=0.6, numItermax=20_000, stopThr=1e-14
     )
     np.testing.assert_allclose(fitted.plan(0).toarray(), expected, atol=1e-6)
 
@@ -67,8 +67,8 @@ def test_one_far_person_of_four_by_hand():
     )
     np.testing.assert_allclose(partial.matched_share(x), [1, 1, 1, 0], atol=1e-2)
     np.testing.assert_allclose(partial.plan(0).toarray(), np.diag([0.25, 0.25, 0.25, 0]), atol=2e-3)
-    assert partial.unmatched_source == pytest.approx(0.25, abs=1e-3)
-    assert partial.unmatched_target == pytest.approx(0.25, abs=1e-3)
+    assert partial.unmatched[0] == pytest.approx(0.25, abs=1e-3)
+    assert partial.unmatched[1] == pytest.approx(0.25, abs=1e-3)
     relaxed = UnbalancedMap.fit(x, y, options=UnbalancedOptions(price=0.1, epsilon=1e-4), rng=0)
     np.testing.assert_allclose(relaxed.matched_share(x), [1, 1, 1, 0], atol=0.02)
 
