@@ -377,12 +377,10 @@ MANY = {
     "audits/transport/maps/sinkhorn.py solve": SAID,
     "audits/transport/maps/validation.py exact_cost": SAID,
 }
-CONTROLS = "controls in the order in which a page draws them; what they return is read at the end"
 PACKED = "most of it is one call that fills the fields of a result, a line each"
 STEPS = "named steps one after another, each of which needs what those before it found"
 LONG = {
     # functions with longer bodies; likewise
-    "app/flipset/choices.py _more": CONTROLS,
     "app/widgets/audit_page.py audit_page": "a page from top to bottom, ended where something lacks",
     "audits/data/preprocessing/build.py build_data": PACKED,
     "audits/flipset/audit.py flipset": PACKED,

@@ -10,6 +10,7 @@ import streamlit as st
 
 from app import jobs, state
 from app.figure_cache import drawn_once
+from app.flipset.shown import choose_by_sign
 from app.tables.handles import DataHandle
 from app.tables.listed import PeopleTable, raw_cells
 from app.tables.people import FAVORABLE
@@ -29,7 +30,6 @@ from audits.text import begun
 
 __all__ = ["show_result"]
 
-_RANKINGS = {"difference": "how far they differ", "sign": "how consistently"}
 _WAYS = ("only_self", "only_counterpart")
 
 
@@ -91,15 +91,7 @@ def _apart(result: BarycenterResult) -> None:
     """Draw how those of a group who flip differ from their matches, in either ranking."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         group = _choose_group(result)
-        ranking = st.segmented_control(
-            "Ranked by",
-            list(_RANKINGS),
-            format_func=_RANKINGS.__getitem__,
-            default="difference",
-            required=True,
-            **state.choice("all-ranking"),
-        )
-    by_sign = ranking == "sign"
+        by_sign = choose_by_sign("all-ranking")
     exhibit = transparency_exhibit(result, group, by_sign=by_sign)
     show_exhibit(
         drawn_once(exhibit, figures.transparency, result, group, by_sign=by_sign), name="all-transparency"

@@ -15,7 +15,8 @@ from app.widgets.results.figure_card import figure_card
 from audits.flipset import FlipsetPart, FlipsetResult, Marginal
 from audits.flipset.comparisons.marginals import joint_marginal
 from audits.flipset.figures import flipsets, pairs
-from audits.flipset.text import Way, way_words
+from audits.flipset.result import Way
+from audits.flipset.text import way_words
 from audits.text import begun
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from app.tables.summary import Summary
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.counterfactuals import choose_counterfactuals
 from app.widgets.choices.groups import choose_groups
+from app.widgets.choices.stated import stated_number
 from app.widgets.run_bar import time_words
 from audits.data import group_name
 from audits.errors import InputError
@@ -122,24 +123,21 @@ def _everyone(n: int, m: int, width: int) -> dict[str, Any]:
 
 def _more() -> dict[str, Any]:
     stated = {each.name: each for each in options_of(FlipsetOptions)}
-    cost = st.selectbox(
-        "Distance",
-        list(_COSTS),
-        format_func=_COSTS.__getitem__,
-        help=stated["cost"].help,
-        **state.choice("cost"),
-    )
-    level = st.number_input(
-        "Error rate",
-        min_value=stated["level"].at_least,
-        max_value=stated["level"].at_most,
-        value=stated["level"].default,
-        step=0.01,
-        format="%g",
-        help=stated["level"].help,
-        **state.choice("level"),
-    )
-    material = st.number_input(
+
+    def switch(name: str, label: str, key: str) -> bool:
+        return st.toggle(label, value=stated[name].default, help=stated[name].help, **state.choice(key))
+
+    chosen: dict[str, Any] = {
+        "cost": st.selectbox(
+            "Distance",
+            list(_COSTS),
+            format_func=_COSTS.__getitem__,
+            help=stated["cost"].help,
+            **state.choice("cost"),
+        ),
+        "level": stated_number(FlipsetOptions, "level", "Error rate", step=0.01, **state.choice("level")),
+    }
+    points = st.number_input(
         "Smallest difference that matters (percentage points)",
         min_value=1,
         max_value=90,
@@ -147,63 +145,26 @@ def _more() -> dict[str, Any]:
         help=stated["material"].help,
         **state.choice("material"),
     )
-    shuffles = st.number_input(
-        "Permutations for measuring chance",
-        min_value=int(stated["permutations"].at_least or 0),
-        max_value=int(stated["permutations"].at_most or 0),
-        value=stated["permutations"].default,
-        help=stated["permutations"].help,
-        **state.choice("shuffles"),
+    chosen["material"] = round(points / 100, 4)
+    for name, label, key in (
+        ("permutations", "Permutations for measuring chance", "shuffles"),
+        ("seconds", "Time limit for measuring chance (seconds)", "patience"),
+        ("repeats", "Stability repeats", "repeats"),
+    ):
+        chosen[name] = stated_number(FlipsetOptions, name, label, **state.choice(key))
+    chosen["repeat_maps"] = list(
+        st.multiselect(
+            "Repeat with",
+            list(_METHODS),
+            format_func=_METHODS.__getitem__,
+            placeholder="The same method",
+            help=stated["repeat_maps"].help,
+            **state.choice("repeat-maps"),
+        )
     )
-    patience = st.number_input(
-        "Time limit for measuring chance (seconds)",
-        min_value=1.0,
-        max_value=stated["seconds"].at_most,
-        value=stated["seconds"].default,
-        format="%g",
-        help=stated["seconds"].help,
-        **state.choice("patience"),
-    )
-    repeats = st.number_input(
-        "Stability repeats",
-        min_value=int(stated["repeats"].at_least or 0),
-        max_value=int(stated["repeats"].at_most or 0),
-        value=stated["repeats"].default,
-        help=stated["repeats"].help,
-        **state.choice("repeats"),
-    )
-    repeat_maps = st.multiselect(
-        "Repeat with",
-        list(_METHODS),
-        format_func=_METHODS.__getitem__,
-        placeholder="The same method",
-        help=stated["repeat_maps"].help,
-        **state.choice("repeat-maps"),
-    )
-    repeat_people = st.toggle(
-        "Draw half of each group each time",
-        value=stated["repeat_people"].default,
-        help=stated["repeat_people"].help,
-        **state.choice("repeat-people"),
-    )
-    reverse = st.toggle(
-        "Also count flips in the other direction",
-        value=stated["reverse"].default,
-        help=stated["reverse"].help,
-        **state.choice("reverse"),
-    )
-    chosen = {
-        "cost": cost,
-        "level": level,
-        "material": round(material / 100, 4),
-        "permutations": int(shuffles),
-        "seconds": patience,
-        "reverse": reverse,
-        "repeats": int(repeats),
-        "repeat_maps": list(repeat_maps),
-        "repeat_people": repeat_people,
-    }
-    return {key: value for key, value in chosen.items() if value != stated[key].default}
+    chosen["repeat_people"] = switch("repeat_people", "Draw half of each group each time", "repeat-people")
+    chosen["reverse"] = switch("reverse", "Also count flips in the other direction", "reverse")
+    return {name: value for name, value in chosen.items() if value != stated[name].default}
 
 
 def _weights(features: list[str]) -> dict[str, Any]:

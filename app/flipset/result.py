@@ -13,7 +13,7 @@ from app import jobs, state
 from app.figure_cache import cached_figure
 from app.flipset.bars import marginals_section
 from app.flipset.people import people_section
-from app.flipset.shown import choose_within
+from app.flipset.shown import choose_by_sign, choose_within
 from app.widgets import notices
 from app.widgets.frame import page_text
 from app.widgets.results.figure_card import figure_card, number_columns
@@ -29,8 +29,6 @@ from audits.runs.executors.job import RunProgress
 from audits.runs.result import RunResult
 
 __all__ = ["live_curve", "show_result"]
-
-_RANKINGS = {"difference": "how far they differ", "sign": "how consistently"}
 
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
@@ -87,19 +85,12 @@ def _open(dot: list[Any]) -> bool:
 def _transparency(result: FlipsetResult, exhibit: Exhibit) -> None:
     """Draw the transparency report in either of its rankings, of everyone or within a stratum."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        ranking = st.segmented_control(
-            "Ranked by",
-            list(_RANKINGS),
-            format_func=_RANKINGS.__getitem__,
-            default="difference",
-            required=True,
-            **state.choice("ranking"),
-        )
+        by_sign = choose_by_sign("ranking")
         within = choose_within(result)
     figure_card(
         "flipset-transparency",
-        cached_figure(flipsets.transparency, result, within, by_sign=ranking == "sign"),
-        lambda: result.reports_frame(within, by_sign=ranking == "sign"),
+        cached_figure(flipsets.transparency, result, within, by_sign=by_sign),
+        lambda: result.reports_frame(within, by_sign=by_sign),
         heading=exhibit.heading,
         caption=exhibit.caption,
         wide=True,

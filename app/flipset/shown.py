@@ -7,12 +7,27 @@ import streamlit as st
 from app import state
 from app.widgets import notices
 from audits.flipset import FlipsetResult
-from audits.flipset.text import Way, larger_first, way_words
+from audits.flipset.result import Way
+from audits.flipset.text import larger_first, way_words
 from audits.text import begun
 
-__all__ = ["choose_shown", "choose_within"]
+__all__ = ["choose_by_sign", "choose_shown", "choose_within"]
 
 _EVERYONE = "(everyone)"
+_RANKINGS = {"difference": "how far they differ", "sign": "how consistently"}
+
+
+def choose_by_sign(key: str) -> bool:
+    """Draw the choice of a transparency report's ranking; return whether it is by the mean sign."""
+    ranking = st.segmented_control(
+        "Ranked by",
+        list(_RANKINGS),
+        format_func=_RANKINGS.__getitem__,
+        default="difference",
+        required=True,
+        **state.choice(key),
+    )
+    return bool(ranking == "sign")
 
 
 def choose_shown(result: FlipsetResult) -> tuple[Way, str | None]:

@@ -102,11 +102,14 @@ class _Swap:
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Those whose numbers a row states."""
+    """Those whose numbers a row states: everyone with a value, or a group within."""
 
     swap: _Swap
     members: np.ndarray
     where: dict[str, str]  # protected values that make the group, as far as columns do
+    people: float
+    within: bool = False
+    covered: bool = True  # by an all-clear
 
     @property
     def name(self) -> str:
@@ -161,7 +164,7 @@ def attribute_swap(
     groups = _groups(swaps, protected, _people_of(data))
     shown = groups[:_MAX_ROWS]
     looks = max(sum(group.swap.attribute.read for group in shown), 1)
-    rows = _with_coverage([_row(subject, group, options.level, looks) for group in shown])
+    rows = [_row(subject, group, options.level, looks) for group in shown]
     judged = _judge(rows, options)
     notes = text.notes(
         rows,
@@ -326,13 +329,16 @@ def _groups(swaps: Sequence[_Swap], protected: Sequence[_Attribute], people: np.
     for swap in swaps:
         columns = swap.attribute.columns
         own = {columns[0]: swap.source} if len(columns) == 1 else {}
-        whole.append(_Group(swap, swap.members, own))
+        everybody = float(people[swap.members].sum())
+        whole.append(_Group(swap, swap.members, own, everybody))
         others = [item for item in protected if item.name not in columns]
         for where, mask in _cells(swap.members, others, people):
             known = {**own, **where}
             ordered = {item.name: known[item.name] for item in protected if item.name in known}
-            within.append(_Group(swap, mask, ordered))
-    within.sort(key=lambda each: -float(people[each.members].sum()))
+            n = float(people[mask].sum())
+            covered = n >= _COVERED_PEOPLE and n >= _COVERED_SHARE * everybody
+            within.append(_Group(swap, mask, ordered, n, within=True, covered=covered))
+    within.sort(key=lambda each: -each.people)
     return [*whole, *within]
 
 
@@ -366,12 +372,11 @@ def _row(subject: Subject, group: _Group, level: float, looks: int) -> SwapRow:
     numbers = [replace(one, method=one.method.replace(percent_level(each), said)) for one in numbers]
     if not swap.attribute.read:
         numbers[2:] = [replace(one, value=0.0, low=0.0, high=0.0, method=text.EXACT) for one in numbers[2:]]
-    people = float(_people_of(subject.data)[mask].sum())
     where = group.where if len(swap.attribute.columns) == 1 else {}
     before, after, gained, lost, changed, net, score = numbers
     return SwapRow(
-        swap.attribute.name, swap.source, swap.target, group.name, where, people, swap.attribute.read,
-        before, after, gained, lost, changed, net, score, min(looks * p, 1.0),
+        swap.attribute.name, swap.source, swap.target, group.name, where, group.people, swap.attribute.read,
+        before, after, gained, lost, changed, net, score, min(looks * p, 1.0), group.within, group.covered,
     )  # fmt: skip
 
 
@@ -423,18 +428,6 @@ def _mean(subject: Subject, mask: np.ndarray, score: np.ndarray, level: float) -
         return Estimate(mean, None, None, n, method)
     reach = float(-stdtrit(freedom, level / 2)) * error
     return Estimate(mean, mean - reach, mean + reach, n, method)
-
-
-def _with_coverage(rows: Sequence[SwapRow]) -> list[SwapRow]:
-    """Mark everyone with a value, and the groups within that an all-clear holds for."""
-    whole: dict[tuple[str, str, str], float] = {}
-    found = []
-    for row in rows:
-        within = row.key in whole
-        everybody = whole.setdefault(row.key, row.n)
-        covered = not within or (row.n >= _COVERED_PEOPLE and row.n >= _COVERED_SHARE * everybody)
-        found.append(replace(row, within=within, covered=covered))
-    return found
 
 
 def _judge(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judgment:

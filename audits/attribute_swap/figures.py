@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 
 from audits.attribute_swap.result import AttributeSwapResult, SwapRow
 from audits.attribute_swap.text import change
-from audits.drawing.marks import add_legend, box, dashes, decisive, dot, reaching
+from audits.drawing.differences import differences
+from audits.drawing.marks import add_legend, box, dashes, decisive, dot
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import (
     CONTEXT,
@@ -25,9 +26,8 @@ from audits.drawing.style import (
     rows_named,
     smaller_dots_where_narrow,
 )
-from audits.stats import Estimate
 from audits.stats.badges import interval_text
-from audits.stats.text import estimate_text, in_words, out_of, people, people_in
+from audits.stats.text import estimate_text, in_words, out_of, people_in
 from audits.stats.vocabulary import vocabulary
 
 __all__ = ["blocks", "moved_people", "net", "people_a_dot", "score_changes"]
@@ -47,7 +47,7 @@ def blocks(result: AttributeSwapResult) -> go.Figure:
     """
     rows = _in_blocks(result)
     each = _each(rows)
-    lines = max(math.ceil(sum(_dots(row, each)) / _ACROSS) for row in rows)
+    lines = max(math.ceil(sum(n for *_, n in _dots(row, each)) / _ACROSS) for row in rows)
     body = _HEAD + _LINE * lines
     height = _STRIP + body
     figure = go.Figure(decisive(result.judged, 0, 100.0))
@@ -58,19 +58,13 @@ def blocks(result: AttributeSwapResult) -> go.Figure:
         yaxis={"domain": [1 - 34 / height, 1], "range": [-1, 1], "visible": False},
     )
     figure.add_vline(x=0, line={"color": CONTEXT, "width": 1})
-    notes = [_note(_net_share_text(result), x=1, y=1, xanchor="right", yshift=14)]
-    before, after = list[Any](), list[Any]()
+    told = f"gained minus lost: {interval_text(result.judged).partition(' · ')[0]}"
+    notes = [_note(told, x=1, y=1, xanchor="right", yshift=14)]
     for k, row in enumerate(rows):
         notes += _block(figure, row, (k, len(rows)), each, lines, body / height)
-        for changed, (yes_before, yes_after) in zip(
-            _dots(row, each), ((1, 1), (1, 0), (0, 1), (0, 0)), strict=True
-        ):
-            if changed:
-                before.append(_symbol(yes=bool(yes_before)))
-                after.append(_symbol(yes=bool(yes_after)))
-    traces = list(range(1, len(figure.data)))
     if rows[0].read:
-        figure.update_layout(updatemenus=[_toggle(before, after, traces)])
+        states = [state for row in rows for *state, _ in _dots(row, each)]
+        figure.update_layout(updatemenus=[_toggle(states)])
     annotate(figure, notes)
     figure = finish(figure, height=height + 70, alt=_alt(rows[0]))
     figure.update_layout(margin={"t": 62, "b": 8}, showlegend=False)
@@ -98,11 +92,20 @@ def people_a_dot(result: AttributeSwapResult) -> int:
     return _each(_in_blocks(result))
 
 
-def _dots(row: SwapRow, each: int) -> list[int]:
-    """Return dots of those approved both times, only before, only after, and never; at least one of any."""
+def _dots(row: SwapRow, each: int) -> list[tuple[bool, bool, int]]:
+    """Return whether people are approved before and after, and how many dots: at least one of any."""
     yes, gained, lost = row.people(row.before), row.people(row.gained), row.people(row.lost)
-    parts = (yes - lost, lost, gained, row.n - yes - gained)
-    return [math.ceil(part / each) if 0 < part < each else round(part / each) for part in parts]
+    parts = (
+        (True, True, yes - lost),
+        (True, False, lost),
+        (False, True, gained),
+        (False, False, row.n - yes - gained),
+    )
+    found = [
+        (earlier, later, math.ceil(part / each) if 0 < part < each else round(part / each))
+        for earlier, later, part in parts
+    ]
+    return [part for part in found if part[2]]
 
 
 def _symbol(*, yes: bool) -> str:
@@ -120,10 +123,7 @@ def _block(
     hidden = {"visible": False}
     figure.update_layout({f"xaxis{axis}": {**across, **hidden}, f"yaxis{axis}": {**down, **hidden}})
     at, focus = 0, FOCUS if k == 0 else CONTEXT
-    yes = ((True, True), (True, False), (False, True), (False, False))
-    for n, (earlier, later) in zip(_dots(row, each), yes, strict=True):
-        if not n:
-            continue
+    for earlier, later, n in _dots(row, each):
         color = focus if earlier == later else INK
         dots = range(at, at + n)
         look = {
@@ -133,18 +133,16 @@ def _block(
             "line": {"color": color, "width": 1.5},
         }
         at += n
-        figure.add_trace(
-            go.Scatter(
-                x=[dot % _ACROSS for dot in dots],
-                y=[dot // _ACROSS for dot in dots],
-                xaxis=f"x{axis}",
-                yaxis=f"y{axis}",
-                mode="markers",
-                marker=look,
-                meta=[_people_of(row, earlier, later)] * n,
-                hoverinfo="skip",
-                showlegend=False,
-            )
+        figure.add_scatter(
+            x=[dot % _ACROSS for dot in dots],
+            y=[dot // _ACROSS for dot in dots],
+            xaxis=f"x{axis}",
+            yaxis=f"y{axis}",
+            mode="markers",
+            marker=look,
+            meta=[_people_of(row, earlier, later)] * n,
+            hoverinfo="skip",
+            showlegend=False,
         )
     refs = {"xref": f"x{axis}", "yref": f"y{axis}", "x": -0.7, "xanchor": "left"}
     words = vocabulary()
@@ -173,23 +171,21 @@ def _note(text: str, **place: Any) -> dict[str, Any]:
     return {"text": text, "showarrow": False, "font": {"size": 13, "color": INK}, **paper, **place}
 
 
-def _net_share_text(result: AttributeSwapResult) -> str:
-    return f"gained minus lost: {interval_text(result.judged).partition(' · ')[0]}"
-
-
 def _alt(row: SwapRow) -> str:
-    return f"Net share of {people_in(row.group)} with {change(row)}: {_points(row.net)}."
+    share = estimate_text(row.net, 100, " points")
+    return f"Net share of {people_in(row.group)} with {change(row)}: {share}."
 
 
-def _points(share: Estimate) -> str:
-    return estimate_text(share, 100, " points")
-
-
-def _toggle(before: list[Any], after: list[Any], traces: Sequence[int]) -> dict[str, Any]:
-    """Return the two buttons: everyone as they are, and with the value changed."""
+def _toggle(states: Sequence[Sequence[bool]]) -> dict[str, Any]:
+    """Return the two buttons: everyone as they are, and with the value changed; `states` a trace of dots."""
+    traces = list(range(1, len(states) + 1))
     buttons = [
-        {"label": label, "method": "restyle", "args": [{"marker.symbol": symbols}, list(traces)]}
-        for label, symbols in (("as they are", before), ("one word changed", after))
+        {
+            "label": label,
+            "method": "restyle",
+            "args": [{"marker.symbol": [_symbol(yes=state[place]) for state in states]}, traces],
+        }
+        for place, label in enumerate(("as they are", "one word changed"))
     ]
     return {
         **{"type": "buttons", "direction": "right", "buttons": buttons, "active": 1},
@@ -198,54 +194,37 @@ def _toggle(before: list[Any], after: list[Any], traces: Sequence[int]) -> dict[
     }
 
 
-def _rows_to_show(result: AttributeSwapResult) -> list[SwapRow]:
-    """Return the row that decides and those of the largest net shares, the largest last."""
+def net(result: AttributeSwapResult) -> go.Figure:
+    """Draw the net share of each group over all changed; the interval that decides first and thickest."""
     first = result.deciding
     others = sorted(
         (row for row in result.swaps if row is not first), key=lambda row: -abs(row.net.value or 0.0)
     )
-    shown = [first, *others[: _MAX_ROWS - 1]]
-    return sorted(shown, key=lambda row: (abs(row.net.value or 0.0), row is first))
-
-
-def net(result: AttributeSwapResult) -> go.Figure:
-    """Draw the net share of each group over all changed; the interval that decides first and thickest."""
-    rows, deciding = _rows_to_show(result), result.deciding
-    places = list(range(len(rows)))
-    figure = go.Figure(decisive(result.judged, rows.index(deciding), 100.0))
-    rest = [(y, row) for y, row in enumerate(rows) if row is not deciding]
-    figure.add_trace(
-        go.Scatter(
-            x=[100 * (row.net.value or 0.0) for _, row in rest],
-            y=[y for y, _ in rest],
-            mode="markers",
-            marker={"color": INK, "size": 8},
-            error_x=reaching([row.net for _, row in rest], 100.0, thickness=1.0),
-            customdata=[[people(row.n), row.group] for _, row in rest],
-            hovertemplate="%{customdata[1]} (%{customdata[0]}): %{x:.1f} points<extra></extra>",
-            showlegend=False,
-        )
+    rows = sorted(
+        [first, *others[: _MAX_ROWS - 1]], key=lambda row: (-abs(row.net.value or 0.0), row is not first)
+    )
+    decides = result.judged.interval
+    figure = differences(
+        result.judged,
+        [
+            (f"{people_in(row.group)} → {in_words(row.target)}", decides if row is first else row.net, "")
+            for row in rows
+        ],
+        title="gained minus lost (points)",
+        unit=100.0,
+        ordered=False,
     )
     for sign, share in ((1, "gained"), (-1, "lost")):
-        figure.add_trace(
-            go.Bar(
-                x=[sign * 100 * (getattr(row, share).value or 0.0) for row in rows],
-                y=places,
-                orientation="h",
-                marker={"color": "#EEF0F2"},
-                hovertemplate=f"{share} %{{x:.1f}} points<extra></extra>",
-                showlegend=False,
-            )
+        figure.add_bar(
+            x=[sign * 100 * (getattr(row, share).value or 0.0) for row in rows],
+            y=list(range(len(rows)))[::-1],
+            orientation="h",
+            marker={"color": "#EEF0F2"},
+            hovertemplate=f"{share} %{{x:.1f}} points<extra></extra>",
+            showlegend=False,
         )
     figure.update_layout(barmode="relative")
-    figure.add_vline(x=0, line={"color": CONTEXT, "width": 1})
-    labels = [f"{people_in(row.group)} → {in_words(row.target)}" for row in rows]
-    each = rows_named(figure, distinct(labels, longest=_MAX))
-    ends = [abs(100 * (end or 0.0)) for row in rows for end in (row.net.low, row.net.high)]
-    reach = max(_REACH, 1.05 * max(ends))
-    figure.update_xaxes(title="gained minus lost (points)", range=[-reach, reach])
-    add_legend(figure, [("decides", dashes(FOCUS, "solid", 4)), ("lost and gained", box("#EEF0F2"))])
-    return finish(figure, height=120 + each * len(rows), alt=_alt(deciding))
+    return add_legend(figure, [("decides", dashes(FOCUS, "solid", 4)), ("lost and gained", box("#EEF0F2"))])
 
 
 def moved_people(result: AttributeSwapResult) -> pd.DataFrame:
@@ -271,21 +250,19 @@ def score_changes(result: AttributeSwapResult) -> go.Figure:
         )
     )
     for score, decision, color in (("score", "decision", CONTEXT), ("score_after", "decision_after", FOCUS)):
-        figure.add_trace(
-            go.Scatter(
-                x=table[score],
-                y=places,
-                mode="markers",
-                marker={
-                    "color": color,
-                    "size": 10,
-                    "symbol": [_symbol(yes=bool(yes)) for yes in table[decision]],
-                    "line": {"color": color, "width": 1.5},
-                },
-                meta=[people_id({"run": "", "row": row}) for row in table.index.tolist()],
-                hovertemplate="%{x:.3f}<extra></extra>",
-                showlegend=False,
-            )
+        figure.add_scatter(
+            x=table[score],
+            y=places,
+            mode="markers",
+            marker={
+                "color": color,
+                "size": 10,
+                "symbol": [_symbol(yes=bool(yes)) for yes in table[decision]],
+                "line": {"color": color, "width": 1.5},
+            },
+            meta=[people_id({"run": "", "row": row}) for row in table.index.tolist()],
+            hovertemplate="%{x:.3f}<extra></extra>",
+            showlegend=False,
         )
     add_legend(figure, [("as they are", dot(CONTEXT)), ("with the value changed", dot(FOCUS))])
     labels = [

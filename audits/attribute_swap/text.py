@@ -8,7 +8,7 @@ from audits.attribute_swap.result import AttributeSwapResult, SwapRow
 from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
 from audits.stats.text import count, estimate_text, in_words, out_of, people_in, percent, several
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, brief, of_people, shortest
+from audits.text import begun, brief, join_names, of_people, shortest
 
 __all__ = [
     "CANCELS",
@@ -26,7 +26,6 @@ __all__ = [
 EXACT = "exact: the model does not read it"
 NO_RATIO = "nobody in the group gets the favorable decision, so there is no ratio to hold to the limit"
 CANCELS = "many decisions change, but about as many people gain as lose"
-_MAX_NAMED = 3
 
 
 def headline(result: AttributeSwapResult) -> str:
@@ -108,7 +107,7 @@ def unread(rows: Sequence[SwapRow]) -> str:
 def not_read(rows: Sequence[SwapRow]) -> str:
     """Name what the model does not read."""
     names = dict.fromkeys(row.attribute for row in rows if not row.read)
-    return f"the model does not read {_listed(list(names))}"
+    return f"the model does not read {join_names(names, 'or')}"
 
 
 def notes(
@@ -127,11 +126,6 @@ def notes(
     if small:
         yield f"An all-clear does not cover {several(small, 'small group')}: below 50 people, or a tenth."
     yield "This is not another life: everything else stays as it is."
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = list(names[:_MAX_NAMED]) + ["others"] * (len(names) > _MAX_NAMED)
-    return " or ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
 def _word(value: str, most: int = 99) -> str:

@@ -6,9 +6,8 @@ import dataclasses
 
 import numpy as np
 
-from audits.barycenter.barycenters import Barycenter, Group, against_everybody, group_of, least_spread, meet
+from audits.barycenter.barycenters import Barycenter, against_everybody, least_spread, meet
 from audits.barycenter.inference import (
-    Differing,
     differing,
     judge_groups,
     levels_of_groups,
@@ -23,6 +22,7 @@ from audits.barycenter.result import AgainstEverybody, BarycenterResult, GroupFl
 from audits.barycenter.text import chance_words, finding, warnings_for
 from audits.checks import generator
 from audits.data.values import MISSING
+from audits.flipset.counterparts.matching import Group
 from audits.flipset.null_distribution import NullDistribution
 from audits.models import Subject
 from audits.progress import Progress, part, silent
@@ -67,27 +67,19 @@ def barycenter(
     """
     rng = generator(rng)
     compared = compare(subject, options, rng, progress)
-    sides = [compared.members(k) for k in range(len(compared.names))]
-    groups = [group_of(compared.points[side], compared.sizes[side]) for side in sides]
-    met = meet(
-        groups,
-        compared.shares,
-        rounds=options.rounds,
-        cost=compared.cost,
-        progress=part(progress, 0.05, 0.35),
-    )
+    groups, matching = compared.groups, part(progress, 0.05, 0.35)
+    met = meet(groups, compared.shares, rounds=options.rounds, cost=compared.cost, progress=matching)
     least = met.spread
     if len(groups) > 2 and compared.points.shape[1] > 1:
         least = min(least, least_spread(groups, compared.shares, part(progress, 0.35, 0.4)))
-    own = [group.mean(compared.decisions[side][:, None]) for group, side in zip(groups, sides, strict=True)]
-    reached = [each[:, 0] for each in met.others(groups, own, compared.shares)]
+    reached = met.others(groups, compared.favored, compared.shares)
     chance = measure(compared, rng.spawn(1)[0], part(progress, 0.4, 0.9))
     progress(0.9, "Comparing rates and features")
-    apart = None if chance is None else differing(compared, rng.spawn(1)[0])
+    differ_p, feature = (None, "") if chance is None else differing(compared, rng.spawn(1)[0])
     progress(0.95, "Writing the people's table")
-    people, counterparts = people_tables(compared, groups, met, reached)
-    everybody = against_everybody(groups, [each[:, 0] for each in own], compared.shares, compared.cost)
-    told = _groups(compared, groups, met, (reached, everybody), chance, apart, rng.spawn(1)[0])
+    people, counterparts = people_tables(compared, met, reached)
+    everybody = against_everybody(groups, compared.favored, compared.shares, compared.cost)
+    told = _groups(compared, met, (reached, everybody), chance, differ_p, rng.spawn(1)[0])
     named = [each for each in told if MISSING not in each.group] or told
     rests_on = worst_of(each.judged for each in named)
     worst = next(each for each in told if each.judged is rests_on)
@@ -108,38 +100,36 @@ def barycenter(
             sum(share * (each.rate.value or 0.0) for share, each in zip(compared.shares, told, strict=True))
         ),
         nearness=nearness,
-        differ_p=None if apart is None else apart.p_value,
-        feature="" if apart is None else apart.feature,
+        differ_p=differ_p,
+        feature=feature,
         chance=chance_words(chance, options),
         who=marginals(compared, people, rng.spawn(1)[0]),
         people=people,
         counterparts=counterparts,
-        transparency=transparency(compared, groups, met, own, rng.spawn(1)[0]),
+        transparency=transparency(compared, met, rng.spawn(1)[0]),
         cost=compared.cost,
     )
 
 
 def _groups(
     compared: GroupComparison,
-    groups: list[Group],
     met: Barycenter,
     reached: tuple[list[np.ndarray], list[np.ndarray]],
     chance: NullDistribution | None,
-    apart: Differing | None,
+    differ_p: float | None,
     rng: np.random.Generator,
 ) -> tuple[GroupFlips, ...]:
     """Every group's flips, against the others and against everyone, chance and verdict."""
     nets, levels = net_differences(compared), levels_of_groups(compared)
-    judged = judge_groups(compared, chance, apart, nets, levels)
-    favored, distances = rates(compared, compared.options.level), met.distances(groups)
+    judged = judge_groups(compared, chance, differ_p, nets, levels)
+    favored, distances = rates(compared, compared.options.level), met.distances(compared.groups)
     drawn = _distances_by_chance(compared, rng)
     found = []
-    for k, group in enumerate(groups):
-        side, net, share = compared.members(k), nets[k], float(compared.shares[k])
-        h, sizes = compared.decisions[side], compared.sizes[side] / compared.sizes[side].sum()
+    for k, (group, h) in enumerate(zip(compared.groups, compared.favored, strict=True)):
+        net, share, people = nets[k], float(compared.shares[k]), group.weights
         ways = [
-            (float(sizes @ (h * (1 - g))), float(sizes @ ((1 - h) * g)))
-            for g in (each[k][group.of] for each in reached)
+            (float(people @ (h * (1 - g))), float(people @ ((1 - h) * g)))
+            for g in (each[k] for each in reached)
         ]
         # the others are everyone but the group: what lies between is a part of the way
         ends = [None if end is None else (1 - share) * end for end in (net.value, net.low, net.high)]
@@ -171,6 +161,6 @@ def _distances_by_chance(compared: GroupComparison, rng: np.random.Generator) ->
     """Distance (k,) of each group from the barycenter, membership of people permuted once."""
     rows, each = as_people(compared.sizes, most=MAX_SHUFFLED)
     mixed, held = rng.permutation(len(rows)), compared.group[rows]
-    sides = [mixed[held == k] for k in range(len(compared.names))]
-    groups = [group_of(compared.points[rows[side]], each[side]) for side in sides]
+    points, sides = compared.points[rows], (mixed[held == k] for k in range(len(compared.names)))
+    groups = [Group.build(side, points, each) for side in sides]
     return meet(groups, compared.shares, rounds=0, cost=compared.cost).distances(groups)

@@ -8,49 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from audits.flipset.counterparts.matching import Group, clean
 from audits.progress import Progress, silent
 from audits.transport import Cost, exact_coupling, pairwise_cost, plan_for_costs
 from audits.transport.atoms import Atoms
 from audits.transport.sizes import DENSE_PAIRS
 
-__all__ = ["Barycenter", "Group", "against_everybody", "group_of", "least_spread", "meet"]
+__all__ = ["Barycenter", "against_everybody", "least_spread", "meet"]
 
 _SLIVER = 1e-13  # of the mass: what rounding leaves between ends that are equal
 _STILL = 1e-3  # relative: a round that brings less is the last
-_ROUNDING = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class Group:
-    """People of one group: those alike are one atom.
-
-    Attributes
-    ----------
-    x : array (a, d)
-    weights : array (a,)
-        Share of the group's people; sums to 1.
-    of : array of int (n,)
-        Atom of each row.
-    people : array (n,)
-        People each row stands for.
-    """
-
-    x: np.ndarray
-    weights: np.ndarray
-    of: np.ndarray
-    people: np.ndarray
-
-    def mean(self, values: np.ndarray) -> np.ndarray:
-        """Mean per atom (a, v) of the rows' `values` (n, v)."""
-        size = np.bincount(self.of, self.people, len(self.x))
-        sums = [np.bincount(self.of, self.people * column, len(self.x)) for column in values.T]
-        return np.column_stack(sums) / size[:, None]
-
-
-def group_of(points: np.ndarray, people: np.ndarray) -> Group:
-    """Merge equal people among `points` (n, d); each row represents `people` (n,) of them."""
-    merged = Atoms.merge(points, people)
-    return Group(points[merged.first], merged.weights / merged.weights.sum(), merged.of, people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,23 +57,19 @@ class Barycenter:
     def others(
         self, groups: Sequence[Group], decided: Sequence[np.ndarray], shares: np.ndarray
     ) -> list[np.ndarray]:
-        """Favorable share of each atom's counterparts, a group an array (a, v).
+        """Favorable share of each atom's counterparts, a group an array (a,).
 
         Parameters
         ----------
-        decided : list of arrays (a, v)
+        decided : list of arrays (a,)
             Favorable share of each atom's people.
         """
-        here = [plan @ own / self.mass[:, None] for plan, own in zip(self.plans, decided, strict=True)]
+        here = [plan @ own / self.mass for plan, own in zip(self.plans, decided, strict=True)]
         every = sum(share * each for share, each in zip(shares, here, strict=True))
-        found = []
-        for plan, group, own, share in zip(self.plans, groups, here, shares, strict=True):
-            rest = (every - share * own) / (1 - share)
-            reached = plan.T @ rest / group.weights[:, None]
-            # what rounding leaves of none and of all
-            reached = np.where(reached < _ROUNDING, 0.0, np.where(reached > 1 - _ROUNDING, 1.0, reached))
-            found.append(reached)
-        return found
+        return [
+            clean(plan.T @ ((every - share * own) / (1 - share)) / group.weights)
+            for plan, group, own, share in zip(self.plans, groups, here, shares, strict=True)
+        ]
 
 
 def meet(
@@ -184,12 +147,8 @@ def against_everybody(
     merged = Atoms.merge(points, mass)
     there = np.bincount(merged.of, mass * np.concatenate(list(decided))) / merged.weights
     weights = merged.weights / merged.weights.sum()
-    found = []
-    for group in groups:
-        plan = _cheapest_plan(group.x, points[merged.first], group.weights, weights, cost)
-        reached = plan @ there / group.weights
-        found.append(np.where(reached < _ROUNDING, 0.0, np.where(reached > 1 - _ROUNDING, 1.0, reached)))
-    return found
+    plans = (_cheapest_plan(each.x, points[merged.first], each.weights, weights, cost) for each in groups)
+    return [clean(plan @ there / each.weights) for plan, each in zip(plans, groups, strict=True)]
 
 
 def _cheapest_plan(
@@ -225,16 +184,12 @@ def _glue_plans(groups: Sequence[Group], plans: Sequence[sparse.csr_array], shar
         atom[np.minimum(np.searchsorted(end, middle), len(atom) - 1)]
         for end, atom in zip(ends, atoms, strict=True)
     ]
-    s = len(mass)
-    return _move_to_means(
-        groups,
-        [
-            sparse.csr_array((mass, (np.arange(s), who[k])), shape=(s, len(group.x)))
-            for k, group in enumerate(groups)
-        ],
-        shares,
-        0,
-    )
+    places = np.arange(len(mass))
+    glued = [
+        sparse.csr_array((mass, (places, atom)), shape=(len(mass), len(group.x)))
+        for atom, group in zip(who, groups, strict=True)
+    ]
+    return _move_to_means(groups, glued, shares, 0)
 
 
 def _move_to_means(

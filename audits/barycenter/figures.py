@@ -82,25 +82,21 @@ def _ways(
     for way, sign in (("only_counterpart", -1), ("only_self", 1)):
         colors = [FOCUS if k == worst else CONTEXT for k in range(len(groups))]
         shares = [100 * getattr(each, way) for each in found]
-        figure.add_trace(
-            go.Bar(
-                x=[sign * share for share in shares],
-                y=list(range(len(groups))),
-                orientation="h",
-                marker={
-                    "color": colors if sign > 0 else ["white"] * len(groups),
-                    "line": {"color": colors, "width": 1.6},
-                },
-                text=[f"{share:.0f}%" for share in shares],
-                textposition="outside",
-                cliponaxis=False,
-                customdata=[[name, share] for name, share in zip(names, shares, strict=True)],
-                hovertemplate="%{customdata[0]}: %{customdata[1]:.1f}% " + way_words(way) + "<extra></extra>",
-                meta=[
-                    people_id(of_run("group", within=[each.group]), of_run(way, above=0)) for each in groups
-                ],
-                name=way_words(way),
-            )
+        figure.add_bar(
+            x=[sign * share for share in shares],
+            y=list(range(len(groups))),
+            orientation="h",
+            marker={
+                "color": colors if sign > 0 else ["white"] * len(groups),
+                "line": {"color": colors, "width": 1.6},
+            },
+            text=[f"{share:.0f}%" for share in shares],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=[[name, share] for name, share in zip(names, shares, strict=True)],
+            hovertemplate="%{customdata[0]}: %{customdata[1]:.1f}% " + way_words(way) + "<extra></extra>",
+            meta=[people_id(of_run("group", within=[each.group]), of_run(way, above=0)) for each in groups],
+            name=way_words(way),
         )
     most = max([2.0, *(abs(x) for trace in figure.data for x in trace.x)])
     figure.update_xaxes(range=[-1.3 * most, 1.3 * most], visible=False)
@@ -125,17 +121,15 @@ def distances(result: BarycenterResult) -> go.Figure:
         ("as many drawn from everybody", GRAY, [each.distance_by_chance for each in groups]),
         ("the group", INK, [each.distance for each in groups]),
     ):
-        figure.add_trace(
-            go.Scatter(
-                x=values,
-                y=list(range(len(groups))),
-                mode="markers",
-                marker={"color": color, "size": 11},
-                customdata=names,
-                meta=[_person(each) for each in groups],
-                hovertemplate="%{customdata}: %{x:.2f}<extra>" + label + "</extra>",
-                name=label,
-            )
+        figure.add_scatter(
+            x=values,
+            y=list(range(len(groups))),
+            mode="markers",
+            marker={"color": color, "size": 11},
+            customdata=names,
+            meta=[_person(each) for each in groups],
+            hovertemplate="%{customdata}: %{x:.2f}<extra>" + label + "</extra>",
+            name=label,
         )
     figure.update_xaxes(title="distance (standard deviations)", rangemode="tozero")
     row = rows_named(figure, names)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import norm
 
 from audits.barycenter.people import GroupComparison
+from audits.flipset.inference import not_comparable
 from audits.flipset.null_distribution import NullDistribution, above, why_unsettled
 from audits.stats import (
     AVERAGE,
@@ -27,7 +28,6 @@ from audits.transport.levels import LevelDifference, level_conditions, level_dif
 
 __all__ = [
     "ABOVE_CHANCE",
-    "Differing",
     "differing",
     "judge_groups",
     "levels_of_groups",
@@ -42,25 +42,17 @@ _DRAWS = 999
 _MOST = 20_000  # people who are shuffled
 
 
-@dataclass(frozen=True)
-class Differing:
-    """P-value of groups that differ neither in their rates nor in a feature that decisions go with.
-
-    Attributes
-    ----------
-    feature : str
-        The one of those features in which they differ most; empty where no decision goes with any.
-    """
-
-    p_value: float
-    rates_p: float
-    feature: str
-
-
-def differing(compared: GroupComparison, rng: np.random.Generator) -> Differing:
+def differing(compared: GroupComparison, rng: np.random.Generator) -> tuple[float, str]:
     """Test for equal rates and equal means of features by permuting membership; the two share the level.
 
     Features are those that go with the decisions among all people, which membership has no part in.
+
+    Returns
+    -------
+    float
+        P-value of groups that differ neither in their rates nor in a feature that decisions go with.
+    str
+        The one of those features in which they differ most; empty where no decision goes with any.
     """
     rows, _ = as_people(compared.sizes, most=_MOST)
     if len(rows) > _MOST:
@@ -82,10 +74,10 @@ def differing(compared: GroupComparison, rng: np.random.Generator) -> Differing:
     null = np.array([apart(centered[rng.permutation(len(rows))]) for _ in range(_DRAWS)])
     by_rates = p_value(float(seen[0]), null[:, 0])
     if not len(goes):
-        return Differing(by_rates, by_rates, "")
+        return by_rates, ""
     by_feature = p_value(float(seen[1:].max()), null[:, 1:].max(1))
     feature = str(compared.axes[goes[int(seen[1:].argmax())]])
-    return Differing(min(1.0, 2 * min(by_rates, by_feature)), by_rates, feature)
+    return min(1.0, 2 * min(by_rates, by_feature)), feature
 
 
 def _goes_with(x: np.ndarray, decided: np.ndarray, level: float) -> np.ndarray:
@@ -147,7 +139,7 @@ def levels_of_groups(compared: GroupComparison) -> list[tuple[LevelDifference, .
 def judge_groups(
     compared: GroupComparison,
     chance: NullDistribution | None,
-    apart: Differing | None,
+    differ_p: float | None,
     nets: list[Estimate],
     levels: list[tuple[LevelDifference, ...]],
 ) -> list[tuple[Estimate, Judgment]]:
@@ -162,15 +154,15 @@ def judge_groups(
     found = []
     for k, net in enumerate(nets):
         n, reach, p = float(compared.n[k]), compared.limit, None
-        if chance is None or apart is None:
+        if chance is None or differ_p is None:
             excess = Estimate(None, None, None, n, "not measured without permutations")
             why = "chance was not measured: set permutations above 0"
         else:
             excess = above(chance, k, n, _each(compared))
             planted = compared.limit if chance.planted is None else chance.planted[k]
             reach = float(min(compared.limit, max(planted, 1e-9)))
-            p = min(1.0, 2 * max(float(chance.p_values[k]), apart.p_value))
-            other = options.level < 2 * apart.p_value
+            p = min(1.0, 2 * max(float(chance.p_values[k]), differ_p))
+            other = options.level < 2 * differ_p
             why = why_unsettled(
                 chance, k, excess, options.level, compared.limit, looks=2, other_features=other
             )
@@ -185,18 +177,10 @@ def judge_groups(
             level=options.level,
             people_needed=None if why else _people(compared, k, conditions[:2], levels[k]),
             reason=why,
-            cannot_clear=why or _cannot_clear(compared, levels[k]),
+            cannot_clear=why or not_comparable(compared.left_out, levels[k]),
         )
         found.append((excess, replace(judged, unit="points")))
     return found
-
-
-def _cannot_clear(compared: GroupComparison, levels: tuple[LevelDifference, ...]) -> str:
-    """Why intervals inside the limits would not clear; empty where they would."""
-    if any(reason.startswith("not drawn") for reason in compared.left_out):
-        return "only a sample was matched, which can show a difference but not rule one out"
-    lone = [each.name for each in levels if each.covered and not each.comparable]
-    return f"nobody is comparable at {lone[0]}" if lone else ""
 
 
 def _p_of(net: Estimate, level: float, looks: int) -> float:

@@ -8,51 +8,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
 
-from audits.barycenter.barycenters import group_of, meet
-from audits.barycenter.options import BarycenterOptions, once
+from audits.barycenter.barycenters import meet
+from audits.barycenter.options import once
 from audits.barycenter.people import GroupComparison
+from audits.flipset.counterparts.matching import Group
 from audits.flipset.null_distribution import (
     MIN_INTERVAL,
     NullDistribution,
     affordable,
-    permute,
-    standard_error,
+    measure_draws,
 )
 from audits.progress import Progress
-from audits.stats import apportion, as_people, p_value
-from audits.transport import Cost
+from audits.stats import apportion, as_people
 from audits.transport.levels import plant
 
-__all__ = ["MAX_SHUFFLED", "flip_shares", "measure"]
+__all__ = ["MAX_SHUFFLED", "measure"]
 
 MAX_SHUFFLED = 20_000
 """People who are shuffled one by one."""
 _MIN = 60  # people drawn in all whatever time was given
-
-
-def flip_shares(
-    points: np.ndarray,
-    group: np.ndarray,
-    decided: np.ndarray,
-    shares: np.ndarray,
-    options: BarycenterOptions,
-    cost: Cost,
-) -> np.ndarray:
-    """Shares of each group favored only as oneself and only as counterpart, (k, 2, 2).
-
-    First by the decisions (n,), then with a material difference planted in the group.
-    """
-    sides = [np.flatnonzero(group == k) for k in range(len(shares))]
-    groups = [group_of(points[side], np.ones(len(side))) for side in sides]
-    own = [each.mean(decided[side][:, None]) for each, side in zip(groups, sides, strict=True)]
-    met = meet(groups, shares, rounds=options.rounds, cost=cost)
-    found = []
-    for each, h, g in zip(groups, own, met.others(groups, own, shares), strict=True):
-        both = np.column_stack([h, plant(h, float(each.weights @ h[:, 0]), options.material)])
-        found.append(np.column_stack([each.weights @ (both * (1 - g)), each.weights @ ((1 - both) * g)]))
-    return np.stack(found)
 
 
 def measure(
@@ -63,41 +38,13 @@ def measure(
     if options.permutations == 0:
         return None
     rows, _ = as_people(compared.sizes)
-    draws = _Draws(rows, compared, rng)
     sizes = np.bincount(compared.group[rows], minlength=len(compared.names))
     most = _most_people(compared, len(rows))
     everybody = most >= len(rows)
     wanted = sizes if everybody else _places(sizes, most)
-    seen, chance = permute(draws, wanted, options.permutations, everybody=everybody, progress=progress)
-    larger, by_chance = seen.max(3)[:, :, 0], chance.max(3)  # (draws, k), (permutations, k, variants)
     few = np.maximum(np.minimum(wanted, sizes // 2), 1)
-    fewer = few if (few != wanted).any() else None
-    error, _ = standard_error(draws, fewer, larger, by_chance[:, :, 0], few / sizes, sizes, progress)
-    if everybody:
-        p = _adjusted_p_values(larger[0], by_chance[:, :, 0])
-    else:
-        above = larger.mean(0) - by_chance[:, :, 0].mean(0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            p = np.minimum(len(sizes) * 2 * norm.sf(np.maximum(above, 0.0) / error), 1.0)
-        p = np.where(np.isnan(p), 1.0, p)
-    return NullDistribution(
-        people=wanted,
-        larger=larger.mean(0),
-        null=chance[:, :, 0],
-        error=error,
-        p_values=np.maximum(p, 1 / (options.permutations + 1)),  # what so many permutations can tell
-        planted=(by_chance[:, :, 1] - by_chance[:, :, 0]).mean(0),
-        everybody=everybody,
-    )
-
-
-def _adjusted_p_values(observed: np.ndarray, null: np.ndarray) -> np.ndarray:
-    """P-values (k,) of the largest of k flips, each in its own deviations (Westfall, Young 1993)."""
-    every = np.vstack([observed, null])
-    spread = every.std(0)
-    scaled = (every - every.mean(0)) / np.where(spread > 0, spread, 1.0)
-    most = scaled[1:].max(1)
-    return np.array([p_value(float(value), most) for value in scaled[0]])
+    draws = _Draws(rows, compared, rng)
+    return measure_draws(draws, sizes, wanted, few, options, progress, everybody=everybody)
 
 
 def _most_people(compared: GroupComparison, n: int) -> int:
@@ -107,9 +54,7 @@ def _most_people(compared: GroupComparison, n: int) -> int:
     def each(people: float) -> float:
         return once(int(people), width, len(compared.names), options.rounds)
 
-    if 1.2 * options.permutations * each(n) <= options.seconds or n <= _MIN:
-        return n
-    return int(max(affordable(options.seconds, options.permutations, n, _MIN, each), min(_MIN, n / 2)))
+    return int(max(affordable(options, n, each, fewest=_MIN, spare=1.2), min(_MIN, n / 2)))
 
 
 def _places(sizes: np.ndarray, most: int) -> np.ndarray:
@@ -138,6 +83,17 @@ class _Draws:
         return people[0], self.rng.permutation(people[1])
 
     def flips(self, people: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        compared, (rows, group) = self.compared, people
-        points, decided = compared.points[rows], compared.decisions[rows]
-        return flip_shares(points, group, decided, compared.shares, compared.options, compared.cost)
+        """Shares of each group favored only as oneself and only as counterpart, (k, 2, 2).
+
+        First by the decisions, then with a material difference planted in the group.
+        """
+        compared, (rows, group), one = self.compared, people, np.ones(len(people[0]))
+        options, points, decided = compared.options, compared.points[rows], compared.decisions[rows]
+        groups = [Group.build(np.flatnonzero(group == k), points, one) for k in range(len(compared.names))]
+        own = [each.mean(decided) for each in groups]
+        met = meet(groups, compared.shares, rounds=options.rounds, cost=compared.cost)
+        found = []
+        for each, h, g in zip(groups, own, met.others(groups, own, compared.shares), strict=True):
+            both, g = np.column_stack([h, plant(h, each.weights @ h, options.material)]), g[:, None]
+            found.append(np.column_stack([each.weights @ (both * (1 - g)), each.weights @ ((1 - both) * g)]))
+        return np.stack(found)

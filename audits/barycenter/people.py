@@ -13,9 +13,11 @@ from audits.checks import one_of
 from audits.data import AuditData, group_name
 from audits.data.report_lines import ReportLine
 from audits.errors import InputError
+from audits.flipset.counterparts.matching import Group
 from audits.flipset.counterparts.people import axes_of, draw_people, encode, smallest_limit
 from audits.models import Subject
 from audits.progress import Progress
+from audits.text import join_names
 from audits.transport import Cost
 from audits.transport.atoms import Atoms
 from audits.transport.levels import level_members
@@ -81,9 +83,16 @@ class GroupComparison:
         """People of each group who are compared, (k,)."""
         return np.bincount(self.group, self.sizes, len(self.names))
 
-    def members(self, k: int) -> np.ndarray:
-        """Places of the people of group `k` among those compared."""
-        return np.flatnonzero(self.group == k)
+    @cached_property
+    def groups(self) -> list[Group]:
+        """Every group's people, as atoms."""
+        places = (np.flatnonzero(self.group == k) for k in range(len(self.names)))
+        return [Group.build(rows, self.points, self.sizes) for rows in places]
+
+    @cached_property
+    def favored(self) -> list[np.ndarray]:
+        """Favorable share of each atom's people, a group an array (a,)."""
+        return [group.mean(self.decisions) for group in self.groups]
 
 
 def compare(
@@ -189,15 +198,13 @@ def _groups(
     places = np.full(len(every), -1)
     places[kept] = np.arange(len(kept))
     group = places[combined]
-    few = [int(k) for k in order if people[k] < options.fewest]
+    few = [every[int(k)] for k in order if people[k] < options.fewest]
     left_out: dict[str, int] = {}
     warnings = []
     if few:
         left_out[f"in a group of fewer than {options.fewest:,} people"] = int((group < 0).sum())
-        named = [every[k] for k in few]
-        more = f" and {len(named) - 5} more" if len(named) > 5 else ""
         warnings.append(
-            f"Left out, with fewer than {options.fewest:,} people: {', '.join(named[:5])}{more}. "
+            f"Left out, with fewer than {options.fewest:,} people: {join_names(few, most=6)}. "
             "They are not counted anywhere here."
         )
     return tuple(names), group, left_out, warnings

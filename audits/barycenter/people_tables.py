@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from audits.barycenter.barycenters import Barycenter, Group
+from audits.barycenter.barycenters import Barycenter
 from audits.barycenter.people import GroupComparison
 from audits.barycenter.result import GroupMarginal, TransparencyLine, Way
 from audits.flipset.comparisons.marginals import marginals as who_flips
 from audits.flipset.comparisons.marginals import report
-from audits.flipset.counterparts.matching import FlipLinks
+from audits.flipset.counterparts.matching import FlipLinks, Group
 from audits.flipset.people_tables import in_turn
 
 __all__ = ["marginals", "people_tables", "transparency"]
@@ -26,7 +26,7 @@ _WAYS: tuple[Way, Way] = ("only_self", "only_counterpart")
 
 
 def people_tables(
-    compared: GroupComparison, groups: Sequence[Group], met: Barycenter, reached: Sequence[np.ndarray]
+    compared: GroupComparison, met: Barycenter, reached: Sequence[np.ndarray]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return ``people`` and ``counterparts`` of `BarycenterResult`.
 
@@ -35,17 +35,16 @@ def people_tables(
     reached : list of arrays (a,)
         Favorable share of each atom's counterparts.
     """
-    data, scores = compared.subject.data, compared.subject.scores
+    data, scores, groups = compared.subject.data, compared.subject.scores, compared.groups
     index, names = data.frame.index, np.array(compared.names, dtype=object)
     links, mains = [], []
     for k, group in enumerate(groups):
-        mine = compared.members(k)
-        found = []
+        rows, found = index[compared.rows[group.rows]], []
         for other, theirs in enumerate(groups):
             if other == k:
                 continue
             atom, share, distance = _main(met, k, other, group, theirs)
-            place = compared.members(other)[in_turn(atom, group.of, theirs.of, len(theirs.x))]
+            place = in_turn(atom, group, theirs)
             found.append(
                 pd.DataFrame(
                     {
@@ -57,31 +56,28 @@ def people_tables(
                         "share": share[group.of],
                         "distance": distance[group.of],
                     },
-                    index=index[compared.rows[mine]],
+                    index=rows,
                 )
             )
         links += found
-        favored, g = compared.decisions[mine], reached[k][group.of]
-        nearest = np.argmin([each["distance"].to_numpy() for each in found], axis=0)
-        main = {
-            name: np.stack([each[name].to_numpy() for each in found])[nearest, np.arange(len(mine))]
-            for name in ("counterpart", "of", "distance")
-        }
+        favored, g = compared.decisions[group.rows], reached[k][group.of]
+        nearest = pd.concat(found).sort_values("distance", kind="stable")
+        main = nearest[~nearest.index.duplicated()].loc[rows]
         mains.append(
             pd.DataFrame(
                 {
                     "group": names[k],
                     "decision": favored > 0,
-                    "score": np.asarray(scores)[compared.rows[mine]],
+                    "score": np.asarray(scores)[compared.rows[group.rows]],
                     "only_self": favored * (1 - g),
                     "only_counterpart": (1 - favored) * g,
                     "counterparts_favorable": g,
-                    "counterpart": main["counterpart"],
-                    "counterpart_group": main["of"],
-                    "distance": main["distance"],
-                    "people": compared.sizes[mine],
+                    "counterpart": main["counterpart"].to_numpy(),
+                    "counterpart_group": main["of"].to_numpy(),
+                    "distance": main["distance"].to_numpy(),
+                    "people": group.people,
                 },
-                index=index[compared.rows[mine]],
+                index=rows,
             )
         )
     return pd.concat(mains), pd.concat(links)
@@ -110,7 +106,7 @@ def marginals(
     found: list[GroupMarginal] = []
     start = 0
     for k, name in enumerate(compared.names):
-        members = compared.rows[compared.members(k)]
+        members = compared.rows[compared.groups[k].rows]
         part = people.iloc[start : start + len(members)]
         start += len(members)
         sizes = part["people"].to_numpy(dtype=float)
@@ -124,31 +120,20 @@ def marginals(
 
 
 def transparency(
-    compared: GroupComparison,
-    groups: Sequence[Group],
-    met: Barycenter,
-    own: Sequence[np.ndarray],
-    rng: np.random.Generator,
+    compared: GroupComparison, met: Barycenter, rng: np.random.Generator
 ) -> tuple[TransparencyLine, ...]:
-    """Report every group, both ways of flipping, the features that lie farthest apart first.
-
-    Parameters
-    ----------
-    own : list of arrays (a,)
-        Favorable share of each atom's people.
-    """
+    """Report every group, both ways of flipping, the features that lie farthest apart first."""
     found: list[TransparencyLine] = []
     for k, name in enumerate(compared.names):
-        for way, links in zip(_WAYS, _flipping(compared, groups, met, own, k), strict=True):
+        for way, links in zip(_WAYS, _flipping(compared, met, k), strict=True):
             lines = report([links], list(compared.lines), rng, draws=_DRAWS, level=compared.options.level)
             found += [TransparencyLine(**vars(line), group=name, way=way) for line in lines]
     return tuple(found)
 
 
-def _flipping(
-    compared: GroupComparison, groups: Sequence[Group], met: Barycenter, own: Sequence[np.ndarray], k: int
-) -> tuple[FlipLinks, FlipLinks]:
+def _flipping(compared: GroupComparison, met: Barycenter, k: int) -> tuple[FlipLinks, FlipLinks]:
     """Who of group `k` flips either way towards whom, over the other groups by their shares."""
+    groups, own = compared.groups, compared.favored
     others = [other for other in range(len(groups)) if other != k]
     onto = met.plans[k].T @ sparse.diags_array(1 / met.mass)
     weights = [compared.shares[other] / (1 - compared.shares[k]) for other in others]
@@ -157,7 +142,7 @@ def _flipping(
     )
     mass = float(compared.n[k]) * sparse.csr_array(together)
     points = np.concatenate([groups[other].x for other in others])
-    h, g = own[k][:, 0], np.concatenate([own[other][:, 0] for other in others])
+    h, g = own[k], np.concatenate([own[other] for other in others])
     people = groups[k].weights * float(compared.n[k])
 
     def flips(here: np.ndarray, there: np.ndarray) -> FlipLinks:

@@ -34,7 +34,14 @@ AUDIT = Audit(
         does="Compare with matches in every group",
         labels={
             "by": "Groups by",
-            "fewest": "Smallest group (people)",
+            "fewest": "Smallest group",
+            "weights": "Weight of a group",
+            "rounds": "Maximum rounds of moving the barycenter",
+            "seconds": "Time limit for measuring chance",
+        },
+        former_choices={
+            f"all-{name}": f"with-{name}"
+            for name in ("weights", "fewest", "rounds", "level", "material", "permutations", "seconds")
         },
         former=("barycentre",),
         selected={

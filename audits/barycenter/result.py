@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from audits.flipset.result import REPORT_COLUMNS, FeatureDifference, Marginal, rank_lines
+from audits.flipset.result import REPORT_COLUMNS, FeatureDifference, Marginal, bars_frame, rank_lines
 from audits.results import frame_of
 from audits.stats import BaseResult, Estimate, Judgment
 from audits.transport.levels import LevelDifference
@@ -113,7 +113,7 @@ class GroupFlips:
     @property
     def mostly(self) -> str:
         """The larger direction: "only self" or "only counterpart"."""
-        return "only self" if self.only_self >= self.only_counterpart else "only counterpart"
+        return self.way.replace("_", " ")
 
     @property
     def way(self) -> Way:
@@ -267,8 +267,4 @@ class BarycenterResult(BaseResult):
 
     def marginals_frame(self, group: str, way: str) -> pd.DataFrame:
         """Return in which values those of a group who flip one way differ from it, one row a bin or value."""
-        rows = [(each, bar) for each in self.marginals(group, way) for bar in each.bars]
-        return pd.DataFrame(
-            [(each.feature, *bar, each.distance, each.adjusted_p) for each, bar in rows],
-            columns=["feature", "value", "people", "who flip", "distance", "adjusted p"],
-        )
+        return bars_frame(self.marginals(group, way), "who flip")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from audits.barycenter.options import BarycenterOptions
 from audits.barycenter.result import BarycenterResult, GroupFlips, Nearness
+from audits.flipset.text import answer, closing
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.text import in_words, out_of, people_in, percent
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, between, brief, in_points, join_names, of_people, shortest
-from audits.transport.levels import FACTOR
 
 if TYPE_CHECKING:
     from audits.flipset.null_distribution import NullDistribution
@@ -49,14 +49,10 @@ def headline(result: BarycenterResult) -> str:
         return f"On average, {which} about the same answers as {them}."
     if result.verdict != EVIDENCE:
         return f"We can't tell whether {which} the same answers as {them}."
-    share = worst.only_self if worst.mostly == "only self" else worst.only_counterpart
-    told = begun(of_people(out_of(share * worst.people, worst.people)))
-    one = told.startswith("1 of")
-    mine = (words.is_yes if one else words.are_yes) if worst.mostly == "only self" else words.is_no
-    if worst.mostly != "only self" and not one:
-        mine = words.are_no
+    told = begun(of_people(out_of(getattr(worst, worst.way) * worst.people, worst.people)))
+    mine = answer("positive" if worst.way == "only_self" else "negative", one=told.startswith("1 of"))
     theirs = words.are_yes if words.yes else "do"
-    if worst.mostly == "only self":
+    if worst.way == "only_self":
         theirs = "are not" if words.yes else "do not"
     end = f"{mine} while their matches {theirs}: more than chance."
     who = people_in(worst.group)
@@ -103,16 +99,8 @@ def finding(
         said.append(f"There is evidence for {join_names(others)}, too.")
     if judged.verdict != EVIDENCE and judged.decided_by.startswith("level: "):
         said.append(f"What decides is {interval_words(judged, worst)}.")
-    if judged.verdict == NO_MATERIAL:
-        said.append(
-            f"On average over every group, a difference of {100 * material:.3g} points is ruled out. So is "
-            f"one of {100 * FACTOR * material:.3g} points at each level of the features."
-        )
-    elif judged.verdict != EVIDENCE and judged.people_needed is not None and not judged.reason:
-        said.append(f"About {judged.people_needed:,} people of the group would settle it.")
-    elif judged.verdict != EVIDENCE and judged.reason:
-        said.append(f"{begun(judged.reason)}.")
-    return " ".join(said)
+    said.append(closing(judged, material, over="every group", whose="of the group"))
+    return " ".join(filter(None, said))
 
 
 def interval_words(judged: Judgment, each: GroupFlips) -> str:

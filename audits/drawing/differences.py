@@ -51,7 +51,7 @@ def differences(
         largest = sorted(range(len(known)), key=sizes.__getitem__)[:_MOST]
         known = [known[place] for place in sorted(largest)]
     names, found = distinct([name for name, _, _ in known], longest=44), [each for _, each, _ in known]
-    first = next((k for k, each in enumerate(found) if each == judged.interval), None)
+    first = max((k for k, each in enumerate(found) if each == judged.interval), default=None)
     figure = go.Figure() if first is None else go.Figure(decisive(judged, first, unit))
     said = [_interval_label(each, unit) for each in found]
     thin = [

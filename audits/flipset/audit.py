@@ -15,26 +15,18 @@ from audits.flipset.comparisons.counterfactuals import (
     same_values,
     score_change,
 )
-from audits.flipset.counterparts.generated import PeopleGenerator, map_match
-from audits.flipset.counterparts.matching import Flips, Matching, count_flips, match
+from audits.flipset.counterparts.generated import PeopleGenerator, match_people
+from audits.flipset.counterparts.matching import Matching, count_flips
 from audits.flipset.counterparts.people import Comparison, compare
 from audits.flipset.counterparts.stability import repeat
 from audits.flipset.counterparts.validation import tie_range, validate
-from audits.flipset.description import FlipCounts, causal_part, flipset_part, given_matching, strata_parts
-from audits.flipset.inference import LOOKS, differences_at, judge_flips, levels_of, strata_of
+from audits.flipset.description import causal_part, flipset_part, noise_of, reverse_part, strata_parts
+from audits.flipset.inference import LOOKS, differences_at, judge_flips, levels_of
 from audits.flipset.null_distribution import measure
 from audits.flipset.options import FlipsetOptions, map_options, repeat_seconds
 from audits.flipset.people_tables import people_tables
-from audits.flipset.result import SIDES, FlipsetResult, Reverse
-from audits.flipset.text import (
-    disagreeing,
-    distrust,
-    finding,
-    stability_sentences,
-    tie_words,
-    unmatched_words,
-    warnings_for,
-)
+from audits.flipset.result import WAYS, FlipsetResult
+from audits.flipset.text import disagreeing, distrust, finding, warnings_of
 from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
@@ -95,7 +87,6 @@ def flipset(
     matched = _match_all(compared, rng, part(progress, 0.05, share))
     flips = count_flips(compared, matched)
     chance = measure(compared, matched, rng, part(progress, share, 0.85))
-    found = FlipCounts(compared, matched, flips, chance)
     progress(0.85, "Comparing people with the same features")
     members = levels_of(compared, flips)
     levels = differences_at(compared, flips, members)
@@ -104,60 +95,57 @@ def flipset(
         None if chance is None else conditional_test(compared, matched, covered, options.level / LOOKS, rng)
     )
     progress(0.9, "Comparing flipped people with their counterparts")
-    positive, negative = (flipset_part(found, side, rng) for side in SIDES)
-    causal, apart = causal_part(found, rng), rng.spawn(1)[0]  # so that other draws stay what they were
-    strata = strata_parts(found, strata_of(compared, matched, flips), apart)
+    positive, negative = (flipset_part(compared, flips, side, rng, chance=chance) for side in WAYS)
+    causal = causal_part(compared, matched, flips, rng)
+    strata = strata_parts(compared, matched, flips, rng.spawn(1)[0])  # other draws stay what they were
     progress(0.94, "Checking the counterparts")
     checked = validate(compared, matched, flips, rng)
     progress(0.97, "Writing the people's table")
     tables = people_tables(compared, matched, flips, rng)
     again, often = repeat(compared, matched, rng.spawn(1)[0], part(progress, 0.97, 0.98))
-    if again is not None:
-        tables["people"] = tables["people"].assign(**{str(name): often[name].array for name in often})
+    tables["people"] = tables["people"].assign(**often)
     progress(0.98, "Looking for matchings that fit equally well")
-    judgment = judge_flips(compared, matched, strata, chance, alike, levels, checked)
-    ties, at_values = tie_range(compared, matched), same_values(compared, flips)
-    ours, theirs = compared.sizes[flips.source], compared.sizes[flips.target]
-    h, g = compared.decisions[flips.source], compared.decisions[flips.target]
-    n, m, chosen = float(ours.sum()), float(theirs.sum()), compared.chosen
-    larger = positive if positive.size > negative.size else negative
-    passes = disagreeing_value(at_values, judgment.net, larger)
+    net, above, judged = judge_flips(compared, matched, strata, chance, alike, levels, checked)
+    same, chosen = same_values(compared, flips), compared.chosen
+    passes = disagreeing_value(same, net, positive if positive.size > negative.size else negative)
+    (h, n), (g, m) = (
+        (float(compared.sizes[side] @ compared.decisions[side]), float(compared.sizes[side].sum()))
+        for side in (flips.source, flips.target)
+    )
     unmatched = None
     if options.transport == "unbalanced":
-        unmatched = wilson(float((1 - flips.found) @ ours), n, level=options.level)
-    return FlipsetResult(
+        left = float((1 - flips.found) @ compared.sizes[flips.source])
+        unmatched = wilson(left, n, level=options.level)
+    found = FlipsetResult(
         options=dataclasses.asdict(options),
         source=chosen.source,
         target=chosen.target,
         outcome=subject.outcome,
-        judged=judgment.judged,
-        finding=finding(compared, n, positive, negative, judgment),
-        warnings=(
-            *distrust(checked),
-            *chosen.warnings,
-            *tie_words(ties, options.transport),
-            *stability_sentences(again),
-            *unmatched_words(unmatched, chosen.source, n),
-            *warnings_for(judgment, options, n, h, g),
-        ),
+        judged=judged,
+        finding="",
+        warnings=chosen.warnings,
         n_source=n,
         n_target=m,
-        rows={"audited": subject.data.n, "used": len(ours) + len(theirs), "left_out": chosen.left_out},
+        rows={
+            "audited": subject.data.n,
+            "used": len(flips.source) + len(flips.target),
+            "left_out": chosen.left_out,
+        },
         positive=positive,
         negative=negative,
-        net=judgment.net,
-        source_rate=wilson(float(ours @ h), n, level=options.level),
-        target_rate=wilson(float(theirs @ g), m, level=options.level),
-        noise=judgment.noise,
-        above_chance=judgment.above,
+        net=net,
+        source_rate=wilson(h, n, level=options.level),
+        target_rate=wilson(g, m, level=options.level),
+        noise=None if chance is None else noise_of(chance),
+        above_chance=above,
         strata=strata,
-        reverse=_reverse(flips, theirs, m, options.level) if options.reverse else None,
+        reverse=reverse_part(compared, flips) if options.reverse else None,
         validation=checked,
         certificate=_certificate(matched, n),
         features=compared.encoded.columns,
-        same_values=at_values,
-        disagreement=disagreeing(passes, judgment.net, chosen.source, chosen.target) if passes else None,
-        tie_range=ties,
+        same_values=same,
+        disagreement=disagreeing(passes, net, chosen.source, chosen.target) if passes else None,
+        tie_range=tie_range(compared, matched),
         score_change=score_change(compared, matched),
         training=tuple(
             {"map": name, **point._asdict()}
@@ -172,6 +160,9 @@ def flipset(
         again=again,
         classes=class_changes(compared, matched),
         **tables,
+    )
+    return dataclasses.replace(
+        found, finding=finding(found, compared.limit), warnings=(*distrust(checked), *warnings_of(found))
     )
 
 
@@ -192,28 +183,12 @@ def _match_all(compared: Comparison, rng: np.random.Generator, progress: Progres
     found = []
     for k, (value, ours, theirs) in enumerate(compared.chosen.strata):
         report = part(progress, steps[k], steps[k + 1])
-        if compared.options.transport == "exact":
-            found.append(match(compared, value, ours, theirs, report))
-        else:
-            found.append(map_match(compared, value, ours, theirs, rng, report))
+        found.append(match_people(compared, value, ours, theirs, rng, report))
     return found
 
 
-def _reverse(flips: Flips, theirs: np.ndarray, m: float, level: float) -> Reverse | None:
-    if flips.back_positive is None or flips.back_negative is None:
-        return None
-    positive, negative = float(flips.back_positive @ theirs), float(flips.back_negative @ theirs)
-    return Reverse(
-        n=m,
-        positive=given_matching(positive, m, level),
-        negative=given_matching(negative, m, level),
-        positive_size=positive,
-        negative_size=negative,
-    )
-
-
 def _certificate(matched: list[Matching], n: float) -> Optimum:
-    share = [float(item.source_size.sum()) / n for item in matched]
+    share = [float(item.source.size.sum()) / n for item in matched]
     slack = [item.slack for item in matched if item.slack is not None]
     return Optimum(
         cost=sum(w * item.cost for w, item in zip(share, matched, strict=True)),

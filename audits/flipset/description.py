@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,95 +11,147 @@ from audits.flipset.comparisons.marginals import marginals, report, similarity
 from audits.flipset.counterparts.generated import PeopleGenerator
 from audits.flipset.counterparts.matching import FlipLinks, Flips, Matching, count_flips
 from audits.flipset.counterparts.people import Comparison
-from audits.flipset.inference import by_chance
+from audits.flipset.inference import equal_rates, rate_counts
 from audits.flipset.null_distribution import NullDistribution
-from audits.flipset.result import SIDES, Causal, FlipsetPart, Side, Stratum
-from audits.stats import Estimate, wilson
+from audits.flipset.result import WAYS, Causal, FlipsetPart, Noise, Reverse, Stratum, Way
+from audits.stats import Estimate, holm, newcombe, wilson
 
-__all__ = ["FlipCounts", "causal_part", "flipset_part", "given_matching", "strata_parts"]
+__all__ = ["causal_part", "flipset_part", "noise_of", "reverse_part", "strata_parts"]
 
-
-@dataclass(frozen=True, eq=False)
-class FlipCounts:
-    """Everyone's counterparts, the flips they make, and how many chance alone gives."""
-
-    compared: Comparison
-    matched: list[Matching]
-    flips: Flips
-    chance: NullDistribution | None
+_BINS = 16  # of the null distribution
 
 
-def flipset_part(found: FlipCounts, name: Side, rng: np.random.Generator) -> FlipsetPart:
-    """Describe one flipset: its size, who is in it, and how they differ from their counterparts."""
-    links: list[FlipLinks] = getattr(found.flips, f"{name}_links")
-    part = _describe_part(found, name, slice(None), links, found.compared.options.level, rng)
-    n = float(found.compared.sizes[found.flips.source].sum())
-    chance = by_chance(found.chance, 0 if name == "positive" else 1, n, found.compared.options.level)
-    return replace(part, expected_by_chance=chance)
-
-
-def _describe_part(
-    found: FlipCounts, name: Side, rows: slice, links: list[FlipLinks], level: float, rng: np.random.Generator
+def flipset_part(
+    compared: Comparison,
+    flips: Flips,
+    name: Way,
+    rng: np.random.Generator,
+    *,
+    chance: NullDistribution | None = None,
+    stratum: int | None = None,
+    looks: int = 1,
 ) -> FlipsetPart:
-    """Describe the flipset among some of the source people, `rows` of them."""
-    compared, source = found.compared, found.flips.source[rows]
-    encoded, ours = compared.encoded, compared.sizes[source]
-    flipped = getattr(found.flips, name)[rows] * ours
-    size = float(flipped.sum())
+    """Describe one flipset: its size, who is in it, and how they differ from their counterparts.
+
+    Parameters
+    ----------
+    stratum : int, optional
+        The place of the one it is described in; all of them by default.
+    looks : int
+        How many are described: they share the level.
+    """
+    links: list[FlipLinks] = getattr(flips, f"{name}_links")
+    rows = slice(None)
+    if stratum is not None:
+        links, rows = [links[stratum]], flips.strata[stratum]
+    source, encoded, level = flips.source[rows], compared.encoded, compared.options.level / looks
+    ours = compared.sizes[source]
+    flipped = getattr(flips, name)[rows] * ours
+    size, n = float(flipped.sum()), float(ours.sum())
     within, differs_in = similarity(links, encoded.axes, encoded.scaled)
+    report_lines = report(links, encoded.axes, rng, draws=compared.options.bootstrap, level=level)
+    found = marginals(compared.raw.iloc[source], encoded.scaled, flipped, ours, rng)
     return FlipsetPart(
         size=size,
-        share=given_matching(size, float(ours.sum()), level),
-        expected_by_chance=None,
-        transparency=report(links, encoded.axes, rng, draws=compared.options.bootstrap, level=level),
-        marginals=marginals(compared.raw.iloc[source], encoded.scaled, flipped, ours, rng),
+        share=_given_matching(size, n, level),
+        expected_by_chance=_by_chance(chance, WAYS.index(name), n, level),
+        transparency=report_lines,
+        marginals=tuple(
+            item if item.adjusted_p is None else replace(item, adjusted_p=min(1.0, looks * item.adjusted_p))
+            for item in found
+        ),
         within_caliper=within,
         differs_in=differs_in,
     )
 
 
-def strata_parts(
-    found: FlipCounts, strata: tuple[Stratum, ...], rng: np.random.Generator
-) -> tuple[Stratum, ...]:
-    """Describe both flipsets within each stratum, corrected for how many there are, if there are several."""
-    many = len(found.matched)
-    if many < 2:
-        return strata
-    ends = np.cumsum([0, *(len(part.source) for part in found.matched)])
-    level = found.compared.options.level / many
-    described = []
-    for k, (start, stop) in enumerate(itertools.pairwise(ends)):
-        parts: dict[str, FlipsetPart] = {}
-        for name in SIDES:
-            links = [getattr(found.flips, f"{name}_links")[k]]
-            part = _describe_part(found, name, slice(start, stop), links, level, rng)
-            corrected = tuple(
-                item
-                if item.adjusted_p is None
-                else replace(item, adjusted_p=min(1.0, many * item.adjusted_p))
-                for item in part.marginals
-            )
-            parts[name] = replace(part, marginals=corrected)
-        described.append(replace(strata[k], positive=parts["positive"], negative=parts["negative"]))
-    return tuple(described)
+def _by_chance(chance: NullDistribution | None, direction: int, n: float, level: float) -> Estimate | None:
+    """People expected to flip by chance among `n`, with the range of the permutations."""
+    if chance is None:
+        return None
+    people = chance.null[:, 0, direction] * n
+    low, high = np.quantile(people, [level / 2, 1 - level / 2])
+    method = (
+        f"{len(people)} permutations of group membership, {chance.method}, {chance.people[0]:,} and "
+        f"{chance.people[1]:,} people; "
+        f"{100 * (1 - level):.4g}% of them lie in the range"
+    )
+    return Estimate(float(people.mean()), float(low), float(high), n, method)
 
 
-def given_matching(size: float, n: float, level: float) -> Estimate:
+def _given_matching(size: float, n: float, level: float) -> Estimate:
     """Share of source people, with the range that drawing other people of them gives, counterparts kept."""
     share = wilson(size, n, level=level)
     return replace(share, method=f"{share.method}, given this matching")
 
 
-def causal_part(found: FlipCounts, rng: np.random.Generator) -> Causal | None:
+def strata_parts(
+    compared: Comparison, matched: list[Matching], flips: Flips, rng: np.random.Generator
+) -> tuple[Stratum, ...]:
+    """Describe every stratum by itself: people, flips, rates, and what its matching costs.
+
+    Where there are several, both flipsets within each, too, corrected for how many there are.
+    """
+    many, found = len(matched), []
+    adjusted = holm(np.array([equal_rates(*rate_counts(compared, part))[2] for part in matched]))
+    for k, (part, rows, p) in enumerate(zip(matched, flips.strata, adjusted, strict=True)):
+        ours, counts = part.source.people, rate_counts(compared, part)
+        described = {
+            name: flipset_part(compared, flips, name, rng, stratum=k, looks=many)
+            for name in (WAYS if many > 1 else ())
+        }
+        found.append(
+            Stratum(
+                value=part.value,
+                n_source=counts[1],
+                n_target=counts[3],
+                positive_size=float(flips.positive[rows] @ ours),
+                negative_size=float(flips.negative[rows] @ ours),
+                net=newcombe(*counts, level=compared.options.level),
+                cost=part.cost,
+                slack=part.slack,
+                adjusted_p=float(p),
+                **described,
+            )
+        )
+    return tuple(found)
+
+
+def reverse_part(compared: Comparison, flips: Flips) -> Reverse | None:
+    """Count the flips of the target group's people towards the source; None where nobody was matched back."""
+    if flips.back_positive is None or flips.back_negative is None:
+        return None
+    theirs, level = compared.sizes[flips.target], compared.options.level
+    n = float(theirs.sum())
+    sizes = float(flips.back_positive @ theirs), float(flips.back_negative @ theirs)
+    positive, negative = (_given_matching(size, n, level) for size in sizes)
+    return Reverse(n, positive, negative, *sizes)
+
+
+def causal_part(
+    compared: Comparison, matched: list[Matching], flips: Flips, rng: np.random.Generator
+) -> Causal | None:
     """Count the flipsets of the true counterfactuals, where columns of the data hold them."""
-    compared = found.compared
     columns = compared.options.counterfactuals
     if not columns:
         return None
-    lives = causal_match(PeopleGenerator(compared), found.matched, columns)
-    others = FlipCounts(compared, lives, count_flips(compared, lives), None)
-    return Causal(
-        flipset_part(others, "positive", rng),
-        flipset_part(others, "negative", rng),
-        agreement(found.flips, others.flips, compared.sizes, compared.options.level),
+    others = count_flips(compared, causal_match(PeopleGenerator(compared), matched, columns))
+    positive, negative = (flipset_part(compared, others, name, rng) for name in WAYS)
+    same = agreement(flips, others, compared.sizes, compared.options.level)
+    return Causal(positive, negative, same)
+
+
+def noise_of(chance: NullDistribution) -> Noise:
+    """Describe the larger flips when membership says nothing."""
+    larger = chance.null[:, 0].max(1)
+    counts, edges = np.histogram(larger, bins=_BINS)
+    return Noise(
+        permutations=len(larger),
+        method=chance.method,
+        n_source=int(chance.people[0]),
+        n_target=int(chance.people[1]),
+        observed=float(chance.larger[0]),
+        null_quantiles={f"{q:g}": float(np.quantile(larger, q)) for q in (0.025, 0.5, 0.95, 0.975)},
+        p_value=float(chance.p_values[0]),
+        histogram={"edges": edges.tolist(), "permutations": counts.astype(float).tolist()},
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from scipy.stats import kstwobign, norm
@@ -16,7 +15,6 @@ from audits.flipset.result import (
     LIKE_FOR_LIKE,
     AboveChance,
     Conditional,
-    Noise,
     Stratum,
     Validation,
 )
@@ -25,13 +23,12 @@ from audits.stats import (
     Condition,
     Estimate,
     Judgment,
-    holm,
     judge,
     judge_conditions,
-    newcombe,
     weighted_sum,
 )
 from audits.stats.intervals import cautious_difference, fisher_mid_p
+from audits.text import join_names
 from audits.transport.levels import (
     LevelDifference,
     level_conditions,
@@ -43,16 +40,15 @@ from audits.transport.maps import ks_distances
 
 __all__ = [
     "LOOKS",
-    "FlipJudgment",
-    "by_chance",
     "differences_at",
     "differing",
+    "equal_rates",
     "judge_flips",
     "levels_of",
-    "strata_of",
+    "not_comparable",
+    "rate_counts",
 ]
 
-_BINS = 16  # of the null distribution
 _MANY = 2_000  # people from which the test for equal rates need not count tables
 _FEW_DRAWS = (
     "chance was measured on too few people for such a small difference: allow more time (seconds) or more "
@@ -60,19 +56,6 @@ _FEW_DRAWS = (
 )
 LOOKS = 3
 """That share the level: flips above chance, people with the same features, and those within each level."""
-
-
-@dataclass(frozen=True)
-class FlipJudgment:
-    """Net difference, chance level, what lies above it, and the verdict that follows."""
-
-    net: Estimate
-    strata: tuple[Stratum, ...]
-    noise: Noise | None
-    above: AboveChance | None
-    levels: tuple[LevelDifference, ...]
-    judged: Judgment
-    level: float
 
 
 def judge_flips(
@@ -83,7 +66,7 @@ def judge_flips(
     alike: Conditional | None,
     levels: tuple[LevelDifference, ...],
     checked: Validation,
-) -> FlipJudgment:
+) -> tuple[Estimate, AboveChance | None, Judgment]:
     """Hold the flips above chance, and every level's difference, against none.
 
     Two differences are evidence: flips above chance between groups whose rates differ (by Proposition 2 the
@@ -91,22 +74,32 @@ def judge_flips(
     5.1), and people with the same features who are decided differently; where they are, a level can be the
     clearest sign of it. The two share the level. Flips above chance with none of these come from features
     that only hang together differently. An all-clear also needs every level inside twice the limit.
+
+    Returns
+    -------
+    Estimate
+        Favorable share of the source minus that of the target.
+    AboveChance or None
+    Judgment
     """
     options = compared.options
-    net = _net(compared, matched, strata)
+    counts = [rate_counts(compared, part) for part in matched]
+    net = cautious_difference(*counts[0], level=options.level)
+    if len(strata) > 1:
+        people = sum(item.n_source for item in strata)
+        net = weighted_sum([item.net for item in strata], [item.n_source / people for item in strata])
     distrust = "" if checked.trusted else "the map that made the counterparts cannot be trusted"
     if chance is None or alike is None:
         missing = Estimate(None, None, None, net.n, "not measured without permutations")
         bounds = (-compared.limit, compared.limit)
         unmeasured = "chance was not measured: set permutations above 0"
-        judged = judge(missing, immaterial=bounds, reason=unmeasured, only_estimated=distrust)
-        return FlipJudgment(net, strata, None, None, levels, judged, options.level)
+        return net, None, judge(missing, immaterial=bounds, reason=unmeasured, only_estimated=distrust)
     number = 1 if alike.p_value is None else LOOKS
     level = options.level / number
     excess = above(chance, 0, float(chance.people[0]), level)
     planted = compared.limit if chance.planted is None else float(chance.planted[0])
     reach = float(min(compared.limit, max(planted, 1e-9)))
-    rates = _equal_rates(compared, matched)
+    rates = _equal_rates(counts)
     features, feature = _equal_features(compared, matched)
     found = AboveChance(
         excess=excess,
@@ -139,7 +132,7 @@ def judge_flips(
         only_estimated=distrust,
         cannot_clear=why or _cannot_clear(compared, strata, levels, alike, level),
     )
-    return FlipJudgment(net, strata, _noise(chance), found, levels, judged, options.level)
+    return net, found, judged
 
 
 def levels_of(compared: Comparison, flips: Flips) -> dict[str, np.ndarray]:
@@ -198,12 +191,8 @@ def _cannot_clear(
     """Why intervals inside the limits would not clear; empty where they would."""
     if compared.options.transport != "exact":
         return "a map makes the counterparts, which can show a difference but not rule one out"
-    if any(reason.startswith("not drawn") for reason in compared.chosen.left_out):
-        return "only a sample was matched, which can show a difference but not rule one out"
-    apart = [each.name for each in levels if each.covered and not each.comparable]
-    if apart:
-        more = f" and {len(apart) - 1} more" if len(apart) > 1 else ""
-        return f"nobody is comparable at {apart[0]}{more}"
+    if why := not_comparable(compared.chosen.left_out, levels):
+        return why
     differ = differing(strata, compared.options.level)
     if differ:
         ways = {np.sign(item.net.value or 0.0) for item in differ}
@@ -221,6 +210,14 @@ def _cannot_clear(
     return ""
 
 
+def not_comparable(left_out: Iterable[str], levels: tuple[LevelDifference, ...]) -> str:
+    """Why those matched cannot clear: only a sample were, or nobody is like them at a level; else empty."""
+    if any(reason.startswith("not drawn") for reason in left_out):
+        return "only a sample was matched, which can show a difference but not rule one out"
+    apart = [each.name for each in levels if each.covered and not each.comparable]
+    return f"nobody is comparable at {join_names(apart, most=2)}" if apart else ""
+
+
 def _test_is_full(compared: Comparison) -> bool:
     """Whether the test of people with the same features takes no more people."""
     strata = compared.chosen.strata
@@ -235,20 +232,6 @@ def differing(strata: tuple[Stratum, ...], level: float) -> list[Stratum]:
         if len(strata) > 1 and item.adjusted_p is not None and item.adjusted_p <= level
     ]
     return sorted(found, key=lambda item: -abs(item.net.value or 0.0))
-
-
-def by_chance(chance: NullDistribution | None, direction: int, n: float, level: float) -> Estimate | None:
-    """People expected to flip by chance among `n`, with the range of the permutations."""
-    if chance is None:
-        return None
-    people = chance.null[:, 0, direction] * n
-    low, high = np.quantile(people, [level / 2, 1 - level / 2])
-    method = (
-        f"{len(people)} permutations of group membership, {chance.method}, {chance.people[0]:,} and "
-        f"{chance.people[1]:,} people; "
-        f"{100 * (1 - level):.4g}% of them lie in the range"
-    )
-    return Estimate(float(people.mean()), float(low), float(high), n, method)
 
 
 def _people(
@@ -278,29 +261,36 @@ def _people(
     return int(np.ceil(people * max(times) / 10) * 10)
 
 
-def _equal_rates(compared: Comparison, matched: list[Matching]) -> float:
-    """P-value of rates that are equal on average over the strata, two-sided."""
-    if len(matched) == 1:
-        return _rates(compared, matched[0])[2]
-    total = sum(float(compared.sizes[part.source].sum()) for part in matched)
-    gap = variance = 0.0
-    for part in matched:
-        share = float(compared.sizes[part.source].sum()) / total
-        difference, spread, _ = _rates(compared, part)
-        gap, variance = gap + share * difference, variance + share**2 * spread
+def rate_counts(compared: Comparison, part: Matching) -> tuple[float, float, float, float]:
+    """Return the favored and all of the source, and of the target, in one stratum."""
+    sides = (part.source, part.target)
+    n, m = (float(side.people.sum()) for side in sides)
+    h, g = (float(side.people @ compared.decisions[side.rows]) for side in sides)
+    return h, n, g, m
+
+
+def equal_rates(h: float, n: float, g: float, m: float) -> tuple[float, float, float]:
+    """Return the difference of favorable rates, its variance if they are equal, and that p-value."""
+    share = (h + g) / (n + m)
+    gap, variance = h / n - g / m, share * (1 - share) * (1 / n + 1 / m)
+    return gap, variance, fisher_mid_p(h, n, g, m) if n + m <= _MANY else _normal_p(gap, variance)
+
+
+def _normal_p(gap: float, variance: float) -> float:
     return 1.0 if variance <= 0 else float(2 * norm.sf(abs(gap) / np.sqrt(variance)))
 
 
-def _rates(compared: Comparison, part: Matching) -> tuple[float, float, float]:
-    """Difference of favorable rates in one stratum, its variance if they are equal, and that p-value."""
-    decisions, sizes = compared.decisions, compared.sizes
-    n, m = float(sizes[part.source].sum()), float(sizes[part.target].sum())
-    h, g = (float(sizes[side] @ decisions[side]) for side in (part.source, part.target))
-    share = (h + g) / (n + m)
-    gap, variance = h / n - g / m, share * (1 - share) * (1 / n + 1 / m)
-    if n + m <= _MANY:
-        return gap, variance, fisher_mid_p(h, n, g, m)
-    return gap, variance, 1.0 if variance <= 0 else float(2 * norm.sf(abs(gap) / np.sqrt(variance)))
+def _equal_rates(counts: list[tuple[float, float, float, float]]) -> float:
+    """P-value of rates that are equal on average over the strata, two-sided."""
+    if len(counts) == 1:
+        return equal_rates(*counts[0])[2]
+    total = sum(n for _, n, _, _ in counts)
+    gap = variance = 0.0
+    for each in counts:
+        share = each[1] / total
+        difference, spread, _ = equal_rates(*each)
+        gap, variance = gap + share * difference, variance + share**2 * spread
+    return _normal_p(gap, variance)
 
 
 def _equal_features(compared: Comparison, matched: list[Matching]) -> tuple[float, str]:
@@ -310,84 +300,21 @@ def _equal_features(compared: Comparison, matched: list[Matching]) -> tuple[floa
     Kolmogorov and Smirnov, have to reject. A feature that differs and that no decision goes with makes no
     flips. Few distinct values make the tests cautious; Bonferroni over features and strata.
     """
-    best, name, looks = 1.0, "", 0
+    axes, sizes, favored = compared.encoded.axes, compared.sizes, np.asarray(compared.decisions, dtype=bool)
+    points, found = compared.encoded.values[:, [axis.index for axis in axes]], []
     for part in matched:
-        for axis in compared.encoded.axes:
-            looks += 1
-            column, sizes = compared.encoded.values[:, axis.index], compared.sizes
-            differs = _unlike(column, sizes, part.source, part.target)
-            favored = np.asarray(compared.decisions, dtype=bool)
-            goes = (
-                _unlike(column, sizes, side[favored[side]], side[~favored[side]])
-                for side in (part.source, part.target)
-            )
-            p = max(differs, min(1.0, 2 * min(goes)))
-            if p < best:
-                best, name = p, axis.name
-    return min(1.0, looks * best), name
+        sides = part.source.rows, part.target.rows
+        goes = [_unlike(points, sizes, side[favored[side]], side[~favored[side]]) for side in sides]
+        found.append(np.maximum(_unlike(points, sizes, *sides), np.minimum(1.0, 2 * np.min(goes, axis=0))))
+    p = np.concatenate(found)
+    best = int(p.argmin())
+    return min(1.0, len(p) * float(p[best])), axes[best % len(axes)].name if p[best] < 1 else ""
 
 
-def _unlike(column: np.ndarray, sizes: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
-    """P-value of rows `first` and `second` having values from one distribution."""
+def _unlike(points: np.ndarray, sizes: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """P-value (d,) of rows `first` and `second` of `points` (n, d) having values from one distribution."""
     n, m = float(sizes[first].sum()), float(sizes[second].sum())
     if min(n, m) <= 0:
-        return 1.0
-    gap = float(ks_distances(column[first, None], column[second, None], sizes[first], sizes[second])[0])
-    return float(kstwobign.sf(np.sqrt(n * m / (n + m)) * gap))
-
-
-def _net(compared: Comparison, matched: list[Matching], strata: tuple[Stratum, ...]) -> Estimate:
-    """Favorable share of the source minus that of the target, averaged over strata."""
-    n, m = sum(item.n_source for item in strata), sum(item.n_target for item in strata)
-    if len(strata) > 1:
-        return weighted_sum([item.net for item in strata], [item.n_source / n for item in strata])
-    part, sizes = matched[0], compared.sizes
-    h, g = (float(sizes[side] @ compared.decisions[side]) for side in (part.source, part.target))
-    return cautious_difference(h, n, g, m, level=compared.options.level)
-
-
-def strata_of(compared: Comparison, matched: list[Matching], flips: Flips) -> tuple[Stratum, ...]:
-    """Describe every stratum by itself: people, flips, rates, and what its matching costs."""
-    found = []
-    start = 0
-    sizes, decisions = compared.sizes, compared.decisions
-    adjusted = holm(np.array([_rates(compared, part)[2] for part in matched]))
-    for part, p in zip(matched, adjusted, strict=True):
-        ours, theirs = sizes[part.source], sizes[part.target]
-        here = slice(start, start + len(part.source))
-        start = here.stop
-        found.append(
-            Stratum(
-                value=part.value,
-                n_source=float(ours.sum()),
-                n_target=float(theirs.sum()),
-                positive_size=float(flips.positive[here] @ ours),
-                negative_size=float(flips.negative[here] @ ours),
-                net=newcombe(
-                    float(ours @ decisions[part.source]),
-                    float(ours.sum()),
-                    float(theirs @ decisions[part.target]),
-                    float(theirs.sum()),
-                    level=compared.options.level,
-                ),
-                cost=part.cost,
-                slack=part.slack,
-                adjusted_p=float(p),
-            )
-        )
-    return tuple(found)
-
-
-def _noise(chance: NullDistribution) -> Noise:
-    larger = chance.null[:, 0].max(1)
-    counts, edges = np.histogram(larger, bins=_BINS)
-    return Noise(
-        permutations=len(larger),
-        method=chance.method,
-        n_source=int(chance.people[0]),
-        n_target=int(chance.people[1]),
-        observed=float(chance.larger[0]),
-        null_quantiles={f"{q:g}": float(np.quantile(larger, q)) for q in (0.025, 0.5, 0.95, 0.975)},
-        p_value=float(chance.p_values[0]),
-        histogram={"edges": edges.tolist(), "permutations": counts.astype(float).tolist()},
-    )
+        return np.ones(points.shape[1])
+    gaps = ks_distances(points[first], points[second], sizes[first], sizes[second])
+    return np.asarray(kstwobign.sf(np.sqrt(n * m / (n + m)) * gaps))

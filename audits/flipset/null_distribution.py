@@ -14,20 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.stats import norm
 
 from audits.errors import InputError
 from audits.flipset.counterparts.generated import PeopleGenerator
-from audits.flipset.counterparts.matching import Matching, atoms, draw_rows
+from audits.flipset.counterparts.matching import Matching, draw_rows
 from audits.flipset.counterparts.people import Comparison
 from audits.flipset.options import map_options, repeat_seconds
 from audits.progress import Progress
 from audits.stats import Estimate, apportion, p_value
 from audits.stats.intervals import percent_level
 from audits.transport import exact_coupling, pairwise_cost, plan_for_costs
+from audits.transport.atoms import Atoms
 from audits.transport.costs import scale_points
 from audits.transport.levels import plant
 from audits.transport.maps import MAPS, OPTIONS, LinearMap, UnbalancedMap
@@ -38,8 +39,7 @@ __all__ = [
     "above",
     "affordable",
     "measure",
-    "permute",
-    "standard_error",
+    "measure_draws",
     "why_unsettled",
 ]
 
@@ -97,82 +97,121 @@ class NullDistribution:
         return np.asarray(self.null.max(2).mean(0))
 
 
-People = TypeVar("People")
-Wanted = TypeVar("Wanted", contravariant=True)
-
-
-class Draws(Protocol[People, Wanted]):
+class Draws(Protocol):
     """People drawn and shuffled, and the flips that they make."""
 
-    def people(self, wanted: Wanted) -> People:
+    def people(self, wanted: np.ndarray) -> Any:
         """Draw so many people of every group without replacement."""
 
-    def shuffled(self, people: People) -> People:
+    def shuffled(self, people: Any) -> Any:
         """Permute membership among the same people."""
 
-    def flips(self, people: People) -> np.ndarray:
+    def flips(self, people: Any) -> np.ndarray:
         """Return flip shares (k, variants, 2): by the decisions, and with a difference planted in them."""
 
 
-def permute(
-    draws: Draws[People, Wanted], wanted: Wanted, permutations: int, *, everybody: bool, progress: Progress
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return flips seen and by chance, (draws, k, variants, 2) each; of one sample where it is everyone."""
+def measure_draws(
+    draws: Draws,
+    totals: np.ndarray,
+    wanted: np.ndarray,
+    few: np.ndarray,
+    options: Any,
+    progress: Progress,
+    *,
+    method: str = "matched exactly",
+    everybody: bool,
+) -> NullDistribution:
+    """Count flips seen and by chance, and how sure their difference is.
+
+    Parameters
+    ----------
+    totals, wanted, few : arrays (groups,) or (strata, groups)
+        People that there are, that take part at a time, and for the error, of which `few` is at most half.
+    everybody : bool
+        Whether `wanted` is everyone: the permutations are then an exact test.
+    """
+    permutations, people = options.permutations, np.atleast_2d(totals).sum(0)
     observed, null = [], []
     fixed = draws.people(wanted) if everybody else None
     for b in range(permutations):
         progress(0.8 * b / permutations, f"Counting flips by chance: permutation {b + 1} of {permutations}")
-        people = draws.people(wanted) if fixed is None else fixed
+        drawn = draws.people(wanted) if fixed is None else fixed
         if fixed is None or b == 0:
-            observed.append(draws.flips(people))
-        null.append(draws.flips(draws.shuffled(people)))
-    return np.array(observed), np.array(null)
+            observed.append(draws.flips(drawn))
+        null.append(draws.flips(draws.shuffled(drawn)))
+    chance = np.array(null)  # (permutations, k, variants, 2)
+    larger, by_chance = np.array(observed)[:, :, 0].max(2), chance.max(3)
+    own = by_chance[:, :, 0]
+    behind = people if own.shape[1] == len(people) else people.min(keepdims=True)
+    error, least = np.full(len(behind), np.nan), 0.0
+    if behind.max() >= MIN_INTERVAL:
+        drawn = larger if (few == wanted).all() else _halves(draws, few, progress)
+        parts = np.minimum(np.atleast_2d(few).sum(0) / people, 0.5)
+        error, least = _standard_error(drawn, larger, own, (parts / (1 - parts)).max(), behind)
+    if everybody:
+        p = _adjusted_p_values(larger[0], own)
+    else:
+        excess = np.maximum(larger.mean(0) - own.mean(0), 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p = np.nan_to_num(np.minimum(len(behind) * 2 * norm.sf(excess / error), 1.0), nan=1.0)
+    return NullDistribution(
+        people=np.atleast_2d(wanted).sum(0),
+        larger=larger.mean(0),
+        null=chance[:, :, 0],
+        error=error,
+        p_values=np.maximum(p, 1 / (permutations + 1)),  # what so many permutations can tell
+        planted=(by_chance[:, :, 1] - own).mean(0) if by_chance.shape[2] > 1 else None,
+        everybody=everybody,
+        method=method,
+        least=least,
+    )
 
 
-def standard_error(
-    draws: Draws[People, Wanted],
-    few: Wanted | None,
-    larger: np.ndarray,
-    by_chance: np.ndarray,
-    parts: np.ndarray,
-    people: np.ndarray,
-    progress: Progress,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors (k,) of the larger flips above chance, and what of them is of the draws alone.
+def _adjusted_p_values(observed: np.ndarray, null: np.ndarray) -> np.ndarray:
+    """P-values (k,) of the largest of k flips, each in its own deviations (Westfall, Young 1993)."""
+    if len(observed) == 1:
+        return np.array([p_value(float(observed[0]), null[:, 0])])
+    every = np.vstack([observed, null])
+    spread = every.std(0)
+    scaled = (every - every.mean(0)) / np.where(spread > 0, spread, 1.0)
+    most = scaled[1:].max(1)
+    return np.array([p_value(float(value), most) for value in scaled[0]])
 
-    Parameters
-    ----------
-    few : people to draw of every group, at most half; None where `larger` is of as many
-    larger, by_chance : arrays (draws, k), (permutations, k)
-    parts : array
-        Part of each group's people that takes part at a time.
-    people : array (k,)
-        People behind each number.
+
+def _halves(draws: Draws, few: np.ndarray, progress: Progress) -> np.ndarray:
+    """Larger flips (draws, k) among half of the people or fewer."""
+    found = []
+    for k in range(_HALVES):
+        progress(0.8 + 0.2 * k / _HALVES, f"Drawing half of the people: {k + 1} of {_HALVES}")
+        found.append(draws.flips(draws.people(few))[:, 0].max(1))
+    return np.array(found)
+
+
+def _standard_error(
+    drawn: np.ndarray, larger: np.ndarray, by_chance: np.ndarray, rate: float, people: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Standard errors (k,) of the larger flips above chance, and what of the first is of the draws alone.
+
+    `rate` is that of the group of which most are drawn: every group's flips depend on all groups' people.
     """
-    drawn = larger
-    if few is not None:
-        found = []
-        for k in range(_HALVES):
-            progress(0.8 + 0.2 * k / _HALVES, f"Drawing half of the people: {k + 1} of {_HALVES}")
-            found.append(draws.flips(draws.people(few))[:, 0].max(1))
-        drawn = np.array(found)
-    parts = np.minimum(parts, 0.5)
-    rate = (parts / (1 - parts)).max()  # every group's flips depend on all groups' people
     # the mean over draws has an error of its own, on either side
-    own = by_chance.var(0, ddof=1) / len(by_chance) if len(by_chance) > 1 else np.zeros(by_chance.shape[1])
-    if len(larger) > 1:
-        own = own + larger.var(0, ddof=1) / len(larger)
+    own = sum(each.var(0, ddof=1) / len(each) for each in (by_chance, larger) if len(each) > 1)
+    own = np.broadcast_to(own, people.shape)
     error = np.sqrt(rate * drawn.var(0, ddof=1) + own) if len(drawn) > 1 else np.full(len(people), np.nan)
-    return np.where(people >= MIN_INTERVAL, np.maximum(error, _NOBODY_MORE / people), np.nan), np.sqrt(own)
+    error = np.where(people >= MIN_INTERVAL, np.maximum(error, _NOBODY_MORE / people), np.nan)
+    return error, float(np.sqrt(own[0]))
 
 
-def affordable(seconds: float, permutations: int, n: float, fewest: float, once: Any) -> float:
-    """People, a half at most, for whom all permutations fit into the time given; `once` is one's time.
+def affordable(options: Any, n: float, once: Any, *, fewest: int, spare: float) -> float:
+    """People for whom all permutations fit into the time given: everyone (`n`), or at most half.
 
-    Above a half subsamples would overlap too much to tell how far their mean can be trusted.
+    Above a half subsamples would overlap too much to tell how far their mean can be trusted. `once` is the
+    time of one permutation, `spare` how many times it everyone may take.
     """
+    if spare * options.permutations * once(n) <= options.seconds or n <= fewest:
+        return n
     people = n / 2
-    while people > fewest and 2.0 * permutations * once(people) > seconds:
+    while people > fewest and 2.0 * options.permutations * once(people) > options.seconds:
         people *= 0.95
     return people
 
@@ -231,7 +270,6 @@ def measure(
     if options.permutations == 0:
         return None
     invents = any(item.there.invented is not None for item in matched)
-    strata = [(item.source, item.target) for item in matched]
     pools: Sequence[_Matching | _Mapping]
     if invents:
         kind: str = options.transport
@@ -239,42 +277,19 @@ def measure(
         if kind not in _REFITTED:  # training a network a hundred times would take hours
             kind, details = LinearMap.kind, OPTIONS[LinearMap.kind]()
         seed = int(rng.integers(2**32))
-        pools = [_Mapping(s, t, PeopleGenerator(compared), kind, details, seed) for s, t in strata]
+        pools = [_Mapping(item, PeopleGenerator(compared), kind, details, seed) for item in matched]
         method = f"{_REFITTED[kind]} map refitted each time"
     else:
-        pools = [_Matching.build(compared, s, t) for s, t in strata]
+        pools = [_Matching.build(compared, item) for item in matched]
         method = "matched exactly"
-    totals = np.array([[compared.sizes[p.source].sum(), compared.sizes[p.target].sum()] for p in pools])
+    totals = np.array([[item.source.people.sum(), item.target.people.sum()] for item in matched])
     people = totals.sum(0)
     most = _most_people(compared, people, invents)
     everybody = bool(most >= people.max() - 0.5)
-    wanted, draws = _sample_sizes(totals, most), _Draws(pools, compared.sizes, rng)
-    seen, chance = permute(draws, wanted, options.permutations, everybody=everybody, progress=progress)
-    larger, by_chance = seen.max(3)[:, :, 0], chance.max(3)
-    error, least = np.array([np.nan]), np.zeros(1)
-    if people.min() >= MIN_INTERVAL:
-        half = [tuple(max(round(n / 2), 1) for n in sides) for sides in totals.tolist()]
-        few = [(min(a, n), min(b, m)) for (a, b), (n, m) in zip(wanted, half, strict=True)]
-        error, least = standard_error(
-            draws, None if few == wanted else few, larger, by_chance[:, :, 0],
-            np.array(few).sum(0) / people, people.min(keepdims=True), progress,
-        )  # fmt: skip
-    excess = float(larger.mean() - by_chance[:, :, 0].mean())
-    if everybody:
-        p = p_value(float(larger[0, 0]), by_chance[:, 0, 0])
-    else:
-        p = 1.0 if np.isnan(error[0]) else float(2 * norm.sf(max(excess, 0.0) / error[0]))
-    return NullDistribution(
-        people=np.array(wanted).sum(0),
-        larger=larger.mean(0),
-        null=chance[:, :, 0],
-        error=error,
-        p_values=np.array([min(max(p, 1 / (options.permutations + 1)), 1.0)]),  # what permutations can tell
-        planted=None if invents else (by_chance[:, :, 1] - by_chance[:, :, 0]).mean(0),
-        everybody=everybody,
-        method=method,
-        least=float(least[0]),
-    )
+    wanted = _sample_sizes(totals, most)
+    few = np.minimum(wanted, np.maximum(np.rint(totals / 2), 1).astype(np.int64))
+    draws = _Draws(pools, rng)
+    return measure_draws(draws, totals, wanted, few, options, progress, method=method, everybody=everybody)
 
 
 def _most_people(compared: Comparison, people: np.ndarray, invents: bool) -> float:
@@ -287,13 +302,11 @@ def _most_people(compared: Comparison, people: np.ndarray, invents: bool) -> flo
         sides = int(min(n, people)), int(min(m, people))
         return repeat_seconds(options, *sides, compared.width, invents=invents)
 
-    if 1.5 * options.permutations * once(max(n, m)) <= options.seconds:
-        return max(n, m)
-    most = affordable(options.seconds, options.permutations, max(n, m), _MIN, once)
-    return max(most, min(_MIN, max(n, m)))
+    found = affordable(options, max(n, m), once, fewest=_MIN, spare=1.5)
+    return max(found, min(_MIN, max(n, m)))
 
 
-def _sample_sizes(totals: np.ndarray, people: float) -> list[tuple[int, int]]:
+def _sample_sizes(totals: np.ndarray, people: float) -> np.ndarray:
     """People to draw from both groups of each stratum (strata, 2), at most `people` a group in all."""
     most = int(min(people, 5_000_000))
     ours, theirs = (apportion(np.maximum(np.rint(side), 1), most, least=1) for side in totals.T)
@@ -304,7 +317,7 @@ def _sample_sizes(totals: np.ndarray, people: float) -> list[tuple[int, int]]:
             most,
             "raise it, or set permutations to 0",
         )
-    return list(zip(ours.tolist(), theirs.tolist(), strict=True))
+    return np.column_stack([ours, theirs])
 
 
 Rows = list[tuple[np.ndarray, np.ndarray]]
@@ -315,17 +328,15 @@ class _Draws:
     """People drawn and shuffled, stratum by stratum, as rows into each stratum's pool."""
 
     pools: Sequence[_Matching | _Mapping]
-    sizes: np.ndarray
     rng: np.random.Generator
 
-    def people(self, wanted: list[tuple[int, int]]) -> Rows:
-        return [
-            (
-                draw_rows(self.sizes[pool.source], n, self.rng),
-                len(pool.source) + draw_rows(self.sizes[pool.target], m, self.rng),
-            )
-            for pool, (n, m) in zip(self.pools, wanted, strict=True)
-        ]
+    def people(self, wanted: np.ndarray) -> Rows:
+        found = []
+        for pool, (n, m) in zip(self.pools, wanted.tolist(), strict=True):
+            source, target = pool.part.source, pool.part.target
+            ours = draw_rows(source.people, n, self.rng)
+            found.append((ours, len(source.rows) + draw_rows(target.people, m, self.rng)))
+        return found
 
     def shuffled(self, people: Rows) -> Rows:
         found = []
@@ -345,21 +356,23 @@ class _Draws:
 class _Matching:
     """One stratum's people: atom and decision (n,) of each, the source's first."""
 
-    source: np.ndarray
-    target: np.ndarray
+    part: Matching
     points: np.ndarray
     atom: np.ndarray
     decisions: np.ndarray
     compared: Comparison
 
     @classmethod
-    def build(cls, compared: Comparison, source: np.ndarray, target: np.ndarray) -> _Matching:
-        rows = np.concatenate([source, target])
+    def build(cls, compared: Comparison, part: Matching) -> _Matching:
+        rows = np.concatenate([part.source.rows, part.target.rows])
         varying = (np.ptp(compared.encoded.values[rows], axis=0) * compared.encoded.weights) > 0
         varying[0] |= not varying.any()
-        points, atom = atoms(compared.encoded.values[rows][:, varying])
-        points, _ = scale_points(points, points[:1], compared.options.cost, compared.encoded.weights[varying])
-        return cls(source, target, points, atom, compared.decisions[rows].astype(float), compared)
+        points = compared.encoded.values[rows][:, varying]
+        merged = Atoms.merge(points, np.ones(len(points)))
+        points, _ = scale_points(
+            points[merged.first], points[:1], compared.options.cost, compared.encoded.weights[varying]
+        )
+        return cls(part, points, merged.of, compared.decisions[rows].astype(float), compared)
 
     def flips(self, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
         """Positive and negative flips (2, 2), in people, when `ours` are the source.
@@ -393,8 +406,7 @@ class _Matching:
 class _Mapping:
     """One stratum's people, whose counterparts a map invents that is fitted again each time."""
 
-    source: np.ndarray
-    target: np.ndarray
+    part: Matching
     inventor: PeopleGenerator
     kind: str
     options: Any
@@ -402,7 +414,7 @@ class _Mapping:
 
     def flips(self, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
         """Positive and negative flips (1, 2), in people, when `ours` are the source."""
-        rows = np.concatenate([self.source, self.target])
+        rows = np.concatenate([self.part.source.rows, self.part.target.rows])
         here, there = rows[ours], rows[theirs]
         values, weights = self.inventor.encoded.values, self.inventor.encoded.weights
         fitted = MAPS[self.kind].fit(

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from audits.flipset.counterparts.matching import Flips, Matching
+from audits.flipset.counterparts.matching import Flips, Group, Matching
 from audits.flipset.counterparts.people import Comparison, EncodedFeatures
 from audits.transport import paired_cost
 
@@ -22,12 +22,12 @@ def people_tables(
     subject, sizes = compared.subject, compared.sizes
     cost, weights = compared.options.cost, compared.encoded.weights
     rows = subject.data.frame.index
-    source_atom, target_atom, links, mains, invented = [], [], [], [], []
+    target_atom, links, mains, invented = [], [], [], []
     first_source = first_target = 0
     for part in matched:
         found = sparse.coo_array(part.there.shares)
         row, column = found.coords
-        distance = paired_cost(part.x[row], part.there.points[column], cost, weights)
+        distance = paired_cost(part.source.x[row], part.there.points[column], cost, weights)
         people = part.there.invented
         shift = first_target if people is None else first_source
         links.append(
@@ -40,19 +40,20 @@ def people_tables(
                 }
             )
         )
-        source_atom.append(part.source_atom + first_source)
-        target_atom.append(part.target_atom + first_target)
+        target_atom.append(part.target.of + first_target)
         if people is None:
-            near = _nearest(part, row, column, found.data, distance)
-            near["row"] = rows[near["position"].to_numpy()].to_numpy()
-            near["score"] = subject.scores[near["position"].to_numpy()]
-            mains.append(near)
-        else:
+            main, place = _nearest(part, row, column, found.data, distance)
+            near = {"row": rows[place].to_numpy(), "score": subject.scores[place]}
+        else:  # the counterpart is no row of the data, and the only one
+            main = np.arange(len(part.source.x))
+            near = {"row": np.full(len(part.source.rows), None), "score": people.scores[part.source.of]}
             invented.append(people.frame)
-            mains.append(_generated_table(part, people.scores, distance))
-        first_source += len(part.x)
-        first_target += len(part.y)
-    nearest = pd.concat(mains, ignore_index=True)
+        of = main[part.source.of]
+        near |= {"share": found.data[of], "distance": distance[of], "atom": part.source.of + first_source}
+        mains.append(pd.DataFrame({**near, "within": part.value}))
+        first_source += len(part.source.x)
+        first_target += len(part.target.x)
+    nearest = pd.concat(mains).set_axis(rows[flips.source])
     scores, decisions = subject.scores, subject.decisions
     frame = pd.DataFrame(
         {
@@ -61,18 +62,18 @@ def people_tables(
             "positive": flips.positive,
             "negative": flips.negative,
             "counterparts_favorable": flips.reach,
-            "counterpart": nearest["row"].to_numpy(),
-            "counterpart_share": nearest["share"].to_numpy(),
-            "counterpart_score": nearest["score"].to_numpy(),
-            "distance": nearest["distance"].to_numpy(),
+            "counterpart": nearest["row"],
+            "counterpart_share": nearest["share"],
+            "counterpart_score": nearest["score"],
+            "distance": nearest["distance"],
             "found": flips.found,
             "people": sizes[flips.source],
-            "atom": np.concatenate(source_atom),
+            "atom": nearest["atom"],
         },
-        index=rows[flips.source],
+        index=nearest.index,
     )
     if len(matched) > 1:
-        frame["within"] = np.repeat([part.value for part in matched], [len(part.source) for part in matched])
+        frame["within"] = nearest["within"]
     nobody = np.full(len(flips.target), np.nan)
     counterparts = pd.DataFrame(
         {
@@ -97,50 +98,32 @@ def people_tables(
     }
 
 
-def _generated_table(part: Matching, scores: np.ndarray, distance: np.ndarray) -> pd.DataFrame:
-    """Per source person the invented counterpart, who is no row of the data."""
-    return pd.DataFrame(
-        {
-            "row": pd.Series([None] * len(part.source), dtype=object),
-            "share": 1.0,
-            "score": scores[part.source_atom],
-            "distance": distance[part.source_atom],
-        }
-    )
-
-
 def _nearest(
     part: Matching, row: np.ndarray, column: np.ndarray, share: np.ndarray, distance: np.ndarray
-) -> pd.DataFrame:
-    """Per source person the main counterpart: the largest share, then the least distance."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each atom's main link, of the largest share, then the least distance, and each person's main row."""
     order = np.lexsort((column, distance, -share, row))
     first = order[np.unique(row[order], return_index=True)[1]]  # (K,) link of each source atom
-    place = in_turn(column[first], part.source_atom, part.target_atom, len(part.y))
-    return pd.DataFrame(
-        {
-            "position": part.target[place],
-            "share": share[first][part.source_atom],
-            "distance": distance[first][part.source_atom],
-        }
-    )
+    return first, in_turn(column[first], part.source, part.target)
 
 
-def in_turn(wanted: np.ndarray, atom: np.ndarray, others: np.ndarray, count: int) -> np.ndarray:
-    """Place of a counterpart of each person (n,): of several alike, equal people get one after the other.
+def in_turn(wanted: np.ndarray, ours: Group, theirs: Group) -> np.ndarray:
+    """Row of a counterpart of each person (n,): of several alike, equal people get one after the other.
 
     Parameters
     ----------
     wanted : array (K,)
         Counterpart atom of each person's atom.
-    atom, others : arrays (n,), (m,)
-        Atom of each person, and of each counterpart, of which there are `count`.
     """
-    members = np.argsort(others, kind="stable")
-    start, alike = np.searchsorted(others[members], np.arange(count)), np.bincount(others, minlength=count)
-    mine, turn = np.argsort(atom, kind="stable"), np.empty(len(atom), dtype=np.int64)
-    turn[mine] = np.arange(len(atom)) - np.searchsorted(atom[mine], atom[mine])
-    reached = wanted[atom]
-    return np.asarray(members[start[reached] + turn % alike[reached]])
+    count, reached = len(theirs.x), wanted[ours.of]
+    members = np.argsort(theirs.of, kind="stable")
+    start, alike = (
+        np.searchsorted(theirs.of[members], np.arange(count)),
+        np.bincount(theirs.of, minlength=count),
+    )
+    mine, turn = np.argsort(ours.of, kind="stable"), np.empty(len(ours.of), dtype=np.int64)
+    turn[mine] = np.arange(len(mine)) - np.searchsorted(ours.of[mine], ours.of[mine])
+    return np.asarray(theirs.rows[members[start[reached] + turn % alike[reached]]])
 
 
 _MAX_ARROWS = 150

@@ -17,8 +17,8 @@ from audits.transport.levels import LevelDifference
 __all__ = [
     "CALIPER",
     "LIKE_FOR_LIKE",
-    "SIDES",
     "SIMILAR",
+    "WAYS",
     "AboveChance",
     "Causal",
     "Check",
@@ -32,16 +32,16 @@ __all__ = [
     "Reverse",
     "SameValue",
     "ScoreChange",
-    "Side",
     "Stability",
     "Stratum",
     "Validation",
+    "Way",
     "rank_lines",
 ]
 
 
-Side = Literal["positive", "negative"]
-SIDES: tuple[Side, Side] = ("positive", "negative")
+Way = Literal["positive", "negative"]
+WAYS: tuple[Way, Way] = ("positive", "negative")
 
 
 @dataclass(frozen=True)
@@ -143,6 +143,12 @@ class Marginal:
         )
         edges = (*(self.edges[start] for start in starts), self.edges[-1])
         return replace(self, edges=edges, population=population, flipset=flipset)
+
+
+def bars_frame(marginals: Sequence[Marginal], inside: str = "in the flipset") -> pd.DataFrame:
+    """Return marginals as a table, one row a bin or value; `inside` heads the people of the flipset."""
+    rows = [(item.feature, *bar, item.distance, item.adjusted_p) for item in marginals for bar in item.bars]
+    return pd.DataFrame(rows, columns=["feature", "value", "people", inside, "distance", "adjusted p"])
 
 
 _MAX_JOINED = 12
@@ -561,10 +567,15 @@ class FlipsetResult(BaseResult):
             columns=["what", "value", "low", "high", "p", "verdict rests on it", "method"],
         )
 
+    @property
+    def ranked_strata(self) -> list[Stratum]:
+        """The strata, the largest difference of rates first."""
+        return sorted(self.strata, key=lambda item: -abs(item.net.value or 0.0))
+
     def strata_frame(self) -> pd.DataFrame:
         """Return the flipsets within each value of the conditioning column, the largest difference first."""
         return frame_of(
-            sorted(self.strata, key=lambda item: -abs(item.net.value or 0.0)),
+            self.ranked_strata,
             {
                 "within": "value",
                 "source people": "n_source",
@@ -579,8 +590,7 @@ class FlipsetResult(BaseResult):
     @property
     def within(self) -> tuple[str, ...]:
         """The strata whose flipsets are described on their own, the largest difference of rates first."""
-        told = [item for item in self.strata if item.positive is not None]
-        return tuple(item.value for item in sorted(told, key=lambda item: -abs(item.net.value or 0.0)))
+        return tuple(item.value for item in self.ranked_strata if item.positive is not None)
 
     def flipset(self, part: str, within: str | None = None) -> tuple[FlipsetPart, float]:
         """Return the ``"positive"`` or ``"negative"`` flipset, and the source people it is a part of.
@@ -591,9 +601,9 @@ class FlipsetResult(BaseResult):
             One of `within`; everyone by default.
         """
         if within is None:
-            return (self.positive if part == "positive" else self.negative), self.n_source
+            return getattr(self, part), self.n_source
         one = next(item for item in self.strata if item.value == within)
-        found = one.positive if part == "positive" else one.negative
+        found: FlipsetPart | None = getattr(one, part)
         if found is None:  # a result of an earlier version
             raise KeyError(within)
         return found, one.n_source
@@ -615,22 +625,7 @@ class FlipsetResult(BaseResult):
 
     def marginals_frame(self, part: str = "negative", within: str | None = None) -> pd.DataFrame:
         """Return the marginals of ``"positive"`` or ``"negative"`` as a table, one row a bin or value."""
-        rows = []
-        for item in self.flipset(part, within)[0].marginals:
-            rows += [
-                {
-                    "feature": item.feature,
-                    "value": label,
-                    "people": everyone,
-                    "in the flipset": inside,
-                    "distance": item.distance,
-                    "adjusted p": item.adjusted_p,
-                }
-                for label, everyone, inside in item.bars
-            ]
-        return pd.DataFrame(
-            rows, columns=["feature", "value", "people", "in the flipset", "distance", "adjusted p"]
-        )
+        return bars_frame(self.flipset(part, within)[0].marginals)
 
     def validation_frame(self) -> pd.DataFrame:
         """Return the checks of the counterparts as a table, one row a check; empty for exact transport."""
@@ -657,25 +652,12 @@ class FlipsetResult(BaseResult):
 
     def causal_frame(self) -> pd.DataFrame:
         """Return the flipsets of transport beside those of the true counterfactuals, in people and shares."""
-        if self.causal is None:
-            return pd.DataFrame(
-                columns=["flipset", "by transport", "share", "by counterfactuals", "their share"]
-            )
-        return pd.DataFrame(
-            [
-                {
-                    "flipset": name,
-                    "by transport": ours.size,
-                    "share": ours.share.value,
-                    "by counterfactuals": theirs.size,
-                    "their share": theirs.share.value,
-                }
-                for name, ours, theirs in (
-                    ("positive", self.positive, self.causal.positive),
-                    ("negative", self.negative, self.causal.negative),
-                )
-            ]
-        )
+        pairs = [(way, getattr(self, way), getattr(self.causal, way)) for way in WAYS if self.causal]
+        rows = [
+            (way, ours.size, ours.share.value, theirs.size, theirs.share.value) for way, ours, theirs in pairs
+        ]
+        columns = ["flipset", "by transport", "share", "by counterfactuals", "their share"]
+        return pd.DataFrame(rows, columns=columns)
 
     def score_change_frame(self) -> pd.DataFrame:
         """Return how the score changes at the counterpart as a table, one row a bin."""
@@ -684,20 +666,13 @@ class FlipsetResult(BaseResult):
     def fit_frame(self) -> pd.DataFrame:
         """Return how well each feature of the counterparts fits the target group's (Tables 1 and 3)."""
         gaps = self.validation.mse_difference
-        return pd.DataFrame(
-            [
-                {"feature": name, "KS distance": value, "difference in squared error": gaps[name]}
-                for name, value in self.validation.ks.items()
-            ],
-            columns=["feature", "KS distance", "difference in squared error"],
-        )
+        rows = [(name, value, gaps[name]) for name, value in self.validation.ks.items()]
+        return pd.DataFrame(rows, columns=["feature", "KS distance", "difference in squared error"])
 
     def training_frame(self) -> pd.DataFrame:
         """Return the training curves as a table, one row a point; empty for maps without training."""
-        return pd.DataFrame(
-            list(self.training),
-            columns=["map", "iteration", "critic_loss", "generator_loss", "transport_cost", "ks"],
-        )
+        columns = ["map", "iteration", "critic_loss", "generator_loss", "transport_cost", "ks"]
+        return pd.DataFrame(list(self.training), columns=columns)
 
     def again_frame(self) -> pd.DataFrame:
         """Return the flipsets of every repeat as a table."""

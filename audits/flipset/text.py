@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Iterator
 
-import numpy as np
-
-from audits.flipset.counterparts.people import Comparison
-from audits.flipset.inference import LOOKS, FlipJudgment, differing
-from audits.flipset.options import FlipsetOptions
+from audits.flipset.inference import LOOKS, differing
 from audits.flipset.result import (
     CALIPER,
     LIKE_FOR_LIKE,
@@ -18,6 +14,7 @@ from audits.flipset.result import (
     SameValue,
     Stability,
     Validation,
+    Way,
 )
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.text import count, out_of, p_words, people_in, percent, percent_interval, so_many
@@ -37,8 +34,8 @@ from audits.transport.levels import FACTOR, LevelDifference
 
 __all__ = [
     "DISTRUST",
-    "Way",
     "answer",
+    "closing",
     "disagreeing",
     "disagreement",
     "distrust",
@@ -49,24 +46,18 @@ __all__ = [
     "larger_first",
     "match_answer",
     "one_of",
-    "points",
-    "stability_sentences",
-    "tie_words",
-    "unmatched_words",
-    "warnings_for",
+    "warnings_of",
     "way_words",
 ]
 
-Way = Literal["positive", "negative"]
-
-_MAX_NAMED = 3
+_MAX_NAMED = 4
 _NOBODY, _SOMEBODY = 1e-6, 0.5
 DISTRUST = "This map cannot be trusted: "
 
 
 def headline(result: FlipsetResult) -> str:
     """Say how many people flip, how their matches differ from them, and whether chance alone does that."""
-    judged, at, words = result.judged, _decisive_level(result.judged, result.levels), vocabulary()
+    judged, at, words = result.judged, _decisive_level(result), vocabulary()
     if judged.verdict == EVIDENCE and at is not None:
         us_rate, them_rate = percent(at.source_rate, at.n_source), percent(at.target_rate, at.n_target)
         return shortest(
@@ -141,9 +132,9 @@ def one_of(group: str) -> str:
     return so_many(1, group).removeprefix("1 ")
 
 
-def _decisive_level(judged: Judgment, levels: tuple[LevelDifference, ...]) -> LevelDifference | None:
+def _decisive_level(result: FlipsetResult) -> LevelDifference | None:
     """Return the level whose interval decides; None where none does."""
-    return next((each for each in levels if judged.decided_by == f"level: {each.name}"), None)
+    return next((each for each in result.levels if result.judged.decided_by == f"level: {each.name}"), None)
 
 
 def _match(part: FlipsetPart, them: str, one: str, most: int) -> str:
@@ -195,15 +186,18 @@ def _verdict_phrase(result: FlipsetResult, *, told_back: bool) -> str:
     return f". That is {said}." if told_back else f": {said}."
 
 
-def finding(
-    compared: Comparison, n: float, positive: FlipsetPart, negative: FlipsetPart, judgement: FlipJudgment
-) -> str:
-    """Say who flips, how far that is above chance, and which difference is in evidence."""
-    more, less, way = negative, positive, "negative"
-    if round(positive.size) > round(negative.size):
-        more, less, way = positive, negative, "positive"
-    theirs = people_in(compared.chosen.target)
-    ours = so_many(n, compared.chosen.source)
+def finding(result: FlipsetResult, limit: float) -> str:
+    """Say who flips, how far that is above chance, and which difference is in evidence.
+
+    Parameters
+    ----------
+    limit : float
+        Difference of favorable rates that matters.
+    """
+    way: Way = "positive" if round(result.positive.size) > round(result.negative.size) else "negative"
+    more, less = result.flipset(way)[0], result.flipset("positive" if way == "negative" else "negative")[0]
+    n, theirs = result.n_source, people_in(result.target)
+    ours = so_many(n, result.source)
     if more.size < _NOBODY:
         told = f"None of {ours} get another answer than their closest match among {theirs}."
     else:
@@ -214,16 +208,8 @@ def finding(
             f"{begun(_people(more.size))} of {ours} ({percent(more.share.value, n)}) {answer(way, one=one)} "
             f"while {match}; for {_back(less.size)} it is the reverse{back}. {_similarity(more)}"
         ).strip()
-    return " ".join(
-        (
-            told,
-            *_above(judgement, n),
-            *_at_level(judgement, compared),
-            *_conditional(judgement),
-            *_strata(judgement, compared),
-            *_open(judgement, compared),
-        )
-    )
+    parts = (_above(result), _at_level(result), _conditional(result), _strata(result), _open(result, limit))
+    return " ".join((told, *(part for part in parts if part)))
 
 
 def _similarity(part: FlipsetPart) -> str:
@@ -281,104 +267,106 @@ def _reach(found: Estimate, more: str, less: str) -> str:
     return f" ({points(-found.low, '')} {less} to {points(found.high, '')} {more})"
 
 
-def _above(judgement: FlipJudgment, n: float) -> list[str]:
-    above, noise = judgement.above, judgement.noise
+def _above(result: FlipsetResult) -> str:
+    above, noise = result.above_chance, result.noise
     if above is None or noise is None:
-        return []
+        return ""
+    n, found = result.n_source, above.excess
     who = "" if n <= noise.n_source else f" (measured on {noise.n_source:,} of them at a time)"
-    found = above.excess
     text = (
         f"Chance alone gives {percent(above.expected, n)}{who}. The larger of both directions is "
         f"{_beside(found.value or 0.0, 'more than that', 'less than that') or 'as much as that'}"
-        f"{_reach(found, 'more', 'less')}"
+        f"{_reach(found, 'more', 'less')}."
     )
-    rests_here = judgement.judged.verdict == EVIDENCE and judgement.judged.interval == found
-    if rests_here and above.net_p > judgement.level:
-        return [
-            f"{text}. The groups' rates may be equal, but their {above.feature} differs by more than chance."
-        ]
-    return [f"{text}."]
+    rests_here = result.verdict == EVIDENCE and result.judged.interval == found
+    if rests_here and above.net_p > result.options["level"]:
+        return (
+            f"{text} The groups' rates may be equal, but their {above.feature} differs by more than chance."
+        )
+    return text
 
 
-def _at_level(judgement: FlipJudgment, compared: Comparison) -> list[str]:
+def _at_level(result: FlipsetResult) -> str:
     """State the level that decides."""
-    at = _decisive_level(judgement.judged, judgement.levels)
+    at, words = _decisive_level(result), vocabulary()
     if at is None:
-        return []
-    ours, theirs = people_in(compared.chosen.source), people_in(compared.chosen.target)
-    words = vocabulary()
-    return [
+        return ""
+    ours, theirs = people_in(result.source), people_in(result.target)
+    return (
         f"Among {words.people} with {at.name}, {percent(at.source_rate, at.n_source)} of "
         f"{count(at.n_source)} {ours} {words.are_yes}, against {percent(at.target_rate, at.n_target)} of "
         f"{count(at.n_target)} {theirs}. That is {in_points(at.difference.value or 0.0, signed=True)} points "
         f"({between(at.difference)}), corrected for all levels."
-    ]
+    )
 
 
-def _conditional(judgement: FlipJudgment) -> list[str]:
+def _conditional(result: FlipsetResult) -> str:
     """Which of the two is in evidence: other treatment given the features, or features that differ."""
-    above, judged = judgement.above, judgement.judged
+    above, judged = result.above_chance, result.judged
     if above is None or judged.verdict != EVIDENCE or judged.decided_by.startswith("level: "):
-        return []
+        return ""
     alike, people = above.conditional, begun(vocabulary().people)
     if alike.p_value is None:
-        if alike.share is None:
-            return []
-        return ["The model reads only these features, so the difference comes through features that differ."]
+        told = "The model reads only these features, so the difference comes through features that differ."
+        return "" if alike.share is None else told
+    p = p_words(alike.p_value)
     if judged.decided_by == LIKE_FOR_LIKE:
-        return [
-            f"{people} with the same features get different answers: at least "
-            f"{percent_interval(alike.share or judged.interval)} of them (p {p_words(alike.p_value)})."
-        ]
-    if LOOKS * alike.p_value <= judgement.level:
-        return [f"{people} with the same features get different answers, too (p {p_words(alike.p_value)})."]
-    return [
-        f"The difference may come through features that differ (same features: p {p_words(alike.p_value)})."
-    ]
+        share = percent_interval(alike.share or judged.interval)
+        return f"{people} with the same features get different answers: at least {share} of them (p {p})."
+    if LOOKS * alike.p_value <= result.options["level"]:
+        return f"{people} with the same features get different answers, too (p {p})."
+    return f"The difference may come through features that differ (same features: p {p})."
 
 
-def _strata(judgement: FlipJudgment, compared: Comparison) -> list[str]:
+def _strata(result: FlipsetResult) -> str:
     """Name the strata in which the groups' rates differ, where people were matched within strata."""
-    options = compared.options
-    found = differing(judgement.strata, options.level)
+    found = differing(result.strata, result.options["level"])
     if not found:
-        return []
-    named = found[:_MAX_NAMED]
-    words = ", ".join(
+        return ""
+    named = (
         f"“{item.value}” {points(item.net.value or 0.0)} (p {p_words(item.adjusted_p or 0.0)})"
-        for item in named
+        for item in found
     )
-    more = f" and {len(found) - len(named)} more" if len(found) > len(named) else ""
-    return [
-        f"The groups' rates differ within {len(found)} of {len(judgement.strata)} values of "
-        f"{options.condition_on}, corrected for all of them (first group minus second): {words}{more}."
-    ]
+    return (
+        f"The groups' rates differ within {len(found)} of {len(result.strata)} values of "
+        f"{result.options['condition_on']}, corrected for all of them (first group minus second): "
+        f"{join_names(named, most=_MAX_NAMED)}."
+    )
 
 
-def _open(judgement: FlipJudgment, compared: Comparison) -> list[str]:
-    judged, size = judgement.judged, 100 * compared.limit
-    if judged.verdict == NO_MATERIAL:
-        ours, theirs = people_in(compared.chosen.source), people_in(compared.chosen.target)
-        small = [each.name for each in judgement.levels if not each.covered]
-        found = [
-            f"On average over {ours} and {theirs}, a difference of {size:.3g} points is ruled out. So is one "
-            f"of {FACTOR * size:.3g} points at each level of the features."
-        ]
-        if small:
-            more = f" and {len(small) - _MAX_NAMED} more" if len(small) > _MAX_NAMED else ""
-            found.append(
-                f"Not covered, because they have too few people: {', '.join(small[:_MAX_NAMED])}{more}."
-            )
-        if compared.chosen.not_compared:
-            found.append(f"Not compared: {', '.join(compared.chosen.not_compared[:_MAX_NAMED])}.")
-        return found
+def _open(result: FlipsetResult, limit: float) -> str:
+    """Say what is ruled out and for whom, or what would settle it."""
+    over = f"{people_in(result.source)} and {people_in(result.target)}"
+    found = closing(result.judged, limit, over=over, whose="in each group")
+    small = [each.name for each in result.levels if not each.covered]
+    if result.verdict == NO_MATERIAL and small:
+        found += f" Not covered, because they have too few people: {join_names(small, most=_MAX_NAMED)}."
+    if result.verdict == NO_MATERIAL and result.not_compared:
+        found += f" Not compared: {join_names(result.not_compared, most=_MAX_NAMED)}."
+    return found
+
+
+def closing(judged: Judgment, limit: float, *, over: str, whose: str) -> str:
+    """Say what is ruled out on average over whom, or how many people would settle it; nothing of evidence.
+
+    Parameters
+    ----------
+    limit : float
+        Difference of favorable rates that matters.
+    over, whose : str
+        On average over whom, and which people would settle it: ``"in each group"``.
+    """
     if judged.verdict == EVIDENCE:
-        return []
+        return ""
+    if judged.verdict == NO_MATERIAL:
+        return (
+            f"On average over {over}, a difference of {100 * limit:.3g} points is ruled out. So is one of "
+            f"{100 * FACTOR * limit:.3g} points at each level of the features."
+        )
     if judged.reason:
-        return [f"{begun(judged.reason)}."]
-    if judged.people_needed is None:
-        return []
-    return [f"About {judged.people_needed:,} people in each group would settle it."]
+        return f"{begun(judged.reason)}."
+    needed = judged.people_needed
+    return "" if needed is None else f"About {needed:,} people {whose} would settle it."
 
 
 def _people(size: float) -> str:
@@ -404,78 +392,68 @@ def distrust(validation: Validation) -> tuple[str, ...]:
     )
 
 
-def tie_words(ties: tuple[float, float] | None, transport: str) -> tuple[str, ...]:
-    """Say how far the flipsets depend on which of several equally good matchings was taken."""
-    if ties is None and transport == "exact":
-        return (
-            "Several matchings fit equally well. Too many people are interchangeable to say how much the "
-            "two directions depend on the choice. Their difference is the same in all.",
+def warnings_of(result: FlipsetResult) -> Iterator[str]:
+    """Yield what a reader could misread: how far flips hang on the matching, and what they are without."""
+    yield from result.warnings
+    yield from _ties(result)
+    if result.again is not None:
+        yield _stability(result.again)
+    if result.unmatched is not None and result.unmatched.value is not None:
+        left = result.unmatched.value * result.n_source
+        yield (
+            f"{count(left)} of {so_many(result.n_source, result.source)} "
+            f"({percent_interval(result.unmatched)}) {'is' if _one(left) else 'are'} left without a match "
+            "and cannot flip. The difference of rates is of everyone."
         )
-    if ties is None or ties[1] - ties[0] < 0.5:
-        return ()
-    return (
-        f"Several matchings fit equally well. Depending on which, {math.floor(ties[0] + _NOBODY):,} to "
-        f"{math.ceil(ties[1] - _NOBODY):,} people {answer('positive')} while their match "
-        f"{match_answer('positive')}. The difference between the two directions is the same in all.",
+    rates, words = (
+        {round(each.value or 0.0, 9) for each in (result.source_rate, result.target_rate)},
+        vocabulary(),
     )
+    if rates in ({0.0}, {1.0}):
+        yield (
+            f"Everyone compared here {words.is_yes if rates == {1.0} else words.is_no}, so nobody can flip. "
+            "Check the cut-off."
+        )
+    noise = result.noise
+    if noise is not None and result.n_source > noise.n_source:
+        yield (
+            f"Chance was measured on {noise.n_source:,} and {noise.n_target:,} people at a time. Among all "
+            f"{count(result.n_source)} it gives fewer flips than shown here."
+        )
+    if noise is None:
+        yield "Chance was not measured, so there is no verdict."
 
 
-def stability_sentences(again: Stability | None) -> tuple[str, ...]:
+def _ties(result: FlipsetResult) -> Iterator[str]:
+    """Say how far the flipsets depend on which of several equally good matchings was taken."""
+    ties = result.tie_range
+    if ties is None and result.options["transport"] == "exact":
+        yield (
+            "Several matchings fit equally well. Too many people are interchangeable to say how much the "
+            "two directions depend on the choice. Their difference is the same in all."
+        )
+    if ties is not None and ties[1] - ties[0] >= 0.5:
+        yield (
+            f"Several matchings fit equally well. Depending on which, {math.floor(ties[0] + _NOBODY):,} to "
+            f"{math.ceil(ties[1] - _NOBODY):,} people {answer('positive')} while their match "
+            f"{match_answer('positive')}. The difference between the two directions is the same in all."
+        )
+
+
+def _stability(again: Stability) -> str:
     """Say how many people flip whoever else is in the data."""
-    if again is None:
-        return ()
     how = "half of each group at a time" if again.halves else "everyone, with other seeds"
     maps = "" if len(again.maps) < 2 else f", by {', '.join(again.maps)} in turn"
     flip = "flips" if _one(again.nearly_always) else "flip"
+    lies = []
+    for part in (again.positive, again.negative):
+        low, high = (percent(end, again.people) for end in (part.low, part.high))
+        lies.append(f"is {low}" if low == high else f"lies between {low} and {high}")
     return (
         f"Matched {again.repeats} more times ({how}{maps}), {out_of(again.nearly_always, again.people)} "
         f"people {flip} in at least 9 of 10 of their repeats. In nine repeats of ten, the share who "
-        f"{answer('positive')} while their match {match_answer('positive')} {_of_ten(again, 'positive')}; "
-        f"the reverse {_of_ten(again, 'negative')}.",
+        f"{answer('positive')} while their match {match_answer('positive')} {lies[0]}; the reverse {lies[1]}."
     )
-
-
-def _of_ten(again: Stability, name: Literal["positive", "negative"]) -> str:
-    part: Estimate = getattr(again, name)
-    low, high = (percent(end, again.people) for end in (part.low, part.high))
-    return f"is {low}" if low == high else f"lies between {low} and {high}"
-
-
-def unmatched_words(unmatched: Estimate | None, source: str, n: float) -> tuple[str, ...]:
-    """Say how many people have no counterpart."""
-    if unmatched is None or unmatched.value is None:
-        return ()
-    are = "is" if _one(unmatched.value * n) else "are"
-    return (
-        f"{count(unmatched.value * n)} of {so_many(n, source)} ({percent_interval(unmatched)}) {are} "
-        "left without a match and cannot flip. The difference of rates is of everyone.",
-    )
-
-
-def warnings_for(
-    judgement: FlipJudgment,
-    options: FlipsetOptions,
-    n: float,
-    source_decisions: np.ndarray,
-    target_decisions: np.ndarray,
-) -> tuple[str, ...]:
-    """Say what a reader could misread."""
-    found = []
-    both = np.concatenate([source_decisions, target_decisions])
-    if both.all() or not both.any():
-        found.append(
-            f"Everyone compared here {vocabulary().is_yes if both.all() else vocabulary().is_no}, so nobody "
-            "can flip. Check the cut-off."
-        )
-    if judgement.noise is not None and n > judgement.noise.n_source:
-        found.append(
-            f"Chance was measured on {judgement.noise.n_source:,} and "
-            f"{judgement.noise.n_target:,} people at a time. Among all {count(n)} it gives fewer flips "
-            "than shown here."
-        )
-    if judgement.noise is None and options.permutations == 0:
-        found.append("Chance was not measured, so there is no verdict.")
-    return tuple(found)
 
 
 def disagreement(result: FlipsetResult) -> str:

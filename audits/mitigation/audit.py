@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,12 +33,13 @@ from audits.mitigation.frontier import (
     group_attribute,
     subject_on,
 )
-from audits.mitigation.inference import judge_step, level_of_a_step
+from audits.mitigation.inference import judge_step
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import NOT_RUN, Headline, MitigationResult, Step
 from audits.mitigation.text import finding
 from audits.mitigation.treated import GroupKind, TreatedRuleSet, find_worst, group_kind
-from audits.models import Model, Subject
+from audits.models import Subject
+from audits.models.protocol import row_weights
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.stats import wilson
@@ -93,12 +94,13 @@ def mitigation(
     progress(0.0, "Finding the worst rule set on the training rows")
     before = subject_on(subject, subject.training, subject.model)
     groups = group_kind(subject, options)
-    group, held = find_worst(groups, before, options), _Holdout(subject, options, groups)
+    group = find_worst(groups, before, options)
     samples, labels, tried = draw_samples(before, groups, group, options, rng)
     amounts = amounts_of(options, round(subject.training.size), len(labels))
-    held.level = level_of_a_step(options.level, 1 + len(amounts))
-    models, steps = [subject.model], [held.step(subject.model, 0, group)]
+    level = options.level / (1 + len(amounts))  # one is chosen, so that all must hold together
+    judged = [subject_on(subject, subject.data, subject.model)]
     treated = [Candidate("as it was", 0.0, subject)]
+    steps = [_step(judged[0], groups, group, 0, options.level, level)]
     for place, added in enumerate(amounts):
         share = part(
             progress, 0.6 * (place + 0.2) / (len(amounts) + 1), 0.6 * (place + 1) / (len(amounts) + 1)
@@ -106,17 +108,15 @@ def mitigation(
         share(0.0, f"Training with {added:,} more {groups.noun}")
         augmented = augmented_by(subject.training, samples.iloc[:added], labels[:added])
         model, estimator = maker.retrained(augmented, share)
-        models.append(model)
-        steps.append(held.step(model, added, group))
+        judged.append(subject_on(subject, subject.data, model))
+        steps.append(_step(judged[-1], groups, group, added, options.level, level))
         if "retraining" in options.methods:
-            treated.append(
-                Candidate("retraining", float(added), subject_on(subject, subject.data, model), estimator)
-            )
+            treated.append(Candidate("retraining", float(added), judged[-1], estimator))
     chosen = chosen_step(steps)
     stated = sorted({0, chosen})
     for turn, place in enumerate(stated):
         share = part(progress, 0.6 + 0.4 * turn / len(stated), 0.6 + 0.4 * (turn + 1) / len(stated))
-        also = held.headlines(models[place], others or {}, share)
+        also = tuple(_headlines(judged[place], others or {}, share))
         steps[place] = dataclasses.replace(steps[place], also=also)
     result = _pack(subject, options, groups.noun, group, tuple(steps), chosen, tried)
     by = group_attribute(subject.data, options)
@@ -158,51 +158,41 @@ def _with_frontier(
 mitigation_audit = mitigation  # as the run that knows the other audits imports it
 
 
-class _Holdout:
-    """Held-out people, on whom every model is judged."""
-
-    def __init__(self, subject: Subject, options: MitigationOptions, groups: GroupKind) -> None:
-        self.subject, self.groups, self.own_level = subject, groups, options.level
-        self.level = options.level  # of a difference: corrected once the number of models is known
-
-    def step(self, model: Model, added: int, group: TreatedRuleSet) -> Step:
-        data, level = self.subject.data, self.own_level
-        judged = subject_on(self.subject, data, model)
-        attributes, cells = counted = self.groups.counted(judged)
-        inside = self.groups.members(group, counted)
-        total, good = cells.total, float(cells.favorable.sum())
-        n, favorable = float(cells.n[inside].sum()), float(cells.favorable[inside].sum())
-        rules, gaps = self.groups.compared(counted)
-        weights = np.ones(data.n) if data.weights is None else data.weights
-        right = float(weights[judged.decisions == data.y].sum())
-        return Step(
-            added=added,
-            difference=cautious_difference(favorable, n, good - favorable, total - n, level=self.level),
-            favorable_in=wilson(favorable, n, level=level),
-            favorable_out=wilson(good - favorable, total - n, level=level),
-            accuracy=wilson(right, total, level=level),
-            worst=rule_words(attributes, rules[:1])[0] if len(rules) else "",
-            worst_score=float(abs(gaps[0])) if len(gaps) else 0.0,
-            also=(),
-        )
-
-    def headlines(
-        self, model: Model, others: Mapping[str, Callable[[Subject], Any]], progress: Progress
-    ) -> tuple[Headline, ...]:
-        judged, found = subject_on(self.subject, self.subject.data, model), []
-        for place, (name, run) in enumerate(others.items()):
-            progress(place / len(others), f"Running {name.replace('_', ' ')} on the held-out people")
-            found.append(_headline(name, run, judged))
-        return tuple(found)
+def _step(
+    judged: Subject, groups: GroupKind, group: TreatedRuleSet, added: int, level: float, together: float
+) -> Step:
+    """Judge a model on the held-out people; `together` is the level at which all models' differences hold."""
+    data = judged.data
+    attributes, cells = counted = groups.counted(judged)
+    inside = groups.members(group, counted)
+    total, good = cells.total, float(cells.favorable.sum())
+    n, favorable = float(cells.n[inside].sum()), float(cells.favorable[inside].sum())
+    rules, gaps = groups.compared(counted)
+    right = float(row_weights(data)[judged.decisions == data.y].sum())
+    return Step(
+        added=added,
+        difference=cautious_difference(favorable, n, good - favorable, total - n, level=together),
+        favorable_in=wilson(favorable, n, level=level),
+        favorable_out=wilson(good - favorable, total - n, level=level),
+        accuracy=wilson(right, total, level=level),
+        worst=rule_words(attributes, rules[:1])[0] if len(rules) else "",
+        worst_score=float(abs(gaps[0])) if len(gaps) else 0.0,
+        also=(),
+    )
 
 
-def _headline(name: str, run: Callable[[Subject], Any], subject: Subject) -> Headline:
-    """What another audit finds, or why it cannot be run on these people."""
-    try:
-        result = run(subject)
-    except InputError as error:
-        return Headline(name, NOT_RUN, str(error))
-    return Headline(name, result.verdict, result.finding)
+def _headlines(
+    judged: Subject, others: Mapping[str, Callable[[Subject], Any]], progress: Progress
+) -> Iterator[Headline]:
+    """Yield what other audits find, or why they cannot be run on these people."""
+    for place, (name, run) in enumerate(others.items()):
+        progress(place / len(others), f"Running {name.replace('_', ' ')} on the held-out people")
+        try:
+            result = run(judged)
+        except InputError as error:
+            yield Headline(name, NOT_RUN, str(error))
+        else:
+            yield Headline(name, result.verdict, result.finding)
 
 
 def chosen_step(steps: Sequence[Step]) -> int:

@@ -55,6 +55,12 @@ class _Wrapper(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._place = int(np.flatnonzero(self.classes_ == wanted)[0])
         return (y == wanted).astype(int)
 
+    def _weight_argument(self) -> str:
+        name = weight_argument(self.estimator)
+        if name is None:
+            raise InputError("estimator", "takes no sample_weight in fit", type(self.estimator).__name__)
+        return name
+
     def _both(self, chance: np.ndarray) -> np.ndarray:
         """Return the probabilities of both classes, in their order."""
         sides = np.column_stack([1 - chance, chance])
@@ -128,12 +134,8 @@ class GroupThresholds(_Wrapper):
             return _groups_of(X, self.column, None)
         from audits.data.preprocessing.groups import cut
 
-        return (
-            cut(pd.Series(np.asarray(X[self.column])), self.bins)
-            .astype(object)
-            .fillna("missing")
-            .to_numpy(str)
-        )
+        found = cut(pd.Series(np.asarray(X[self.column])), self.bins)
+        return found.astype(object).fillna("missing").to_numpy(str)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class, (n, 2); a group that was not seen has the threshold 0.5."""
@@ -178,9 +180,7 @@ class ReweighedEstimator(_Wrapper):
         InputError
             If the estimator takes none.
         """
-        label, name = self._encoded(X, y), weight_argument(self.estimator)
-        if name is None:
-            raise InputError("estimator", "takes no sample_weight in fit", type(self.estimator).__name__)
+        label, name = self._encoded(X, y), self._weight_argument()
         weights = reweighing_weights(label, _groups_of(X, self.column, sensitive_features)) ** self.share
         self.estimator_ = clone(self.estimator).fit(self._own(X), np.asarray(y), **{name: weights})
         return self
@@ -236,9 +236,7 @@ class ReducedMixture(_Wrapper):
             TruePositiveRateParity,
         )
 
-        label, name = self._encoded(X, y), weight_argument(self.estimator)
-        if name is None:
-            raise InputError("estimator", "takes no sample_weight in fit", type(self.estimator).__name__)
+        label, name = self._encoded(X, y), self._weight_argument()
         kinds = {"selection_rate": DemographicParity, "true_positive_rate": TruePositiveRateParity}
         search = ExponentiatedGradient(
             clone(self.estimator),

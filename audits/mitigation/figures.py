@@ -40,36 +40,27 @@ def amounts(result: MitigationResult) -> go.Figure:
     added = [step.added for step in result.steps]
     gaps = [100 * (step.difference.value or 0.0) for step in result.steps]
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.12, row_heights=[0.6, 0.4])
-    figure.add_trace(
-        go.Scatter(
-            x=added,
-            y=gaps,
-            mode="lines+markers",
-            name="the group",
-            cliponaxis=False,
-            line={"color": INK},
-            error_y=reaching([step.difference for step in result.steps], 100.0, color=None, thickness=None),
-            hovertemplate="%{x:,} samples: %{y:.1f} points<extra></extra>",
+    intervals = reaching([step.difference for step in result.steps], 100.0, color=None, thickness=None)
+    for name, values, row, look in (
+        (
+            "the group",
+            gaps,
+            1,
+            {"error_y": intervals, "hovertemplate": "%{x:,} samples: %{y:.1f} points<extra></extra>"},
         ),
-        row=1,
-        col=1,
-    )
-    for words, values, dash, row in (
-        ("largest of all", [100 * step.worst_score for step in result.steps], "dash", 1),
-        ("accuracy", [100 * (step.accuracy.value or 0.0) for step in result.steps], "solid", 2),
+        ("largest of all", [100 * step.worst_score for step in result.steps], 1, {"line_dash": "dash"}),
+        ("accuracy", [100 * (step.accuracy.value or 0.0) for step in result.steps], 2, {"showlegend": False}),
     ):
-        figure.add_trace(
-            go.Scatter(
-                x=added,
-                y=values,
-                mode="lines+markers",
-                name=words,
-                showlegend=row == 1,
-                cliponaxis=False,
-                line={"color": INK, "dash": dash},
-            ),
+        figure.add_scatter(
+            x=added,
+            y=values,
+            mode="lines+markers",
+            name=name,
+            cliponaxis=False,
+            line_color=INK,
             row=row,
             col=1,
+            **look,
         )
     figure.update_xaxes(rangemode="tozero")
     figure.update_xaxes(title="samples added to the training rows", row=2)
@@ -89,33 +80,29 @@ def frontier(result: MitigationResult) -> go.Figure:
     order = sorted(
         (each for each in result.frontier if each.efficient), key=lambda each: each.accuracy.value or 0.0
     )
-    figure.add_trace(
-        go.Scatter(
-            x=[100 * (each.accuracy.value or 0.0) for each in order],
-            y=[100 * (each.gap.value or 0.0) for each in order],
-            mode="lines",
-            line={"color": CONTEXT, "width": 1.5},
-            hoverinfo="skip",
-            showlegend=False,
-        )
+    figure.add_scatter(
+        x=[100 * (each.accuracy.value or 0.0) for each in order],
+        y=[100 * (each.gap.value or 0.0) for each in order],
+        mode="lines",
+        line={"color": CONTEXT, "width": 1.5},
+        hoverinfo="skip",
+        showlegend=False,
     )
     best = result.frontier[result.best].name
     for method, symbol in SYMBOLS.items():
         points = [each for each in result.frontier if each.method == method and each.gap.value is not None]
         if points:
             colors = [FOCUS if each.name == best else INK for each in points]
-            figure.add_trace(
-                go.Scatter(
-                    x=[100 * (each.accuracy.value or 0.0) for each in points],
-                    y=[100 * (each.gap.value or 0.0) for each in points],
-                    mode="markers",
-                    name=METHODS[method],
-                    marker={"color": colors, "size": 10, "symbol": symbol},
-                    error_x=reaching([each.accuracy for each in points], 100.0, thickness=1),
-                    error_y=reaching([each.gap for each in points], 100.0, thickness=1),
-                    customdata=[each.name for each in points],
-                    hovertemplate="%{customdata}: %{x:.1f}% correct, gap %{y:.1f} points<extra></extra>",
-                )
+            figure.add_scatter(
+                x=[100 * (each.accuracy.value or 0.0) for each in points],
+                y=[100 * (each.gap.value or 0.0) for each in points],
+                mode="markers",
+                name=METHODS[method],
+                marker={"color": colors, "size": 10, "symbol": symbol},
+                error_x=reaching([each.accuracy for each in points], 100.0, thickness=1),
+                error_y=reaching([each.gap for each in points], 100.0, thickness=1),
+                customdata=[each.name for each in points],
+                hovertemplate="%{customdata}: %{x:.1f}% correct, gap %{y:.1f} points<extra></extra>",
             )
     figure.update_xaxes(title="correct decisions (%)")
     figure.update_yaxes(title="gap (points)", rangemode="tozero")

@@ -11,19 +11,17 @@ from audits.stats import INSUFFICIENT, Judgment, judge, limit_of
 from audits.stats.intervals import cautious_difference, cautious_p
 from audits.stats.power import times_to_settle
 
-__all__ = ["judge_step", "level_of_a_step"]
-
-
-def level_of_a_step(level: float, steps: int) -> float:
-    """Error rate of one step's interval: the step stated was chosen among all, so all must hold together."""
-    return level / steps
+__all__ = ["judge_step"]
 
 
 def judge_step(
     steps: Sequence[Step], chosen: int, *, level: float, material: float, material_on: str = "either"
 ) -> Judgment:
-    """Judge the difference of the step chosen; `people_needed` is of everyone held out."""
-    step, own = steps[chosen], level_of_a_step(level, len(steps))
+    """Judge the difference of the step chosen; `people_needed` is of everyone held out.
+
+    The step was chosen among all, so that the intervals of all share the `level`.
+    """
+    step, own = steps[chosen], level / len(steps)
     gap, inside, outside = step.difference, step.favorable_in, step.favorable_out
     reason = "" if gap.value is not None else "nobody held out is in the group, or nobody is outside it"
     a, n, b, m = (inside.value or 0.0) * inside.n, inside.n, (outside.value or 0.0) * outside.n, outside.n

@@ -6,7 +6,6 @@ Tables and texts differ in who is in a group and in how a new sample is made; th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -59,26 +58,6 @@ class TreatedRuleSet:
     inside: np.ndarray
 
 
-class GroupKind(Protocol):
-    """Rule sets of a subject: of its people, or of its texts."""
-
-    noun: str
-
-    def counted(self, subject: Subject) -> Counted:
-        """Count decisions per cell."""
-
-    def compared(self, counted: Counted) -> tuple[np.ndarray, np.ndarray]:
-        """Return rule sets (S, m) and their differences (S,), largest first."""
-
-    def members(self, group: TreatedRuleSet, counted: Counted) -> np.ndarray:
-        """Return which cells belong to the group, bool (C,)."""
-
-    def draw(
-        self, subject: Subject, group: TreatedRuleSet, wanted: int, rng: np.random.Generator
-    ) -> tuple[pd.DataFrame, np.ndarray]:
-        """Return new samples of the group, (wanted, columns), and the rows they were made from."""
-
-
 def group_kind(subject: Subject, options: MitigationOptions) -> GroupKind:
     """Return how groups are made: a model of words is treated for terms, any other for attributes.
 
@@ -116,17 +95,15 @@ def find_worst(groups: GroupKind, subject: Subject, options: MitigationOptions) 
             options.support,
             _would_do(groups, counted),
         )
-    admitted = {
-        item.name: tuple(np.array(item.levels, dtype=object)[item.rules[rule]])
-        for item, rule in zip(attributes, rules[0], strict=True)
-        if rule >= 0
-    }
     inside = memberships(cells, attributes, rules[:1])[0][cells.row_cell]
     words = rule_words(attributes, rules[:1])[0]
+    used = [(item, rule) for item, rule in zip(attributes, rules[0], strict=True) if rule >= 0]
+    admitted = {
+        item.name: tuple(np.array(item.levels, dtype=object)[item.rules[rule]]) for item, rule in used
+    }
     told = [
         {"attribute": item.name, "words": item.words[rule], "values": admitted[item.name]}
-        for item, rule in zip(attributes, rules[0], strict=True)
-        if rule >= 0
+        for item, rule in used
     ]
     direction = "advantaged" if gaps[0] > 0 else "harmed"
     return TreatedRuleSet(rules[:1], admitted, words, group_of(told), direction, inside)
@@ -276,3 +253,7 @@ class TextGroups:
         held = frame[self.column].fillna("").astype(str)
         texts = [self.vocabulary.exchanged(text, chosen) for text in held]
         return with_columns(frame, {self.column: pd.Series(texts, index=frame.index, dtype="str")}), rows
+
+
+GroupKind = TableGroups | TextGroups
+"""Rule sets of a subject: of its people, or of its texts."""

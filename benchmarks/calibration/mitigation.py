@@ -16,7 +16,7 @@ from scipy.special import ndtri
 
 from audits.mitigation.audit import chosen_step
 from audits.mitigation.frontier import Candidate, frontier_of
-from audits.mitigation.inference import judge_step, level_of_a_step
+from audits.mitigation.inference import judge_step
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import Step
 from audits.stats import EVIDENCE, wilson
@@ -29,7 +29,7 @@ _MODELS = 4
 def _step(decided: np.ndarray, member: np.ndarray, label: np.ndarray, added: int) -> Step:
     n, total = float(member.sum()), float(len(member))
     favorable, good = float(decided[member].sum()), float(decided.sum())
-    level = level_of_a_step(LEVEL, _MODELS)
+    level = LEVEL / _MODELS
     return Step(
         added=added,
         difference=cautious_difference(favorable, n, good - favorable, total - n, level=level),

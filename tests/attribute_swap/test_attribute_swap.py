@@ -119,16 +119,7 @@ def test_by_hand() -> None:
     assert result.verdict == "insufficient evidence", "two of four women are no evidence about others"
     assert result.judged.badge == "cannot tell yet"
     again = result.people
-    assert again["decision_after"].sort_index().tolist() == [
-        True,
-        True,
-        True,
-        False,
-        True,
-        False,
-        False,
-        False,
-    ]
+    assert again["decision_after"].sort_index().tolist() == [*[True] * 3, False, True, *[False] * 3]
     assert again["to"].sort_index().tolist() == list("mmmmffff")
 
 

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from audits.barycenter import BarycenterOptions, barycenter, figures
-from audits.barycenter.barycenters import group_of, least_spread, meet
+from audits.barycenter.barycenters import least_spread, meet
 from audits.barycenter.people import compare
 from audits.data import DataSpec, build_data
 from audits.data.digests import plain_digest
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.flipset import FlipsetOptions, flipset
+from audits.flipset.counterparts.matching import Group
 from audits.models import make_subject, model_spec
 from audits.progress import silent
 from audits.runs.plans.power import _groups
@@ -48,6 +49,10 @@ def crowd(n: int, seed: int, *, shift: float = 0.0, lower: float = 0.0, groups: 
     decided = rng.random(n) < np.where(last, 1 - lower, 1.0) / (1 + np.exp(-1.5 * x[:, 0]))
     frame = pd.DataFrame({"x": x[:, 0], "z": x[:, 1], "group": np.array(list(groups))[group]})
     return frame.assign(decision=decided.astype(int))
+
+
+def side_of(points: np.ndarray) -> Group:
+    return Group.build(np.arange(len(points)), points, np.ones(len(points)))
 
 
 @settings(max_examples=12)
@@ -99,7 +104,7 @@ def test_two_groups_are_a_flipset(seed, n, m, alike, cost):
 def test_on_a_line_quantiles_are_averaged(groups):
     """In one dimension the barycenter's quantile function is the mean of the groups' (closed form)."""
     shares = np.arange(1, len(groups) + 1) / sum(range(1, len(groups) + 1))
-    met = meet([group_of(np.array(g)[:, None], np.ones(len(g))) for g in groups], shares, rounds=3)
+    met = meet([side_of(np.array(g)[:, None]) for g in groups], shares, rounds=3)
     order = np.argsort(met.points[:, 0], kind="stable")
     ends = np.cumsum(met.mass[order])
     at = np.linspace(0.0031, 0.9971, 57)
@@ -120,7 +125,7 @@ def test_gaussians_meet_where_theory_says():
     """
     rng = np.random.default_rng(4)
     sd, mean = np.array([[1.0, 3.0], [2.0, 1.0], [3.0, 2.0]]), np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 6.0]])
-    groups = [group_of(rng.normal(size=(300, 2)) * sd[k] + mean[k], np.ones(300)) for k in range(3)]
+    groups = [side_of(rng.normal(size=(300, 2)) * sd[k] + mean[k]) for k in range(3)]
     shares = np.array([0.5, 0.3, 0.2])
     met = meet(groups, shares, rounds=2)
     middle = met.mass @ met.points

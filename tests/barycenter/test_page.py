@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace
-from tests.app.test_pages import carry_out
+from tests.app.test_pages import carry_out, open_options
 from tests.barycenter.test_barycenter import crowd
 from tests.flipset.test_page import open_tab
 
@@ -34,8 +34,9 @@ def test_all_groups_are_audited_from_the_page(space: Workspace) -> None:
         time.sleep(0.5)
         at.run()
     assert at.multiselect(key="all-by").value == ["group"]  # the attribute with more than two values
-    at.number_input(key="all-permutations").set_value(39).run()
-    at.number_input(key="all-seconds").set_value(1.0).run()
+    open_options(at, "barycenter")
+    at.number_input(key="with-permutations").set_value(39).run()
+    at.number_input(key="with-seconds").set_value(1.0).run()
     run = carry_out(space, at)
     found = run.result().audits[0]
     assert at.container(key="finding").text[0].value == found.headline

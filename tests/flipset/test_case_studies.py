@@ -25,6 +25,10 @@ def test_lipton_in_both_directions_with_the_papers_model(hiring):
     backward = audited(hiring, source=MEN, target=WOMEN, permutations=0)
     assert (round(forward.positive.size), round(forward.negative.size)) == (157, 136)
     assert (round(backward.negative.size), round(backward.positive.size)) == (157, 136)
+    assert forward.certificate.cost == pytest.approx(4.860449, abs=5e-7)
+    for part, expected in ((forward.positive, (-0.3518, 1.9419)), (forward.negative, (-1.7308, 0.3458))):
+        found = {item.feature: item.standardized_difference for item in part.transparency}
+        assert (found["work_years"], found["hair_length"]) == pytest.approx(expected, abs=5e-5)
 
 
 def test_means_of_counterparts_are_caught(hiring):

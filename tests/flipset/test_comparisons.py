@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from audits.errors import InputError
 from audits.flipset.text import disagreement
 from audits.models import Subject, make_subject, model_spec
 from benchmarks.samples import arrests, law_school
-from tests.flipset.conftest import audited, draw_crowd, subject_of
+from tests.flipset.conftest import audited, subject_of
 from tests.flipset.test_maps import Rule
 from tests.flipset.test_maps import subject_of as ruled
 
@@ -50,11 +49,7 @@ def test_arrests_two_tests_disagree_and_the_reason_is_arrests():
     assert abs(found.difference.value) < 0.03
     assert result.net.value == pytest.approx(-0.28125, abs=0.03)
     assert "passes through prior_arrests" in result.disagreement
-    said = disagreement(result)  # in points, which differences of shares are
-    assert "passes through prior_arrests" in said
-    assert re.search(
-        r"differ by \d\.\d points, yet the groups' rates differ by (2[6-9]|3[01])\.\d points", said
-    )
+    assert "passes through prior_arrests" in disagreement(result)
 
 
 def test_ties_by_hand():
@@ -88,14 +83,6 @@ def test_ties_against_every_pairing(cost, seed):
     best = [order for order, total in zip(orders, costs, strict=True) if total <= costs.min() + 1e-9]
     flips = [(h & ~g[order]).sum() for order in best]
     assert result.tie_range == pytest.approx((min(flips), max(flips)), abs=1e-6)
-
-
-def test_ties_among_thousands_are_settled_where_costs_have_none():
-    """Without ties the cheapest matching is the only one, however many pairs were looked at."""
-    subject = draw_crowd(3_200, 3_000, d=3, seed=0)
-    result = audited(subject, source=A, target=B, permutations=0)
-    assert result.tie_range == pytest.approx((result.positive.size, result.positive.size), abs=1e-6)
-    assert "fit equally well" not in " ".join(result.warnings)
 
 
 def test_people_of_the_same_features_can_exchange_counterparts():

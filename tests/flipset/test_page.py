@@ -95,3 +95,39 @@ def test_weights_and_map_options_go_into_the_spec(space: Workspace) -> None:
     ask = submitted(at, space)
     assert ask["map"] == {"relaxation": "partial", "share": 0.7}
     assert ask["feature_weights"] == {"hair_length": 0.5}
+
+
+def test_strata_bars_and_pairs_lead_to_the_same_people(space):
+    at = opened(space, "hiring")
+    prepared(at)
+    at.selectbox(key="condition").select("(the true label)").run()
+    at.number_input(key="shuffles").set_value(0).run()
+    submitted(at, space)
+    run = jobs.executor().run(space.runs()[0]["id"])
+    assert run.wait(240)
+    at.run()
+    assert not at.exception
+    result = run.result().audits[0].result
+    assert at.selectbox(key="within").options == ["(everyone)", *result.within]
+    at.selectbox(key="within").select(result.within[0]).run()
+    part = at.selectbox(key="part").value
+    flipset, n = result.flipset(part, result.within[0])
+    feature = flipset.marginals[0]
+    label, everyone, inside = max(feature.bars, key=lambda bar: bar[2])
+    at.multiselect(key="features-shown").set_value([feature.feature]).run()
+    listed = at.selectbox(key="select-flipset-marginals")
+    listed.select(listed.options[[name for name, _, _ in feature.bars].index(label)]).run()
+    assert not at.exception
+    assert at.button(key="selection-chip").label.endswith(f": {everyone:,.0f} people ×")
+    headings = open_tab(at, "People")
+    assert any(heading.startswith(f"{inside:,.0f} of {everyone:,.0f} selected") for heading in headings)
+    people = next(frame.value for frame in at.dataframe if "flips" in frame.value.columns)
+    assert len(people) == everyone
+    at.button(key="selection-chip").click().run()
+    assert not [button for button in at.button if button.key == "selection-chip"]
+    people = next(frame.value for frame in at.dataframe if "flips" in frame.value.columns)
+    assert round(people["flips"].sum()) == round(flipset.size)
+    assert n < result.n_source
+    open_tab(at, "What sets them apart?")
+    at.segmented_control(key="ranking").set_value("sign").run()
+    assert not at.exception

@@ -39,9 +39,7 @@ def test_a_map_whose_counterparts_are_decided_otherwise_fails():
     check = next(check for check in result.validation.checks if check.value == gap)
     assert not check.passed
     assert check.serious
-    assert any(
-        "counterparts among people in “b” are decided favorably in" in warning for warning in result.warnings
-    )
+    assert any(check.trouble in warning for warning in result.warnings)
     good = audited(two_groups(400, 400), transport="linear", **QUICK)
     assert all(
         check.passed for check in good.validation.checks if "get the decision as often as" in check.check
@@ -70,7 +68,6 @@ def test_repeats_count_everyone_in_half_of_them(again):
     assert found.negative.value == pytest.approx(runs["negative"].mean())
     assert found.negative.low == pytest.approx(runs["negative"].quantile(0.05))
     assert runs["ks"].max() < 1e-9  # an exact coupling reaches the whole group
-    assert "Matched 30 more times" in " ".join(again.warnings)
     assert len(maps.repeats(again).data) == 3
 
 

@@ -10,8 +10,8 @@ from audits.data import DataSpec, FeatureSpace, build_data
 from audits.data.samples import admissions
 from audits.flipset import sections as exhibits
 from audits.flipset.figures import intervals as comparisons
-from audits.models import Subject, make_subject, model_spec
-from tests.flipset.conftest import audited
+from audits.models import Subject
+from tests.flipset.conftest import audited, subject_of
 from tests.flipset.test_maps import Rule
 from tests.flipset.worlds import drawn, subject
 
@@ -21,10 +21,8 @@ QUICK = {"source": A, "target": B, "permutations": 39, "bootstrap": 100}
 
 @pytest.fixture(scope="module")
 def blue_college():
-    spec = DataSpec(label="admitted", favorable=1, protected=("school",), features=("gpa",))
-    data = build_data(admissions.generate(), spec)
-    model = model_spec({"predictions": {"label": "admitted"}})
-    return audited(make_subject(data, model), source={"school": "A"}, target={"school": "B"})
+    people = admissions.generate().rename(columns={"admitted": "decision", "school": "group"})
+    return audited(subject_of(people, features=("gpa",)), source={"group": "A"}, target={"group": "B"})
 
 
 def test_admissions_by_lot_and_by_rank_differ_among_people_alike(blue_college):
@@ -88,8 +86,7 @@ def test_equalised_odds_go_the_same_way():
     frame["label"] = rng.integers(0, 2, 2 * n)
     lucky = (frame["group"] == "a") == (frame["label"] == 1)
     frame["decision"] = (rng.random(2 * n) < np.where(lucky, 0.8, 0.2)).astype(int)
-    data = build_data(frame, DataSpec(label="label", favorable=1, protected=("group",), features=("x",)))
-    people = make_subject(data, model_spec({"predictions": {"label": "decision"}}))
+    people = subject_of(frame, label="label", features=("x",))
     result = audited(people, condition_on="label", **QUICK)
     assert result.above_chance.net_p > 0.001  # over both labels the rates are alike
     assert result.verdict == "evidence of a difference"
@@ -105,8 +102,7 @@ def test_a_stratum_that_differs_while_the_whole_does_not_is_named():
     lean = np.select([frame["town"] == "T0", frame["town"] == "T1"], [0.4, -0.4], 0.0)
     rate = 0.5 + np.where(frame["group"] == "a", lean, 0.0)
     frame["decision"] = (rng.random(n) < rate).astype(int)
-    data = build_data(frame, DataSpec(label="decision", favorable=1, protected=("group",), features=("x",)))
-    people = make_subject(data, model_spec({"predictions": {"label": "decision"}}))
+    people = subject_of(frame, features=("x",))
     result = audited(people, condition_on="town", noise_people=200, **QUICK)
     assert "in 2 of 6" in result.finding
     table = result.strata_frame()
@@ -120,10 +116,7 @@ def _each_stratum_is_described_as_if_it_were_alone(result, frame):
     """The flipsets of one town are those of an audit of that town, its report corrected for six."""
     assert set(result.within[:2]) == {"T0", "T1"}
     town = frame[frame["town"] == "T0"].reset_index(drop=True)
-    data = build_data(town, DataSpec(label="decision", favorable=1, protected=("group",), features=("x",)))
-    alone = audited(
-        make_subject(data, model_spec({"predictions": {"label": "decision"}})), **QUICK | {"permutations": 0}
-    )
+    alone = audited(subject_of(town, features=("x",)), **QUICK | {"permutations": 0})
     told = next(item for item in result.strata if item.value == "T0")
     for part, ours in ((told.positive, alone.positive), (told.negative, alone.negative)):
         assert part.size == pytest.approx(ours.size)
@@ -183,8 +176,7 @@ def test_groups_that_are_not_compared_are_named():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=120), "group": ["a"] * 58 + ["b"] * 58 + ["c"] * 4})
     frame["decision"] = rng.integers(0, 2, 120)
-    data = build_data(frame, DataSpec(label="decision", favorable=1, protected=("group",), features=("x",)))
-    result = audited(make_subject(data, model_spec({"predictions": {"label": "decision"}})), **QUICK)
+    result = audited(subject_of(frame, features=("x",)), **QUICK)
     [left] = result.not_compared
     assert "3.3%" in left
     assert any(left in each for each in result.warnings)
@@ -197,19 +189,14 @@ def test_matches_are_called_similar_only_within_the_caliper():
         {"x": np.tile(x, 2), "debt": np.repeat([2.0, 0.0], 60), "group": ["a"] * 60 + ["b"] * 60}
     )
     frame["decision"] = (frame["group"] == "b").astype(int)
-    far = _predicted(frame)
+    ask = QUICK | {"permutations": 0}
+    far = audited(subject_of(frame), **ask)
     assert far.negative.within_caliper == 0.0
     assert far.negative.differs_in == ("debt",)
-    near = _predicted(frame.assign(debt=0.0))
+    near = audited(subject_of(frame.assign(debt=0.0)), **ask)
     assert near.negative.within_caliper == 1.0
     assert near.negative.similar
     assert near.caliper == 0.5
-
-
-def _predicted(frame):
-    spec = DataSpec(label="decision", favorable=1, protected=("group",), features=("x", "debt"))
-    model = model_spec({"predictions": {"label": "decision"}})
-    return audited(make_subject(build_data(frame, spec), model), **QUICK | {"permutations": 0})
 
 
 def test_counts_of_up_to_500_say_what_their_people_say():
@@ -222,19 +209,16 @@ def test_counts_of_up_to_500_say_what_their_people_say():
     )  # fmt: skip
     counts = np.array([500, 1, 40, 7, 90, 90, 33, 2, 5, 250, 60, 61, 11, 300, 80, 80])
     people = cells.loc[cells.index.repeat(counts)].reset_index(drop=True)
-    spec = DataSpec(label="decision", favorable=1, protected=("group",), features=("x", "z"))
-    model = model_spec({"predictions": {"label": "decision"}})
-    weighted = build_data(cells.assign(w=counts), DataSpec(
-        label="decision", favorable=1, protected=("group",), features=("x", "z"), weights="w"
-    ))  # fmt: skip
-    one = audited(make_subject(weighted, model), **QUICK | {"seconds": 1.0})
-    other = audited(make_subject(build_data(people, spec), model), **QUICK | {"seconds": 1.0})
+    weighted = subject_of(cells.assign(weight=counts), weights="weight")
+    one, other = (audited(each, **QUICK | {"seconds": 1.0}) for each in (weighted, subject_of(people)))
+    assert one.n_source == other.n_source
     assert one.positive.size == pytest.approx(other.positive.size)
+    assert one.positive.share.low == pytest.approx(other.positive.share.low, abs=1e-9)
     for mine, theirs in zip(one.levels, other.levels, strict=True):
         assert (mine.name, mine.n_source) == (theirs.name, theirs.n_source)
         assert mine.difference.low == pytest.approx(theirs.difference.low)
     assert one.above_chance.excess.value == pytest.approx(other.above_chance.excess.value, abs=0.02)
     assert one.verdict == other.verdict
-    few = audited(make_subject(weighted, model), max_people=200, **QUICK | {"permutations": 0})
+    few = audited(weighted, max_people=200, **QUICK | {"permutations": 0})
     assert (few.n_source, few.n_target) == (200, 200)
     assert few.source_rate.value == pytest.approx(one.source_rate.value, abs=0.006)

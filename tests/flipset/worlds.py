@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from audits.data import DataSpec, build_data
-from audits.models import Subject, make_subject, model_spec
+from audits.models import Subject
+from tests.flipset.conftest import subject_of
 
 __all__ = ["KINDS", "drawn", "subject"]
 
@@ -53,7 +53,4 @@ def subject(kind: str, n: int, d: int, seed: int) -> Subject:
     """The same as a subject whose model is a column of decisions."""
     x, source, decided = drawn(kind, n, d, np.random.default_rng(seed))
     frame = pd.DataFrame(x, columns=[f"x{k}" for k in range(d)])
-    features = tuple(frame.columns)
-    frame = frame.assign(group=np.where(source, "a", "b"), decision=decided.astype(int))
-    data = build_data(frame, DataSpec(label="decision", favorable=1, protected=("group",), features=features))
-    return make_subject(data, model_spec({"predictions": {"label": "decision"}}))
+    return subject_of(frame.assign(group=np.where(source, "a", "b"), decision=decided.astype(int)))

@@ -68,7 +68,7 @@ def conditional_test(
     level : float
         Of the interval, and of the test whose power is measured.
     """
-    n = float(sum(compared.sizes[part.source].sum() + compared.sizes[part.target].sum() for part in matched))
+    n = float(sum(part.source.people.sum() + part.target.people.sum() for part in matched))
     if one_rule(compared):
         return Conditional(Estimate(0.0, 0.0, 0.0, n, _ONE_RULE), None, None, n, _ONE_RULE)
     people = _ComparablePeople.draw(compared, matched, rng)
@@ -157,23 +157,19 @@ class _ComparablePeople:
     def draw(
         cls, compared: Comparison, matched: list[Matching], rng: np.random.Generator
     ) -> _ComparablePeople | None:
-        rows, source = [], []
-        for own, side in ((True, "source"), (False, "target")):
-            parts = [getattr(part, side) for part in matched]
-            totals = np.array([max(np.rint(compared.sizes[part].sum()), 1) for part in parts])
-            for part, wanted in zip(parts, apportion(totals, MAX_OVERLAP), strict=True):
-                drawn = part[draw_rows(compared.sizes[part], int(wanted), rng)]
-                rows.append(drawn)
-                source.append(np.full(len(drawn), own))
-        who, member = np.concatenate(rows), np.concatenate(source)
+        drawn = []
+        for own in (True, False):
+            groups = [part.source if own else part.target for part in matched]
+            totals = np.array([max(np.rint(group.people.sum()), 1) for group in groups])
+            for k, (group, wanted) in enumerate(zip(groups, apportion(totals, MAX_OVERLAP), strict=True)):
+                rows = group.rows[draw_rows(group.people, int(wanted), rng)]
+                drawn.append((rows, np.full(len(rows), own), np.full(len(rows), k)))
+        who, member, stratum = map(np.concatenate, zip(*drawn, strict=True))
         if min(member.sum(), (~member).sum()) < _MIN:
             return None
         x = compared.encoded.values[who]
         if len(matched) > 1:  # alike also means of one stratum
-            stratum = np.full(len(compared.sizes), -1)
-            for k, part in enumerate(matched):
-                stratum[part.source] = stratum[part.target] = k
-            x = np.hstack([x, 2.0 * np.eye(len(matched))[stratum[who]]])
+            x = np.hstack([x, 2.0 * np.eye(len(matched))[stratum]])
         spread = x.std(0)
         x = (x - x.mean(0))[:, spread > 1e-12]
         if not x.shape[1]:
@@ -214,14 +210,13 @@ class _ComparablePeople:
 
     def test_levels(self, levels: Mapping[str, np.ndarray], rng: np.random.Generator) -> np.ndarray:
         """P-value of each level's people being decided alike, corrected for all levels by their largest."""
+        if not levels:
+            return np.zeros(0)
         product = _left_over(self.bases, self.decisions.astype(float)) * self.member
-        which = [inside[self.rows].astype(float) for inside in levels.values()]
-        inside = product[:, None] * np.column_stack([np.zeros((len(product), 0)), *which])
+        inside = product[:, None] * np.column_stack([inside[self.rows] for inside in levels.values()])
         spread = np.sqrt((inside**2).sum(0))
         inside = np.divide(inside, spread, out=np.zeros_like(inside), where=spread > 0)
         seen = np.abs(inside.sum(0))
-        if not len(seen):
-            return seen
         largest = np.abs(rng.choice([-1.0, 1.0], (_TURNS, len(product))) @ inside).max(1)
         return np.array([p_value(float(each), largest) for each in seen])
 

@@ -11,12 +11,10 @@ from scipy import sparse
 from audits.data.preprocessing import counterfactuals as data_columns
 from audits.data.values import MISSING
 from audits.flipset.counterparts.generated import PeopleGenerator
-from audits.flipset.counterparts.matching import Counterparts, Flips, GeneratedPeople, Matching
+from audits.flipset.counterparts.matching import Counterparts, Flips, GeneratedPeople, Group, Matching
 from audits.flipset.counterparts.people import Comparison
 from audits.flipset.result import FlipsetPart, SameValue, ScoreChange
-from audits.models import Subject
 from audits.stats import Estimate, newcombe, weighted_sum, wilson
-from audits.transport.maps import mean_cost
 
 __all__ = [
     "agreement",
@@ -40,30 +38,25 @@ def same_values(compared: Comparison, flips: Flips) -> tuple[SameValue, ...]:
     Returns
     -------
     tuple of SameValue
-        Within each value the source's rate minus the target's, averaged over the source people whose value
-        occurs in the target group too; the largest difference first.
+        Of the features with a value that occurs in both groups: within each value the source's rate minus
+        the target's, averaged over the source people whose value occurs in the target group too; the largest
+        difference first.
     """
     frame, scaled = compared.raw, compared.encoded.scaled
     source, target, level = flips.source, flips.target, compared.options.level
     decisions, sizes = compared.decisions, compared.sizes
-    found: list[SameValue] = []
-    nowhere: list[SameValue] = []
+    found = []
     rows = np.concatenate([source, target])
     for feature in frame.columns:
         codes = _codes(frame[feature].iloc[rows], sizes[rows], scaled[feature])
         ours, theirs = codes[: len(source)], codes[len(source) :]
-        k = int(codes.max()) + 1
-        n, m = (np.bincount(code, sizes[who], k) for code, who in ((ours, source), (theirs, target)))
-        h, g = (
-            np.bincount(code, sizes[who] * decisions[who], k)
-            for code, who in ((ours, source), (theirs, target))
-        )
+        k, sides = int(codes.max()) + 1, ((ours, source), (theirs, target))
+        n, m = (np.bincount(code, sizes[who], k) for code, who in sides)
+        h, g = (np.bincount(code, sizes[who] * decisions[who], k) for code, who in sides)
         both = np.flatnonzero((n > 0) & (m > 0))
-        coverage = float(n[both].sum() / n.sum())
-        if len(both) == 0:
-            nothing = Estimate(None, None, None, 0.0, "no value occurs in both groups")
-            nowhere.append(SameValue(str(feature), nothing, coverage, 0))
+        if not len(both):
             continue
+        coverage = float(n[both].sum() / n.sum())
         parts = [newcombe(h[c], n[c], g[c], m[c], level=level) for c in both]
         difference = weighted_sum(parts, (n[both] / n[both].sum()).tolist())
         found.append(SameValue(str(feature), difference, coverage, len(both)))
@@ -127,40 +120,24 @@ def causal_match(
     Features without a column keep the person's own value; the attributes compared are the target group's.
     """
     data, encoded = inventor.subject.data, inventor.encoded
-    sizes = inventor.compared.sizes
     space, found = inventor.subject.space, []
     lives = data_columns.counterfactual_frame(data, columns)
     for part in matched:
-        frame = lives.iloc[part.source].reset_index(drop=True)
-        near = inventor.nearest(encoded.values[part.source], part.target)
+        frame = lives.iloc[part.source.rows].reset_index(drop=True)
+        near = inventor.nearest(encoded.values[part.source.rows], part.target.rows)
         for name in space.columns:
             if name not in encoded.columns:
                 frame[name] = data.frame[name].iloc[near].array
         points = space.encode(frame)[:, encoded.keep]
         scores = inventor.subject.favorable_score(frame)
         decided = inventor.subject.decide(scores, inventor.groups(frame, near)).astype(bool)
-        x, size = encoded.values[part.source], sizes[part.source]
+        rows, size = part.source.rows, part.source.people
+        alone = Group(rows, np.arange(len(rows)), size, encoded.values[rows], size)
         people = GeneratedPeople(frame[list(space.columns)], points, scores, decided)
-        own, alone = sparse.csr_array(sparse.eye_array(len(size))), np.ones(len(size))
-        cost = mean_cost(
-            x, points, cost=inventor.compared.options.cost, a=size, feature_weights=encoded.weights
-        )
-        found.append(
-            replace(
-                part,
-                source_atom=np.arange(len(size)),
-                x=x,
-                source_size=size,
-                there=Counterparts(points, own, alone, part.there.weights, people),
-                back=None,
-                cost=cost,
-                slack=None,
-                method="causal counterfactuals",
-                curves={},
-                composition=None,
-                coupling=None,
-            )
-        )
+        own = sparse.csr_array(sparse.eye_array(len(size)))
+        there = Counterparts(points, own, np.ones(len(size)), part.there.weights, people)
+        # nothing was matched, so that nothing is at a cost
+        found.append(Matching(part.value, alone, part.target, there, None, np.nan, None, "counterfactuals"))
     return found
 
 
@@ -185,17 +162,14 @@ def score_change(compared: Comparison, matched: list[Matching]) -> ScoreChange:
 
     Who is left without a counterpart is not counted.
     """
-    scores, sizes = compared.subject.scores, compared.sizes
+    scores = compared.subject.scores
     change, mass = [], []
     for part in matched:
-        h = scores[part.source]
-        if part.there.invented is not None:
-            change.append(part.there.invented.scores[part.source_atom] - h)
-            mass.append(sizes[part.source] * part.there.found[part.source_atom])
-            continue
-        gaps, shares = _real_changes(part, scores, sizes)
-        change.append(gaps)
-        mass.append(shares)
+        there, source = part.there.scored(part.target, scores), part.source
+        shares = part.there.shares[source.of].tocoo()
+        row, column = shares.coords
+        change.append(there[column] - scores[source.rows][row])
+        mass.append(source.people[row] * part.there.found[source.of][row] * shares.data)
     values, people = np.concatenate(change), np.concatenate(mass)
     total = float(people.sum())
     order = np.argsort(values, kind="stable")
@@ -220,42 +194,25 @@ def _bin_edges(values: np.ndarray) -> np.ndarray:
     return np.array([low - gap, high + gap])
 
 
-def _real_changes(part: Matching, scores: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Change from each source person to the mean of each atom among the counterparts, and its people."""
-    there = part.mean_by_target(scores[part.target], sizes[part.target])
-    shares = part.there.shares[part.source_atom].tocoo()
-    row, column = shares.coords
-    found = part.there.found[part.source_atom][row]
-    return there[column] - scores[part.source][row], sizes[part.source][row] * found * shares.data
-
-
 def class_changes(compared: Comparison, matched: list[Matching]) -> pd.DataFrame:
     """People by the class the model gives them (rows) and their counterparts (columns).
 
     A class is the arg-max of the model's probabilities. Empty for models of two classes or none: there the
     flipsets say it all.
     """
-    subject, sizes = compared.subject, compared.sizes
+    subject = compared.subject
     classes = subject.model.classes
     if classes is None or len(classes) < 3:
         return pd.DataFrame()
     best = np.asarray(subject.model.score(subject.data.frame)).argmax(1)
-    table = np.zeros((len(classes), len(classes)))
+    table, each = np.zeros((len(classes), len(classes))), np.eye(len(classes))
     for part in matched:
-        other = _class_shares(subject, part.there, part, best, sizes, len(classes))  # (L, c)
-        reached = (part.there.shares @ other)[part.source_atom]
-        people = sizes[part.source] * part.there.found[part.source_atom]
-        np.add.at(table, best[part.source], people[:, None] * reached)
+        if part.there.invented is not None:
+            other = each[np.asarray(subject.model.score(part.there.invented.frame)).argmax(1)]
+        else:
+            other = np.column_stack([part.target.mean(own) for own in each[best].T])  # (L, c)
+        reached = (part.there.shares @ other)[part.source.of]
+        people = part.source.people * part.there.found[part.source.of]
+        np.add.at(table, best[part.source.rows], people[:, None] * reached)
     names = [str(name) for name in classes]
     return pd.DataFrame(table, index=pd.Index(names, name="class"), columns=[f"→ {name}" for name in names])
-
-
-def _class_shares(
-    subject: Subject, there: Counterparts, part: Matching, best: np.ndarray, sizes: np.ndarray, count: int
-) -> np.ndarray:
-    """Share (L, c) of each counterpart in each class."""
-    if there.invented is not None:
-        return np.eye(count)[np.asarray(subject.model.score(there.invented.frame)).argmax(1)]
-    shares = np.zeros((len(part.y), count))
-    np.add.at(shares, (part.target_atom, best[part.target]), sizes[part.target])
-    return shares / part.target_size[:, None]

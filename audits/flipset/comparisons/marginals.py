@@ -24,35 +24,20 @@ __all__ = ["bars_of", "joint_marginal", "marginals", "report", "similarity"]
 _MIN = 10  # people below which a bootstrap interval would pretend to know
 
 
-def _differences(links: list[FlipLinks], axis: ReportLine) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Per source atom: total difference in raw units, total sign, and the mass where both are known."""
-    total, sign, mass = [], [], []
+def _differences(links: list[FlipLinks], axis: ReportLine) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Per source atom the total difference in raw units, and the mass where known; people with more, less."""
+    total, mass, more, less = [], [], 0.0, 0.0
     for part in links:
         row, column = part.mass.coords
-        x, y = part.x, part.points
+        x, y, weight = part.x, part.points, part.mass.data
         gap = x[row, axis.index] - y[column, axis.index]
-        weight = part.mass.data
         if axis.missing is not None:
             unknown = (x[row, axis.missing] > 0) | (y[column, axis.missing] > 0)
             weight = np.where(unknown, 0.0, weight)
-        size = len(x)
-        total.append(np.bincount(row, weight * gap * axis.unit, size))
-        sign.append(np.bincount(row, weight * np.sign(gap), size))
-        mass.append(np.bincount(row, weight, size))
-    return np.concatenate(total), np.concatenate(sign), np.concatenate(mass)
-
-
-def _direction_mass(links: list[FlipLinks], axis: ReportLine, direction: int) -> float:
-    """People whose flips go to a counterpart with less (1) or more (-1) of the feature."""
-    found = 0.0
-    for part in links:
-        row, column = part.mass.coords
-        x, y = part.x, part.points
-        hit = np.sign(x[row, axis.index] - y[column, axis.index]) == direction
-        if axis.missing is not None:
-            hit &= (x[row, axis.missing] == 0) & (y[column, axis.missing] == 0)
-        found += float(part.mass.data[hit].sum())
-    return found
+        total.append(np.bincount(row, weight * gap * axis.unit, len(x)))
+        mass.append(np.bincount(row, weight, len(x)))
+        more, less = more + float(weight[gap > 0].sum()), less + float(weight[gap < 0].sum())
+    return np.concatenate(total), np.concatenate(mass), more, less
 
 
 def report(
@@ -73,14 +58,13 @@ def report(
     if size <= 0 or not axes:
         return ()
     columns = [_differences(links, axis) for axis in axes]
-    totals, masses = (np.column_stack([column[i] for column in columns]) for i in (0, 2))
+    totals, masses = (np.column_stack([column[i] for column in columns]) for i in (0, 1))
     people = np.concatenate([part.people for part in links])
     carrying = masses.any(1)
     known = masses.sum(0) > 0
     method = f"max-t bootstrap {percent_level(level)}, {draws} draws, given this matching"
-    low = high = np.full(len(axes), np.nan)
-    enough = size >= _MIN
-    if enough and known.any():
+    ends: dict[int, tuple[float, float]] = {}
+    if size >= _MIN and known.any():
         means = ratio_means(
             totals[np.ix_(carrying, known)],
             masses[np.ix_(carrying, known)],
@@ -89,26 +73,21 @@ def report(
             draws=draws,
             level=level,
         )
-        low, high = np.full((2, len(axes)), np.nan)
-        low[known], high[known] = means.low, means.high
+        pairs = zip(means.low.tolist(), means.high.tolist(), strict=True)
+        ends = dict(zip(np.flatnonzero(known).tolist(), pairs, strict=True))
     found = []
-    for k, axis in enumerate(axes):
+    for k, (axis, (_, _, more, less)) in enumerate(zip(axes, columns, strict=True)):
         mass = float(masses[:, k].sum())
-        if mass == 0:
-            nothing = Estimate(None, None, None, 0.0, "missing in every flip")
-            found.append(FeatureDifference(axis.name, axis.column, nothing, nothing, 0.0, axis.deviation))
-            continue
-        value = float(totals[:, k].sum() / mass)
-        difference = (
-            Estimate(value, float(low[k]), float(high[k]), mass, method)
-            if enough
-            else Estimate(value, None, None, mass, f"no interval below {_MIN} people")
-        )
-        signs = sign_balance(
-            _direction_mass(links, axis, 1), _direction_mass(links, axis, -1), mass, level=level / len(axes)
-        )
-        signs = replace(signs, method=f"{signs.method}, given this matching")
-        standardized = value / axis.deviation if axis.deviation > 0 else 0.0
+        nothing = Estimate(None, None, None, 0.0, "missing in every flip")
+        difference, signs, standardized = nothing, nothing, 0.0
+        if mass > 0:
+            value = float(totals[:, k].sum() / mass)
+            low, high = ends.get(k, (None, None))
+            how = method if k in ends else f"no interval below {_MIN} people"
+            difference = Estimate(value, low, high, mass, how)
+            signs = sign_balance(more, less, mass, level=level / len(axes))
+            signs = replace(signs, method=f"{signs.method}, given this matching")
+            standardized = value / axis.deviation if axis.deviation > 0 else 0.0
         found.append(
             FeatureDifference(axis.name, axis.column, difference, signs, standardized, axis.deviation)
         )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
 from audits.errors import InputError, RunFailed
-from audits.flipset.counterparts.matching import Counterparts, GeneratedPeople, Matching, Sides
+from audits.flipset.counterparts.matching import Counterparts, GeneratedPeople, Group, Matching, match
 from audits.flipset.counterparts.people import Comparison, EncodedFeatures
 from audits.flipset.options import map_options
 from audits.models import Subject
@@ -25,10 +26,9 @@ from audits.transport.maps import (
     TrainingPoint,
     UnbalancedMap,
     composition_error,
-    mean_cost,
 )
 
-__all__ = ["PeopleGenerator", "map_match"]
+__all__ = ["PeopleGenerator", "match_people"]
 
 _ROWS = 20_000  # scored at a time, so that progress is shown and a run can be cancelled
 _NEIGHBORS = 2000  # people of the other group among whom the nearest is looked for
@@ -97,21 +97,15 @@ class PeopleGenerator:
         pool : array of int (m,)
             Positions of the real people of the group that the points were mapped to.
         """
-        frames, values, scores, decisions = [], [], [], []
+        made = []
         for start in range(0, max(len(z), 1), _ROWS):
             progress(start / max(len(z), 1), f"Scoring counterparts: {start:,} of {len(z):,}")
             frame, encoded, near = self.admissible(z[start : start + _ROWS], pool)
             score = self.subject.favorable_score(frame)
-            frames.append(frame)
-            values.append(encoded)
-            scores.append(score)
-            decisions.append(self.subject.decide(score, self.groups(frame, near)))
-        return GeneratedPeople(
-            pd.concat(frames, ignore_index=True),
-            np.concatenate(values),
-            np.concatenate(scores),
-            np.concatenate(decisions).astype(bool),
-        )
+            decided = self.subject.decide(score, self.groups(frame, near)).astype(bool)
+            made.append((frame, encoded, score, decided))
+        frames, *arrays = zip(*made, strict=True)
+        return GeneratedPeople(pd.concat(frames, ignore_index=True), *map(np.concatenate, arrays))
 
     def nearest(self, z: np.ndarray, pool: np.ndarray) -> np.ndarray:
         """Position of the person of `pool` nearest to each point (k,), among at most 2,000 evenly spread."""
@@ -168,15 +162,15 @@ THERE, BACK = "source to target", "target to source"
 _NOBODY = "The unbalanced map leaves everyone without a counterpart: raise its price, or the share to match."
 
 
-def map_match(
+def match_people(
     compared: Comparison,
     value: str,
     source: np.ndarray,
     target: np.ndarray,
     rng: np.random.Generator,
-    progress: Progress,
+    progress: Progress = silent,
 ) -> Matching:
-    """Match the people at positions `source` with counterparts from a map fitted to them and `target`.
+    """Match the people at positions `source` with those at `target`, of one stratum: exactly, or by a map.
 
     Where the model decides on invented people, everyone's counterpart is where the map sends them; else the
     map's own coupling over real people is used, which the entropic and the unbalanced map have. The way
@@ -189,18 +183,18 @@ def map_match(
     RunFailed
         Training diverged.
     """
+    if compared.options.transport == "exact":
+        return match(compared, value, source, target, progress)
     inventor, details = PeopleGenerator(compared), map_options(compared.options)
     kind, reverse = compared.options.transport, compared.options.reverse
-    sides = Sides.build(compared, value, source, target)
-    x, y, source_size, target_size = sides.x, sides.y, sides.source_size, sides.target_size
+    ours, theirs = (Group.build(rows, compared.encoded.values, compared.sizes) for rows in (source, target))
     cost, weights = compared.options.cost, compared.encoded.weights
 
-    def fit(
-        name: str, one: np.ndarray, a: np.ndarray, two: np.ndarray, b: np.ndarray, report: Progress
-    ) -> Fitted:
+    def fit(name: str, one: Group, two: Group, report: Progress) -> Fitted:
         watch = _ReportedFit(report, _curve_name(name, value))
+        sizes: dict[str, Any] = {"a": one.size, "b": two.size, "feature_weights": weights}
         told = {"options": details, "watch": watch.point, "progress": watch.progress, "rng": rng}
-        fitted: Fitted = MAPS[kind].fit(one, two, a=a, b=b, feature_weights=weights, **told)
+        fitted: Fitted = MAPS[kind].fit(one.x, two.x, **sizes, **told)
         if fitted.diverged_at is not None:
             raise RunFailed(fitted.finding)
         return fitted
@@ -209,37 +203,32 @@ def map_match(
     if not real:
         inventor.check("flipset.transport", "invents counterparts")
     ends = (0.45, 0.9) if reverse and not real else (0.9, 0.9)
-    forward = fit(THERE, x, source_size, y, target_size, part(progress, 0.0, ends[0]))
-    composition = None
+    forward = fit(THERE, ours, theirs, part(progress, 0.0, ends[0]))
+    composition, back = None, None
     curves = {_curve_name(THERE, value): forward.history}
-    back: Counterparts | None
     if real and isinstance(forward, EntropicMap | UnbalancedMap):
-        name = inventor.subject.model.name
-        there, back = _coupling_counterparts(forward, x, y, source_size, target_size, name, cost, weights)
+        there, back = _coupling_counterparts(forward, ours, theirs, compared)
     else:
-        there = _generated_counterparts(
-            forward, x, target, y, target_size, inventor, part(progress, ends[1], 0.95)
-        )
-        back = None
+        there = _generated_counterparts(forward, ours, theirs, inventor, part(progress, ends[1], 0.95))
     if reverse and not real:
-        backward = fit(BACK, y, target_size, x, source_size, part(progress, *ends))
+        backward = fit(BACK, theirs, ours, part(progress, *ends))
         curves[_curve_name(BACK, value)] = backward.history
-        back = _generated_counterparts(
-            backward, y, source, x, source_size, inventor, part(progress, 0.95, 1.0)
-        )
+        back = _generated_counterparts(backward, theirs, ours, inventor, part(progress, 0.95, 1.0))
         composition = composition_error(
-            x,
+            ours.x,
             lambda _: there.points,
             lambda z: inventor.admissible(backward.transform(z), source)[1],
             cost=cost,
-            a=source_size,
+            a=ours.size,
             feature_weights=weights,
         )
     return Matching(
-        **vars(sides),
+        value,
+        ours,
+        theirs,
         there=there,
         back=back,
-        cost=_mean_cost(x, there, source_size, cost, weights),
+        cost=_mean_cost(ours, there, cost, weights),
         slack=None,
         method=f"{'GAN' if kind == 'gan' else kind} {'coupling' if real else 'map'}",
         curves=curves,
@@ -267,43 +256,33 @@ class _ReportedFit:
 
 
 def _generated_counterparts(
-    fitted: Fitted,
-    x: np.ndarray,
-    others: np.ndarray,
-    y: np.ndarray,
-    other_size: np.ndarray,
-    inventor: PeopleGenerator,
-    progress: Progress,
+    fitted: Fitted, side: Group, others: Group, inventor: PeopleGenerator, progress: Progress
 ) -> Counterparts:
-    """One invented person for each atom `x`; `others` are positions of the real people of the group."""
-    people = inventor.invent(fitted.transform(x), others, progress)
-    found, weights = np.ones(len(x)), other_size / other_size.sum()
+    """One invented person for each atom of `side`, among `others`."""
+    people = inventor.invent(fitted.transform(side.x), others.rows, progress)
+    found, weights = np.ones(len(side.x)), others.weights
     if isinstance(fitted, UnbalancedMap):
-        found = np.minimum(fitted.matched_share(x), 1.0)
-        mass = np.zeros(len(y))
+        found = np.minimum(fitted.matched_share(side.x), 1.0)
+        mass = np.zeros(len(others.x))
         mass[fitted.y_rows] = np.asarray(fitted.plan().sum(0)).ravel()
         if mass.sum() <= 0 or found.max() <= 0:
             raise RunFailed(_NOBODY)
         weights = mass / mass.sum()
-    return Counterparts(people.values, sparse.csr_array(sparse.eye_array(len(x))), found, weights, people)
+    return Counterparts(
+        people.values, sparse.csr_array(sparse.eye_array(len(side.x))), found, weights, people
+    )
 
 
 def _coupling_counterparts(
-    fitted: EntropicMap | UnbalancedMap,
-    x: np.ndarray,
-    y: np.ndarray,
-    a: np.ndarray,
-    b: np.ndarray,
-    model: str,
-    cost: Cost,
-    weights: np.ndarray,
+    fitted: EntropicMap | UnbalancedMap, ours: Group, theirs: Group, compared: Comparison
 ) -> tuple[Counterparts, Counterparts]:
     """The coupling between real people, read both ways."""
-    rows, columns = fitted.x_rows, fitted.y_rows
-    if len(rows) < len(x) or len(columns) < len(y):
+    rows, columns = fitted.x_rows, fitted.potentials.y_rows
+    if len(rows) < len(ours.x) or len(columns) < len(theirs.x):
         raise InputError(
             "flipset.map.max_people",
-            f"must be at least {max(len(x), len(y)):,}, because the {model} decides only about real people",
+            f"must be at least {max(len(ours.x), len(theirs.x)):,}, because the "
+            f"{compared.subject.model.name} decides only about real people",
             fitted.options.max_people,
             "raise it, set flipset.max_people, or choose exact",
         )
@@ -311,34 +290,29 @@ def _coupling_counterparts(
     if plan.sum() <= 0:
         raise RunFailed(_NOBODY)
 
-    def read(mass: sparse.csr_array, size: np.ndarray, other: np.ndarray, points: np.ndarray) -> Counterparts:
+    def read(mass: sparse.csr_array, side: Group, others: Group) -> Counterparts:
         total = np.asarray(mass.sum(1)).ravel()
         lost = np.flatnonzero(total <= 0)
         if len(lost):  # too dear to match with anyone: the nearest person stands in, and counts for nothing
-            own, near = (x, y) if points is y else (y, x)
-            place = pairwise_cost(own[lost], near, cost, weights).argmin(1)
-            mass = sparse.csr_array(
-                mass + sparse.coo_array((np.ones(len(lost)), (lost, place)), shape=mass.shape)
-            )
+            gaps = pairwise_cost(side.x[lost], others.x, compared.options.cost, compared.encoded.weights)
+            one = sparse.coo_array((np.ones(len(lost)), (lost, gaps.argmin(1))), shape=mass.shape)
+            mass = sparse.csr_array(mass + one)
         shares = sparse.csr_array(sparse.diags_array(1.0 / np.asarray(mass.sum(1)).ravel()) @ mass)
         if isinstance(fitted, EntropicMap):  # everyone is matched, within the tolerance of its iterations
-            return Counterparts(points, shares, np.ones(len(total)), other / other.sum())
+            return Counterparts(others.x, shares, np.ones(len(total)), others.weights)
         arrived = total @ shares
-        found = np.minimum(total / (size / size.sum()), 1.0)
-        return Counterparts(points, shares, found, arrived / arrived.sum())
+        found = np.minimum(total / side.weights, 1.0)
+        return Counterparts(others.x, shares, found, arrived / arrived.sum())
 
-    return read(plan, a, b, y), read(sparse.csr_array(plan.T), b, a, x)
+    return read(plan, ours, theirs), read(sparse.csr_array(plan.T), theirs, ours)
 
 
-def _mean_cost(
-    x: np.ndarray, there: Counterparts, size: np.ndarray, cost: Cost, weights: np.ndarray
-) -> float:
+def _mean_cost(side: Group, there: Counterparts, cost: Cost, weights: np.ndarray) -> float:
     """Mean cost between people and counterparts, of those who have one."""
-    people = size * there.found
+    people = side.size * there.found
     if people.sum() == 0:
         return 0.0
-    if there.invented is not None:
-        return mean_cost(x, there.points, cost=cost, a=people, feature_weights=weights)
-    row, column = sparse.coo_array(there.shares).coords
-    gaps = paired_cost(x[row], there.points[column], cost, weights)
-    return float(people[row] / people.sum() @ (sparse.coo_array(there.shares).data * gaps))
+    shares = sparse.coo_array(there.shares)
+    row, column = shares.coords
+    gaps = paired_cost(side.x[row], there.points[column], cost, weights)
+    return float(people[row] / people.sum() @ (shares.data * gaps))

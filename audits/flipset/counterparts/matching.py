@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,8 +21,9 @@ __all__ = [
     "FlipLinks",
     "Flips",
     "GeneratedPeople",
+    "Group",
     "Matching",
-    "Sides",
+    "clean",
     "count_flips",
     "match",
 ]
@@ -39,44 +40,49 @@ class GeneratedPeople:
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
-    """One stratum's source and target people, and their atoms: people equal in every feature.
+class Group:
+    """People of one group, and their atoms: people equal in every feature.
 
     Attributes
     ----------
-    source, target : array of int
-        Positions of the stratum's people in the audited data.
-    source_atom, target_atom : array of int
-        Atom of each of them, into the rows of `x` and `y`.
-    x, y : arrays (K, d), (L, d)
+    rows : array of int (n,)
+        Where they are among all people.
+    of : array of int (n,)
+        Atom of each of them.
+    people : array (n,)
+        People each row stands for.
+    x : array (K, d)
         Encoded features of the atoms.
-    source_size, target_size : arrays (K,), (L,)
+    size : array (K,)
         People in each atom.
     """
 
-    value: str
-    source: np.ndarray
-    target: np.ndarray
-    source_atom: np.ndarray
-    target_atom: np.ndarray
+    rows: np.ndarray
+    of: np.ndarray
+    people: np.ndarray
     x: np.ndarray
-    y: np.ndarray
-    source_size: np.ndarray
-    target_size: np.ndarray
+    size: np.ndarray
 
     @classmethod
-    def build(cls, compared: Comparison, value: str, source: np.ndarray, target: np.ndarray) -> Sides:
-        """Merge people with the same features on either side."""
-        values, sizes = compared.encoded.values, compared.sizes
-        (x, source_atom), (y, target_atom) = atoms(values[source]), atoms(values[target])
-        source_size = np.bincount(source_atom, sizes[source], len(x))
-        target_size = np.bincount(target_atom, sizes[target], len(y))
-        return Sides(value, source, target, source_atom, target_atom, x, y, source_size, target_size)
+    def build(cls, rows: np.ndarray, points: np.ndarray, people: np.ndarray) -> Group:
+        """Merge the people at `rows` who have the same features among all `points` (n, d)."""
+        people = people[rows]
+        merged = Atoms.merge(points[rows], people)
+        return cls(rows, merged.of, people, points[rows[merged.first]], merged.weights)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Share of the people in each atom, (K,)."""
+        return np.asarray(self.size / self.size.sum())
+
+    def mean(self, values: np.ndarray) -> np.ndarray:
+        """Mean of each atom (K,) of one value for each of all people."""
+        return np.bincount(self.of, self.people * values[self.rows], len(self.x)) / self.size
 
 
 @dataclass(frozen=True, eq=False)
-class Matching(Sides):
-    """One stratum's source and target atoms and their counterparts; attributes of `Sides`, and:
+class Matching:
+    """One stratum's people of both groups and their counterparts.
 
     Attributes
     ----------
@@ -95,6 +101,9 @@ class Matching(Sides):
         The exact coupling with its dual values.
     """
 
+    value: str
+    source: Group
+    target: Group
     there: Counterparts
     back: Counterparts | None
     cost: float
@@ -103,14 +112,6 @@ class Matching(Sides):
     curves: dict[str, tuple[TrainingPoint, ...]] = field(default_factory=dict)
     composition: float | None = None
     coupling: Coupling | None = None
-
-    def mean_by_source(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Weighted mean per source atom (K,) of one value per source person."""
-        return np.bincount(self.source_atom, weights * values, len(self.x)) / self.source_size
-
-    def mean_by_target(self, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Weighted mean per target atom (L,) of one value per target person."""
-        return np.bincount(self.target_atom, weights * values, len(self.y)) / self.target_size
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,11 +139,13 @@ class Counterparts:
     weights: np.ndarray
     invented: GeneratedPeople | None = None
 
+    def favored(self, side: Group, decisions: np.ndarray) -> np.ndarray:
+        """Share (L,) of each counterpart decided favorably; a real one may be several of `side`."""
+        return side.mean(decisions) if self.invented is None else self.invented.decisions.astype(float)
 
-def atoms(encoded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct rows of `encoded` (n, d), in an order of their own, and each row's index among them."""
-    merged = Atoms.merge(encoded, np.ones(len(encoded)))
-    return encoded[merged.first], merged.of
+    def scored(self, side: Group, scores: np.ndarray) -> np.ndarray:
+        """Score (L,) of each counterpart; of real ones their mean."""
+        return side.mean(scores) if self.invented is None else self.invented.scores
 
 
 def draw_rows(sizes: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -159,23 +162,24 @@ def match(
     compared: Comparison, value: str, source: np.ndarray, target: np.ndarray, progress: Progress
 ) -> Matching:
     """Match the people at positions `source` with those at `target`, of one stratum, at least total cost."""
-    sides = Sides.build(compared, value, source, target)
-    a, b = sides.source_size, sides.target_size
+    ours, theirs = (Group.build(rows, compared.encoded.values, compared.sizes) for rows in (source, target))
     coupling = exact_coupling(
-        sides.x,
-        sides.y,
+        ours.x,
+        theirs.x,
         cost=compared.options.cost,
-        a=a,
-        b=b,
+        a=ours.size,
+        b=theirs.size,
         feature_weights=compared.encoded.weights,
         progress=progress,
     )
     plan = coupling.plan
     back = sparse.csr_array(sparse.diags_array(1.0 / plan.sum(0)) @ plan.T)
     return Matching(
-        **vars(sides),
-        there=Counterparts(sides.y, coupling.shares(), np.ones(len(a)), b / b.sum()),
-        back=Counterparts(sides.x, back, np.ones(len(b)), a / a.sum()),
+        value,
+        ours,
+        theirs,
+        there=Counterparts(theirs.x, coupling.shares(), np.ones(len(ours.x)), theirs.weights),
+        back=Counterparts(ours.x, back, np.ones(len(theirs.x)), ours.weights),
         cost=coupling.cost,
         slack=coupling.slack,
         method=coupling.method,
@@ -201,6 +205,8 @@ class Flips:
     ----------
     source, target : arrays of int (n,), (m,)
         Positions in the audited data.
+    strata : list of slice
+        Where the source people of each stratum lie.
     positive, negative : arrays (n,)
         Share of the person's counterparts towards whom the decision flips that way.
     reach : array (n,)
@@ -215,6 +221,7 @@ class Flips:
 
     source: np.ndarray
     target: np.ndarray
+    strata: list[slice]
     positive: np.ndarray
     negative: np.ndarray
     reach: np.ndarray
@@ -227,29 +234,30 @@ class Flips:
 
 def count_flips(compared: Comparison, matched: list[Matching]) -> Flips:
     """Count flips both ways from the couplings of all strata."""
-    decisions, sizes = compared.decisions, compared.sizes
+    decisions = compared.decisions
     there: list[tuple[np.ndarray, ...]] = []
     back: list[tuple[np.ndarray, ...]] = []
     positive_links, negative_links = [], []
     for part in matched:
-        own = part.mean_by_source(decisions[part.source], sizes[part.source])  # (K,)
-        other = _favorable_share(part.there, part.mean_by_target, decisions[part.target], sizes[part.target])
-        there.append(_shares(part.there, other, part.source_atom, decisions[part.source]))
-        people = part.source_size * part.there.found
+        own, other = part.source.mean(decisions), part.there.favored(part.target, decisions)
+        there.append(_shares(part.there, other, part.source, decisions))
+        people = part.source.size * part.there.found
         positive_links.append(_links(part, own * people, 1 - other))
         negative_links.append(_links(part, people - own * people, other))
         if part.back is not None:
-            own = _favorable_share(part.back, part.mean_by_source, decisions[part.source], sizes[part.source])
-            back.append(_shares(part.back, own, part.target_atom, decisions[part.target]))
+            reached = part.back.favored(part.source, decisions)
+            back.append(_shares(part.back, reached, part.target, decisions))
     source, target = (
-        np.concatenate([getattr(part, side) for part in matched]) for side in ("source", "target")
+        np.concatenate([getattr(part, side).rows for part in matched]) for side in ("source", "target")
     )
+    ends = np.cumsum([0, *(len(part.source.rows) for part in matched)]).tolist()
     positive, negative, reach, found = map(np.concatenate, zip(*there, strict=True))
     known = len(back) == len(matched)
     others = [np.concatenate(each) for each in zip(*back, strict=True)] if known else [None, None]
     return Flips(
         source=source,
         target=target,
+        strata=[slice(start, stop) for start, stop in itertools.pairwise(ends)],
         positive=positive,
         negative=negative,
         reach=reach,
@@ -262,36 +270,23 @@ def count_flips(compared: Comparison, matched: list[Matching]) -> Flips:
 
 
 def _shares(
-    counterparts: Counterparts, favored: np.ndarray, atom: np.ndarray, decisions: np.ndarray
+    counterparts: Counterparts, favored: np.ndarray, side: Group, decisions: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     """Per person (n,): positive and negative flips, share of counterparts favored, share with any."""
-    # a share of counterparts is a sum of products: rounding must not leave [0, 1]
-    reach, found = _clean(counterparts.shares @ favored)[atom], counterparts.found[atom]
-    own = decisions.astype(float)
+    reach, found = clean(counterparts.shares @ favored)[side.of], counterparts.found[side.of]
+    own = decisions[side.rows].astype(float)
     return own * (1 - reach) * found, (1 - own) * reach * found, reach, found
 
 
-def _favorable_share(
-    counterparts: Counterparts,
-    mean: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    decisions: np.ndarray,
-    sizes: np.ndarray,
-) -> np.ndarray:
-    """Share (L,) of each counterpart decided favorably; real ones may be several equal people."""
-    if counterparts.invented is not None:
-        return counterparts.invented.decisions.astype(float)
-    return mean(decisions, sizes)
-
-
-def _clean(shares: np.ndarray) -> np.ndarray:
-    """Shares clipped to [0, 1], those within rounding of an end set to it."""
+def clean(shares: np.ndarray) -> np.ndarray:
+    """Return shares, sums of products, within [0, 1]; those within rounding of an end are set to it."""
     shares = np.where(shares < 1e-9, 0.0, shares)
     return np.where(shares > 1 - 1e-9, 1.0, shares)
 
 
 def _links(part: Matching, people: np.ndarray, target_share: np.ndarray) -> FlipLinks:
     """Mass (K, L) of `people` per source atom that goes to the `target_share` of each target atom."""
-    people = np.where(people < 1e-9 * part.source_size, 0.0, people)
+    people = np.where(people < 1e-9 * part.source.size, 0.0, people)
     mass = sparse.coo_array(sparse.diags_array(people) @ part.there.shares @ sparse.diags_array(target_share))
     mass.eliminate_zeros()
-    return FlipLinks(part.x, part.there.points, mass, people)
+    return FlipLinks(part.source.x, part.there.points, mass, people)

@@ -20,6 +20,7 @@ from audits.models import Subject
 from audits.progress import Progress
 from audits.stats import apportion, draw_counts, limit_of
 from audits.stats.text import people_in
+from audits.text import join_names
 from audits.transport import estimated_bytes, estimated_seconds
 from audits.transport.atoms import Atoms
 
@@ -173,8 +174,7 @@ def choose(
     if not_compared:
         warnings.append(
             f"Only {people_in(names[0])} and {people_in(names[1])} are compared. "
-            f"Not compared: {', '.join(not_compared[:5])}"
-            f"{f' and {len(not_compared) - 5} more' if len(not_compared) > 5 else ''}."
+            f"Not compared: {join_names(not_compared, most=6)}."
         )
     strata, sizes = _affordable(strata, options, decisions, sizes, points, rng, left_out, warnings)
     return StratifiedPositions(*names, tuple(strata), left_out, tuple(warnings), not_compared), sizes
@@ -202,9 +202,7 @@ Strata = list[tuple[str, np.ndarray, np.ndarray]]
 def _strata(
     data: AuditData, column: str | None, source: np.ndarray, target: np.ndarray, left_out: dict[str, int]
 ) -> Strata:
-    if column is None:
-        return [("", np.flatnonzero(source), np.flatnonzero(target))]
-    values = _condition(data, column)
+    values = np.full(data.n, "") if column is None else _condition(data, column)
     found: Strata = []
     for value in sorted(set(values[source]) | set(values[target])):
         here = values == value
@@ -397,27 +395,24 @@ def encode(
     for name in weights:
         one_of(f"{audit}.feature_weights", name, space.columns, what="a feature")
     columns = tuple(block.column for block in space.parts if block.column not in compared)
-    keep = [k for name in columns for k in range(space.blocks[name].start, space.blocks[name].stop)]
-    if not keep:
+    if not columns:
         advice = "add features other than the groups' attributes"
         raise InputError(audit, "has no feature left to match people on", advice=advice)
-    each = [
-        float(weights.get(name, 1.0))
-        for name in columns
-        for _ in range(space.blocks[name].start, space.blocks[name].stop)
-    ]
-    if not any(each):
+    slices = [space.blocks[name] for name in columns]
+    keep = np.concatenate([np.arange(each.start, each.stop) for each in slices])
+    each = np.repeat([float(weights.get(name, 1.0)) for name in columns], [s.stop - s.start for s in slices])
+    if not each.any():
         where = f"{audit}.feature_weights"
         raise InputError(where, "must leave at least one feature a weight above 0", weights)
     values = np.ascontiguousarray(space.encode(data.frame)[:, keep])
     sizes = np.ones(data.n) if data.weights is None else data.weights
     return EncodedFeatures(
         values=values,
-        weights=np.array(each),
+        weights=each,
         columns=columns,
         axes=axes_of(subject, columns, values, sizes),
         scaled={name: data.kinds[name] in {"continuous", "integer", "datetime"} for name in columns},
-        keep=np.array(keep),
+        keep=keep,
     )
 
 

@@ -12,16 +12,15 @@ import dataclasses
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
-from audits.flipset.counterparts.generated import map_match
-from audits.flipset.counterparts.matching import Matching, count_flips, match
+from audits.flipset.counterparts.generated import match_people
+from audits.flipset.counterparts.matching import Matching, count_flips
 from audits.flipset.counterparts.people import Comparison
+from audits.flipset.counterparts.validation import feature_gaps
 from audits.flipset.options import FlipsetOptions
 from audits.flipset.result import Stability
-from audits.progress import Progress, silent
+from audits.progress import Progress
 from audits.stats import Estimate
-from audits.transport.maps import ks_distances
 
 __all__ = ["repeat"]
 
@@ -30,26 +29,26 @@ _OFTEN = 0.9
 
 def repeat(
     compared: Comparison, matched: list[Matching], rng: np.random.Generator, progress: Progress
-) -> tuple[Stability | None, pd.DataFrame]:
+) -> tuple[Stability | None, dict[str, np.ndarray]]:
     """Match again as often as asked for; return the spread, and each source person's flips.
 
     Returns
     -------
     Stability or None
         None where nothing was to be repeated.
-    DataFrame
-        Columns ``flips_again`` and ``times``, one row a source person in the order of `matched`: in how many
-        of how many repeats, those that the person took part in, the decision differs from the counterparts'.
+    dict
+        ``flips_again`` and ``times`` of every source person in the order of `matched`, (n,): in how many of
+        how many repeats, those that the person took part in, the decision differs from the counterparts'.
     """
     options = compared.options
     if not options.repeats:
-        return None, pd.DataFrame()
+        return None, {}
     maps: list[str] = list(options.repeat_maps) or [options.transport]
-    n = sum(len(part.source) for part in matched)
+    n = sum(len(part.source.rows) for part in matched)
     flipped, times = np.zeros(n), np.zeros(n)
     runs: list[dict[str, str | float]] = []
     place = np.full(compared.subject.data.n, -1)
-    place[np.concatenate([part.source for part in matched])] = np.arange(n)
+    place[np.concatenate([part.source.rows for part in matched])] = np.arange(n)
     for k, seed in enumerate(rng.spawn(options.repeats)):
         kind = maps[k % len(maps)]
         progress(k / options.repeats, f"Matching again: {k + 1} of {options.repeats}, {kind}")
@@ -65,10 +64,10 @@ def repeat(
                 "map": kind,
                 "positive": float(flips.positive @ sizes / sizes.sum()),
                 "negative": float(flips.negative @ sizes / sizes.sum()),
-                "ks": max(_ks(own, part) for part in parts),
+                "ks": max(float(feature_gaps(own, part).max()) for part in parts),
             }
         )
-    people = pd.DataFrame({"flips_again": flipped, "times": times.astype(int)})
+    people = {"flips_again": flipped, "times": times.astype(int)}
     return _spread(compared, matched, people, runs, maps), people
 
 
@@ -81,31 +80,22 @@ def _of(compared: Comparison, kind: str) -> FlipsetOptions:
 
 def _once(compared: Comparison, part: Matching, rng: np.random.Generator) -> Matching:
     """One stratum's people, or a half of each side, matched again."""
-    sides = [part.source, part.target]
+    sides = [part.source.rows, part.target.rows]
     if compared.options.repeat_people:
         sides = [np.sort(rng.choice(side, max(1, round(len(side) / 2)), replace=False)) for side in sides]
-    if compared.options.transport == "exact":
-        return match(compared, part.value, sides[0], sides[1], silent)
-    return map_match(compared, part.value, sides[0], sides[1], rng, silent)
-
-
-def _ks(compared: Comparison, part: Matching) -> float:
-    columns = [axis.index for axis in compared.encoded.axes]
-    got = (part.source_size * part.there.found) @ part.there.shares
-    gaps = ks_distances(part.there.points[:, columns], part.y[:, columns], got, part.there.weights)
-    return float(np.max(gaps))
+    return match_people(compared, part.value, sides[0], sides[1], rng)
 
 
 def _spread(
     compared: Comparison,
     matched: list[Matching],
-    people: pd.DataFrame,
+    people: dict[str, np.ndarray],
     runs: list[dict[str, str | float]],
     maps: list[str],
 ) -> Stability:
-    sizes = compared.sizes[np.concatenate([part.source for part in matched])]
-    asked = people["times"].to_numpy() > 0
-    share = people["flips_again"].to_numpy()[asked] / people["times"].to_numpy()[asked]
+    sizes = np.concatenate([part.source.people for part in matched])
+    asked = people["times"] > 0
+    share = people["flips_again"][asked] / people["times"][asked]
     weights = sizes[asked]
 
     def middle(name: str) -> Estimate:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +20,7 @@ from audits.transport.costs import scale_points
 from audits.transport.extremes import extreme
 from audits.transport.maps import exact_cost, ks_distances, regression_gaps
 
-__all__ = ["KS_LIMIT", "rate_allowance", "tie_range", "validate"]
+__all__ = ["KS_LIMIT", "feature_gaps", "rate_allowance", "tie_range", "validate"]
 
 KS_LIMIT = 0.20  # the largest KS distance of any map that the paper reports (Table 3)
 _MSE_LIMIT = 0.5  # all but 3 of the 39 differences of Table 3 lie within
@@ -38,39 +40,36 @@ def validate(
     learned = compared.options.transport != "exact"
     names = [axis.name for axis in compared.encoded.axes]
     columns = [axis.index for axis in compared.encoded.axes]
-    total = sum(float(part.source_size.sum()) for part in matched)
-    ks, mse = np.zeros(len(names)), np.zeros(len(names))
-    distance = exact = composition = 0.0
-    for part in matched:
-        share = float(part.source_size.sum()) / total
-        got = (part.source_size * part.there.found) @ part.there.shares
-        wanted = part.there.weights
-        z, y = part.there.points[:, columns], part.y[:, columns]
-        ks += share * ks_distances(z, y, got, wanted)
-        mse += share * regression_gaps(y, z, b=wanted, a=got)
-        distance += share * part.cost
-        composition += share * (part.composition or 0.0)
-        exact += share * (
-            part.cost
-            if not learned
-            else exact_cost(
-                part.x,
-                part.y,
-                cost=compared.options.cost,
-                a=part.source_size,
-                b=part.target_size,
-                feature_weights=compared.encoded.weights,
-                rng=rng,
-            )
+    people = np.array([part.source.size.sum() for part in matched])
+
+    def mean(values: Iterable[Any]) -> Any:
+        return (people / people.sum()) @ np.array(list(values))
+
+    def least(part: Matching) -> float:
+        sizes: dict[str, Any] = {"a": part.source.size, "b": part.target.size}
+        sizes["feature_weights"] = compared.encoded.weights
+        return exact_cost(part.source.x, part.target.x, cost=compared.options.cost, rng=rng, **sizes)
+
+    ks = mean(feature_gaps(compared, part) for part in matched)
+    mse = mean(
+        regression_gaps(
+            part.target.x[:, columns],
+            part.there.points[:, columns],
+            b=part.there.weights,
+            a=reached_people(part),
         )
+        for part in matched
+    )
+    distance = float(mean(part.cost for part in matched))
+    returned = [part.composition for part in matched]
     pushed = _pushed_rates(compared, matched)
     forward, reverse = _both_ways(flips, compared.sizes)
     found = Validation(
         ks=dict(zip(names, ks.tolist(), strict=True)),
         mse_difference=dict(zip(names, mse.tolist(), strict=True)),
         distance=distance,
-        exact_distance=exact,
-        composition_error=composition if all(part.composition is not None for part in matched) else None,
+        exact_distance=float(mean(least(part) for part in matched)) if learned else distance,
+        composition_error=None if None in returned else float(mean(returned)),
         forward=forward,
         reverse=reverse,
         rates=pushed,
@@ -82,9 +81,20 @@ def validate(
     return replace(found, checks=checks, trusted=all(check.passed or not check.serious for check in checks))
 
 
+def reached_people(part: Matching) -> np.ndarray:
+    """Return the source people that each counterpart stands for, (L,)."""
+    return np.asarray((part.source.size * part.there.found) @ part.there.shares)
+
+
+def feature_gaps(compared: Comparison, part: Matching) -> np.ndarray:
+    """Return each feature's KS distance of the counterparts from the target people, in a stratum."""
+    columns = [axis.index for axis in compared.encoded.axes]
+    z, y = part.there.points[:, columns], part.target.x[:, columns]
+    return np.asarray(ks_distances(z, y, reached_people(part), part.there.weights))
+
+
 def _pushed_rates(compared: Comparison, matched: list[Matching]) -> tuple[CounterpartRate, ...]:
     """Favorable rates of the counterparts there, and back where known, beside the groups' own."""
-    decisions, sizes = compared.decisions, compared.sizes
     rates = []
     for back in (False, True):
         got = wanted = total = 0.0
@@ -92,13 +102,10 @@ def _pushed_rates(compared: Comparison, matched: list[Matching]) -> tuple[Counte
             counterparts = part.back if back else part.there
             if counterparts is None:
                 break
-            mean = part.mean_by_source if back else part.mean_by_target
-            people, others = (part.target_size, part.source) if back else (part.source_size, part.target)
-            own = mean(decisions[others].astype(float), sizes[others])
-            made = own if counterparts.invented is None else counterparts.invented.decisions.astype(float)
-            mass = people * counterparts.found
-            got += float(mass @ (counterparts.shares @ made))
-            wanted += float(mass.sum() * (counterparts.weights @ own))
+            people, others = (part.target, part.source) if back else (part.source, part.target)
+            mass = people.size * counterparts.found
+            got += float(mass @ (counterparts.shares @ counterparts.favored(others, compared.decisions)))
+            wanted += float(mass.sum() * (counterparts.weights @ others.mean(compared.decisions)))
             total += float(mass.sum())
         else:
             names = (compared.chosen.source, compared.chosen.target)
@@ -234,44 +241,36 @@ def tie_range(compared: Comparison, matched: list[Matching]) -> tuple[float, flo
         found = _stratum(compared, part)
         if found is None:
             return None
-        people = float(part.source_size.sum())
+        people = float(part.source.size.sum())
         low, high = low + people * found[0], high + people * found[1]
     return low, high
 
 
 def _stratum(compared: Comparison, part: Matching) -> tuple[float, float] | None:
-    if part.coupling is None or len(part.x) * len(part.y) > _MAX_PAIRS:
+    if part.coupling is None or len(part.source.x) * len(part.target.x) > _MAX_PAIRS:
         return None
     tight = _tight(part, part.coupling, compared.options.cost, compared.encoded.weights)
     if tight is None:
         return None
     row, column = tight
     plan = sparse.coo_array(part.coupling.plan)
-    pairs = np.unique(np.concatenate([row * len(part.y) + column, plan.row * len(part.y) + plan.col]))
-    row, column = np.divmod(pairs, len(part.y))
+    count = len(part.target.x)
+    pairs = np.unique(np.concatenate([row * count + column, plan.row * count + plan.col]))
+    row, column = np.divmod(pairs, count)
     mass = np.zeros(len(pairs))
-    mass[np.searchsorted(pairs, plan.row * len(part.y) + plan.col)] = plan.data
-    one, two, mass = _split(part, row, column, mass, compared.decisions, compared.sizes)
+    mass[np.searchsorted(pairs, plan.row * count + plan.col)] = plan.data
+    one, two, mass = _split(part, row, column, mass, compared.decisions)
     whole = np.rint(_GRID * mass / mass.sum())
     whole[whole.argmax()] += _GRID - whole.sum()
-    (ours, i), (theirs, j) = (np.unique(end, return_inverse=True) for end in (one, two))
-    supply, demand = np.bincount(i, whole, len(ours)), np.bincount(j, whole, len(theirs))
-    kept = (supply[i] > 0) & (demand[j] > 0)
-    if not kept.all():
-        one, two, whole = one[kept], two[kept], whole[kept]
-        (ours, i), (theirs, j) = (np.unique(end, return_inverse=True) for end in (one, two))
-        supply, demand = np.bincount(i, whole, len(ours)), np.bincount(j, whole, len(theirs))
-    ends = extreme(supply, demand, i, j, (one % 2) * (1.0 - two % 2))
+    kept = (np.bincount(one, whole)[one] > 0) & (np.bincount(two, whole)[two] > 0)
+    one, two, whole = one[kept], two[kept], whole[kept]
+    i, j = (np.unique(end, return_inverse=True)[1] for end in (one, two))
+    ends = extreme(np.bincount(i, whole), np.bincount(j, whole), i, j, (one % 2) * (1.0 - two % 2))
     return None if ends is None else (max(ends.low, 0.0), max(ends.high, 0.0))
 
 
 def _split(
-    part: Matching,
-    row: np.ndarray,
-    column: np.ndarray,
-    mass: np.ndarray,
-    decisions: np.ndarray,
-    sizes: np.ndarray,
+    part: Matching, row: np.ndarray, column: np.ndarray, mass: np.ndarray, decisions: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pairs of atoms as pairs of people with the same features and decision, and the mass between them.
 
@@ -280,11 +279,11 @@ def _split(
     """
     ends, shares = [], []
     sides = (
-        (part.source, part.source_atom, len(part.x), row, np.array([0, 0, 1, 1])),
-        (part.target, part.target_atom, len(part.y), column, np.array([0, 1, 0, 1])),
+        (part.source, row, np.array([0, 0, 1, 1])),
+        (part.target, column, np.array([0, 1, 0, 1])),
     )
-    for people, atom, count, of, favored in sides:
-        held = np.bincount(2 * atom + decisions[people], sizes[people], 2 * count).reshape(count, 2)
+    for side, of, favored in sides:
+        held = np.bincount(2 * side.of + decisions[side.rows], side.people, 2 * len(side.x)).reshape(-1, 2)
         ends.append(2 * of[:, None] + favored)
         shares.append((held / held.sum(1, keepdims=True))[of][:, favored])
     there = (shares[0] > 0) & (shares[1] > 0)
@@ -300,7 +299,7 @@ def _tight(
     Looking stops at the block in which they become too many, so that memory and time stay bounded.
     """
     u, v = coupling.dual_source, coupling.dual_target
-    costs = CostBlocks.build(*scale_points(part.x, part.y, cost, weights), cost)
+    costs = CostBlocks.build(*scale_points(part.source.x, part.target.x, cost, weights), cost)
 
     seen: list[int] = []
     nothing = np.empty(0, dtype=np.int64)

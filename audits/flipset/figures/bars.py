@@ -1,14 +1,35 @@
-"""What a bar of a marginal says of the people in it, as row filters."""
+"""What a bar of a marginal says of the people in it: in words, and as row filters."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 from audits.data.values import MISSING
 from audits.flipset.result import Marginal
+from audits.text import value_words
 
-__all__ = ["bar_rules"]
+__all__ = ["bar_rules", "bar_words"]
+
+
+def bar_words(item: Marginal, word: Callable[[float], str] = value_words) -> list[str]:
+    """Word each bar: its value, or the ends of its range; ends between whole numbers are those inside.
+
+    Examples
+    --------
+    >>> numbers = {"categories": None, "population": (), "flipset": (), "distance": 0.0, "adjusted_p": None}
+    >>> bar_words(Marginal("work", (-2.5, 7.5, 8.5, 12000.0, 18400.0), missing=(1, 0), **numbers))
+    ['-2 to 7', '8', '8.5–12,000', '12,000–18,400', '(missing)']
+    """
+    if item.edges is None:
+        return list(item.categories or ())
+    found = []
+    for low, high in itertools.pairwise(item.edges):
+        ends = (math.ceil(low), math.floor(high)) if low % 1 == high % 1 == 0.5 else (low, high)
+        found.append((" to " if low < 0 else "–").join(dict.fromkeys(map(word, ends))))
+    return found if item.missing is None else [*found, MISSING]
 
 
 def bar_rules(item: Marginal, name: str) -> list[dict[str, Any]]:

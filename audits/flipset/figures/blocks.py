@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.marks import decisive
@@ -19,8 +20,8 @@ from audits.drawing.style import (
     smaller_dots_where_narrow,
     wrap_title,
 )
-from audits.flipset.result import LIKE_FOR_LIKE, FlipsetResult
-from audits.flipset.text import Way, interval_words, larger_first, way_words
+from audits.flipset.result import LIKE_FOR_LIKE, FlipsetResult, Way
+from audits.flipset.text import interval_words, larger_first, way_words
 from audits.stats import Estimate
 from audits.stats.badges import interval_text
 from audits.stats.text import count, out_of, people_in, percent
@@ -133,16 +134,14 @@ def _dots(result: FlipsetResult, way: Way, each: int, columns: int) -> list[go.S
     declined = (~order["decision"].to_numpy(dtype=bool) * order["people"].to_numpy()).sum()
     rest_declined = math.floor((declined - (part.size if way == "negative" else 0.0)) / each + 0.5)
     if single:
-        rest_declined = int((~order["decision"].iloc[flipped:].astype(bool)).sum())
+        rest = order.iloc[flipped:].sort_values("decision", kind="stable")
+        order = pd.concat([order.iloc[:flipped], rest])
+        rest_declined = int((~rest["decision"].astype(bool)).sum())
     looks = [
         ("the match gets the other answer", FOCUS, way == "negative", range(flipped), [of_run(way, above=0)]),
         ("declined", GRAY, True, range(flipped, min(flipped + rest_declined, total)), []),
         ("favored", GRAY, False, range(min(flipped + rest_declined, total), total), []),
     ]
-    if single:
-        order = order.iloc[
-            [*range(flipped), *sorted(range(flipped, total), key=lambda k: bool(order["decision"].iloc[k]))]
-        ]
     found, every = [], order.index.tolist()
     for name, color, hollow, places, terms in looks:
         rows = [every[k] for k in places] if single else []

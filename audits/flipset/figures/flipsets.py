@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.data.values import MISSING
 from audits.drawing.marks import add_legend, dot, whiskers
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import (
@@ -26,11 +26,10 @@ from audits.drawing.style import (
     stacked_where_narrow,
     wrap_title,
 )
-from audits.flipset.figures.bars import bar_rules
-from audits.flipset.result import FeatureDifference, FlipsetResult, Marginal, rank_lines
-from audits.flipset.text import Way, feature_words, larger_first, way_words
+from audits.flipset.figures.bars import bar_rules, bar_words
+from audits.flipset.result import FeatureDifference, FlipsetResult, Marginal, Way, rank_lines
+from audits.flipset.text import feature_words, larger_first, way_words
 from audits.stats.text import count, number, people_in, so_many
-from audits.text import value_words
 
 __all__ = ["bar_grid", "marginals", "report_rows", "transparency"]
 
@@ -139,7 +138,8 @@ def _mirrored_bars(
     item: Marginal, sides: Mapping[str, Sequence[Mapping[str, Any]]], hollow: bool
 ) -> list[go.Bar]:
     """Return the bars of those who flip, upwards, and of everyone, downwards."""
-    x, width, hover = _bars(item)
+    x, width = _bars(item)
+    hover = [describe(words, longest=60) for words in bar_words(item)]
     bars = []
     for name, (sign, color) in zip(sides, ((-1, GRAY), (1, FOCUS)), strict=True):
         sizes = [inside if sign > 0 else everyone for _, everyone, inside in item.bars]
@@ -185,12 +185,11 @@ def _category_axis(item: Marginal) -> dict[str, object]:
     if item.categories is None:
         if item.missing is None or item.edges is None:
             return {}
-        x, _, _ = _bars(item)
         low, high = item.edges[0], item.edges[-1]
         ticks = [tick for tick in round_ticks(low, high) if tick <= high - 0.3 * (high - low)]
         return {
             "tickmode": "array",
-            "tickvals": [*ticks, x[-1]],
+            "tickvals": [*ticks, _bars(item)[0][-1]],
             "ticktext": [*map(short, ticks), "missing"],
             "tickangle": 0,
         }
@@ -212,28 +211,16 @@ def _upright(item: Marginal) -> bool:
     return len(texts) * max((len(word) for text in texts for word in text.split()), default=0) > _LINE
 
 
-def _bars(item: Marginal) -> tuple[list[float], list[float] | None, list[str]]:
-    """Bar centers, widths and hover labels of one feature."""
+def _bars(item: Marginal) -> tuple[list[float], list[float] | None]:
+    """Bar centers and widths of one feature."""
     if item.edges is None:
-        labels = list(item.categories or ())
-        return (
-            [float(k) for k in range(len(labels))],
-            None,
-            [describe(label, longest=60) for label in labels],
-        )
-    ends = list(zip(item.edges[:-1], item.edges[1:], strict=True))
-    centers = [(low + high) / 2 for low, high in ends]
-    hover = [
-        value_words(center)
-        if high - low == 1 and center == round(center)
-        else f"{value_words(low)} to {value_words(high)}"
-        for center, (low, high) in zip(centers, ends, strict=True)
-    ]
-    widths = [high - low for low, high in ends]
+        return [float(k) for k in range(len(item.categories or ()))], None
+    ends = list(itertools.pairwise(item.edges))
+    centers, widths = [(low + high) / 2 for low, high in ends], [high - low for low, high in ends]
     if item.missing is not None:  # a bar apart, to the right of the numbers
         wide = max(widths[-1], 0.04 * (item.edges[-1] - item.edges[0]))
-        centers, widths, hover = [*centers, item.edges[-1] + 2 * wide], [*widths, wide], [*hover, MISSING]
-    return centers, widths, hover
+        centers, widths = [*centers, item.edges[-1] + 2 * wide], [*widths, wide]
+    return centers, widths
 
 
 def transparency(result: FlipsetResult, within: str | None = None, *, by_sign: bool = False) -> go.Figure:
@@ -309,9 +296,10 @@ def report_rows(
 
 def _rows_of(here: Sequence[tuple[float, FeatureDifference]], color: str) -> tuple[go.Scatter, go.Scatter]:
     """Return the dots of one direction: mean differences, and mean signs; gray where it may be chance."""
+    lines = [line for _, line in here]
 
     def dots(
-        values: list[float], ends: list[tuple[float | None, float | None]], told: list[list[str]]
+        values: list[float], ends: list[tuple[float | None, float | None]], told: list[str]
     ) -> go.Scatter:
         sure = [low is None or high is None or not low <= 0 <= high for low, high in ends]
         return go.Scatter(
@@ -320,27 +308,24 @@ def _rows_of(here: Sequence[tuple[float, FeatureDifference]], color: str) -> tup
             mode="markers",
             marker={"color": [color if each else CONTEXT for each in sure], "size": 9},
             error_x=whiskers(values, ends, width=3, thickness=1.2, color=CONTEXT),
-            customdata=told,
+            customdata=[
+                [describe(line.feature, longest=60), words] for line, words in zip(lines, told, strict=True)
+            ],
             hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
             showlegend=False,
         )
 
-    gaps = [
-        [
-            describe(line.feature, longest=60),
-            f"{number(line.mean_difference.value)} in its own unit{_ends(line)}",
-        ]
-        for _, line in here
-    ]
-    signs = [[describe(line.feature, longest=60), number(line.mean_sign.value)] for _, line in here]
+    signs = [line.mean_sign for line in lines]
     return (
         dots(
-            [line.standardized_difference for _, line in here], [_deviations(line) for _, line in here], gaps
+            [line.standardized_difference for line in lines],
+            [_deviations(line) for line in lines],
+            [f"{number(line.mean_difference.value)} in its own unit{_ends(line)}" for line in lines],
         ),
         dots(
-            [line.mean_sign.value or 0.0 for _, line in here],
-            [(line.mean_sign.low, line.mean_sign.high) for _, line in here],
-            signs,
+            [sign.value or 0.0 for sign in signs],
+            [(sign.low, sign.high) for sign in signs],
+            [number(sign.value) for sign in signs],
         ),
     )
 

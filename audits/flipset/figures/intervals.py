@@ -9,10 +9,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from audits.drawing.differences import differences
-from audits.drawing.marks import whiskers
+from audits.drawing.intervals import IntervalRow, interval_rows
 from audits.drawing.selected import of_run, people_id
-from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, empty, finish, shares_axis
-from audits.flipset.result import FlipsetResult
+from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, empty, finish
+from audits.flipset.result import WAYS, FlipsetResult
 from audits.flipset.text import way_words
 from audits.stats import Estimate
 from audits.stats.text import number, people_in, percent
@@ -32,39 +32,26 @@ __all__ = [
 
 
 def causal(result: FlipsetResult) -> go.Figure:
-    """Draw the flipsets' shares by transport and by true counterfactuals, side by side."""
+    """Draw the flipsets' shares by transport and by true counterfactuals, with their intervals."""
     if result.causal is None:
         return empty("The data hold no true counterfactuals.")
-    figure = go.Figure()
-    for name, parts, color in (
-        ("by matching", (result.positive, result.negative), INK),
-        ("true counterfactuals", (result.causal.positive, result.causal.negative), GRAY),
-    ):
-        values = [100 * (part.share.value or 0.0) for part in parts]
-        ends = [(part.share.low or 0.0, part.share.high or 0.0) for part in parts]
-        figure.add_trace(
-            go.Bar(
-                x=values,
-                y=[way_words("positive"), way_words("negative")],
-                orientation="h",
-                marker={"color": color},
-                error_x=whiskers(values, [(100 * low, 100 * high) for low, high in ends], width=3),
-                name=name,
-                # of the counterfactuals the table of people says nothing
-                meta=[
-                    people_id(of_run(way, above=0)) if name == "by matching" else ""
-                    for way in ("positive", "negative")
-                ],
-                hovertemplate="%{x:.1f}%<extra>" + name + "</extra>",
-            )
+    rows = [
+        IntervalRow(
+            f"{name}: {way_words(way)}",
+            getattr(parts, way).share,
+            # of the counterfactuals the table of people says nothing
+            people_id(of_run(way, above=0)) if parts is result else "",
+            focus=parts is result,
         )
-    drawn = [value for trace in figure.data for value in trace.x]
-    figure.update_xaxes(title=f"share of {describe(people_in(result.source))} (%)", **shares_axis(drawn))
+        for way in WAYS
+        for name, parts in (("matching", result), ("truth", result.causal))
+    ]
     alt = (
         f"{way_words('negative')}: {percent(result.negative.share.value, result.n_source)} by matching, "
         f"{percent(result.causal.negative.share.value, result.n_source)} by true counterfactuals."
     )
-    return finish(figure, height=250, alt=alt)
+    title = f"share of {describe(people_in(result.source))} (%)"
+    return interval_rows(rows, title=title, alt=alt, unit=100.0)
 
 
 def above_chance(result: FlipsetResult) -> go.Figure:
@@ -116,7 +103,7 @@ def strata(result: FlipsetResult) -> go.Figure:
         result,
         [
             (each.value, each.net, people_id(of_run("within", within=[each.value])))
-            for each in sorted(result.strata, key=lambda each: -abs(each.net.value or 0.0))
+            for each in result.ranked_strata
         ],
     )
 

@@ -75,17 +75,15 @@ def repeats(result: FlipsetResult) -> go.Figure:
         subplot_titles=["people (%)<br>in each repeat", "people, by repeats<br>they flip in"],
     )
     for place, name in enumerate(("negative", "positive")):
-        figure.add_trace(
-            go.Scatter(
-                x=[100 * float(run[name]) for run in found.runs],
-                # a little apart, so that repeats that agree can be told
-                y=[place + 0.24 * ((k * 7 % 11) / 10 - 0.5) for k in range(found.repeats)],
-                mode="markers",
-                marker={"color": _COLORS[name], "size": 7, "opacity": 0.7},
-                customdata=[run["map"] for run in found.runs],
-                hovertemplate="%{x:.1f}%, %{customdata}<extra></extra>",
-                showlegend=False,
-            ),
+        figure.add_scatter(
+            x=[100 * float(run[name]) for run in found.runs],
+            # a little apart, so that repeats that agree can be told
+            y=[place + 0.24 * ((k * 7 % 11) / 10 - 0.5) for k in range(found.repeats)],
+            mode="markers",
+            marker={"color": _COLORS[name], "size": 7, "opacity": 0.7},
+            customdata=[run["map"] for run in found.runs],
+            hovertemplate="%{x:.1f}%, %{customdata}<extra></extra>",
+            showlegend=False,
             row=1,
             col=1,
         )
@@ -149,18 +147,16 @@ def curve(points: Sequence[CurvePoint]) -> go.Figure:
             shown = [point for point in mine if point[key] is not None]
             if not shown:
                 continue
-            figure.add_trace(
-                go.Scatter(
-                    x=[point["iteration"] for point in shown],
-                    y=[point[key] for point in shown],
-                    mode="lines" if len(shown) > 1 else "markers",
-                    line={"color": color, "width": 2, "dash": "solid" if last else "dot"},
-                    name=label,
-                    meta=name,
-                    legendgroup=label,
-                    showlegend=last,
-                    hovertemplate=f"{label}, iteration %{{x:,}}: %{{y:.4g}}<extra>{describe(name)}</extra>",
-                ),
+            figure.add_scatter(
+                x=[point["iteration"] for point in shown],
+                y=[point[key] for point in shown],
+                mode="lines" if len(shown) > 1 else "markers",
+                line={"color": color, "width": 2, "dash": "solid" if last else "dot"},
+                name=label,
+                meta=name,
+                legendgroup=label,
+                showlegend=last,
+                hovertemplate=f"{label}, iteration %{{x:,}}: %{{y:.4g}}<extra>{describe(name)}</extra>",
                 row=row,
                 col=1,
             )
@@ -191,18 +187,16 @@ def arrows(result: FlipsetResult) -> go.Figure:
     figure = go.Figure()
     if not result.boundary.empty:
         grid = result.boundary.pivot_table(index="y", columns="x", values="favorable", aggfunc="first")
-        figure.add_trace(
-            go.Contour(
-                x=grid.columns,
-                y=grid.index,
-                z=grid.to_numpy(dtype=float),
-                contours={"start": 0.5, "end": 0.5, "size": 1, "coloring": "none"},
-                line={"color": INK, "width": 2, "dash": "dash"},
-                showscale=False,
-                showlegend=True,
-                name="decision boundary",
-                hoverinfo="skip",
-            )
+        figure.add_contour(
+            x=grid.columns,
+            y=grid.index,
+            z=grid.to_numpy(dtype=float),
+            contours={"start": 0.5, "end": 0.5, "size": 1, "coloring": "none"},
+            line={"color": INK, "width": 2, "dash": "dash"},
+            showscale=False,
+            showlegend=True,
+            name="decision boundary",
+            hoverinfo="skip",
         )
     for flip, name, color in (
         ("none", "same decision", GRAY),
@@ -213,23 +207,21 @@ def arrows(result: FlipsetResult) -> go.Figure:
         if rows.empty:
             continue
         x, y = _segments(rows, "x"), _segments(rows, "y")
-        figure.add_trace(
-            go.Scatter(
-                x=x,
-                y=y,
-                mode="lines+markers",
-                line={"color": color, "width": 1},
-                marker={
-                    "color": color,
-                    "size": 7,
-                    "symbol": ["circle", "arrow", "circle"] * len(rows),
-                    "angleref": "previous",
-                },
-                name=name,
-                # both ends of an arrow are about the person it begins at
-                meta=[each for row in rows.index for each in (*[_person(row)] * 2, "")],
-                hovertemplate="%{x:.4g}, %{y:.4g}<extra>" + name + "</extra>",
-            )
+        figure.add_scatter(
+            x=x,
+            y=y,
+            mode="lines+markers",
+            line={"color": color, "width": 1},
+            marker={
+                "color": color,
+                "size": 7,
+                "symbol": ["circle", "arrow", "circle"] * len(rows),
+                "angleref": "previous",
+            },
+            name=name,
+            # both ends of an arrow are about the person it begins at
+            meta=[each for row in rows.index for each in (*[_person(row)] * 2, "")],
+            hovertemplate="%{x:.4g}, %{y:.4g}<extra>" + name + "</extra>",
         )
     figure.update_xaxes(title=describe(result.features[0]))
     figure.update_yaxes(title=describe(result.features[1]))

@@ -2,48 +2,20 @@
 
 from __future__ import annotations
 
-import math
-import re
-
 import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import FOCUS, GRAY, describe, empty, finish, short
-from audits.flipset.figures.bars import bar_rules
-from audits.flipset.result import Marginal
-from audits.flipset.text import Way, way_words
+from audits.flipset.figures.bars import bar_rules, bar_words
+from audits.flipset.result import Marginal, Way
+from audits.flipset.text import way_words
 from audits.stats.text import count, percent
 
 __all__ = ["joint_marginal"]
 
 _MAX = 34.0  # pixels across
 _SIDE_BY_SIDE = 3  # values whose names have room beside each other on a narrow screen
-
-
-def _brief(label: str) -> str:
-    """Write the range of a bar with few letters: ``12k–18.4k``; other values stay.
-
-    Ends halfway between whole numbers are named by the numbers inside.
-
-    Examples
-    --------
-    >>> _brief("12000 to 18400"), _brief("7.5 to 9.5"), _brief("7.5 to 8.5"), _brief("9999.5 to 19999.5")
-    ('12k–18.4k', '8–9', '8', '10k–20k')
-    >>> _brief("-2.5 to -1.4")
-    '-2.5 to -1.4'
-    """
-    ends = re.fullmatch(r"(-?[\d.,e+]+) to (-?[\d.,e+]+)", label)
-    if not ends:
-        return label
-    low, high = _plain(ends[1]), _plain(ends[2])
-    if low % 1 == high % 1 == 0.5:
-        low, high = math.ceil(low), math.floor(high)
-    return short(low) if low == high else f"{short(low)}{' to ' if low < 0 else '–'}{short(high)}"
-
-
-def _plain(text: str) -> float:
-    return float(text.replace(",", ""))
 
 
 def joint_marginal(table: pd.DataFrame, one: Marginal, other: Marginal, part: Way) -> go.Figure:
@@ -91,16 +63,13 @@ def joint_marginal(table: pd.DataFrame, one: Marginal, other: Marginal, part: Wa
             showlegend=False,
         )
     )
-    for axis, place, values, name in (
-        (figure.update_xaxes, "x", "value", first),
-        (figure.update_yaxes, "y", "other value", second),
-    ):
-        ticks = table[[place, values]].drop_duplicates().sort_values(place)
+    for axis, place, item in ((figure.update_xaxes, "x", one), (figure.update_yaxes, "y", other)):
+        ticks, words = sorted(set(table[place].tolist())), bar_words(item.joined, short)
         axis(
-            title=describe(name),
+            title=describe(item.feature),
             tickmode="array",
-            tickvals=ticks[place].tolist(),
-            ticktext=[describe(_brief(label), longest=18) for label in ticks[values]],
+            tickvals=ticks,
+            ticktext=[describe(words[bar], longest=18) for bar in ticks],
             tickangle=-90 if place == "x" and len(ticks) > _SIDE_BY_SIDE else 0,
         )
     densest = table.to_dict("records")[int(table["in the flipset"].argmax())]

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from audits.options import option
 from audits.transport.costs import Cost
 
 __all__ = [
@@ -54,8 +55,16 @@ class GanOptions:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     cost: Cost = "l1_squared"
-    transport_weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1e-4
-    batch: Annotated[int, Field(ge=1, le=65536)] = 64
+    transport_weight: Annotated[
+        float,
+        option(
+            "Larger keeps counterparts nearer and fits the target group less well.", ge=0, allow_inf_nan=False
+        ),
+    ] = 1e-4
+    batch: Annotated[
+        int,
+        option("FlipTest: 64 for hiring, 4 for its list of arrests, 2 for the law school.", ge=1, le=65536),
+    ] = 64
     iterations: Annotated[int, Field(ge=1, le=10_000_000)] = 20_001
     critic_steps: Annotated[int, Field(ge=1, le=1000)] = 5
     width: Annotated[int, Field(ge=1, le=4096)] = 128
@@ -163,7 +172,9 @@ class CoupledOptions:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     cost: Cost = "l1_squared"
-    epsilon: Annotated[float, Field(ge=1e-5, le=1e3)] = 0.02
+    epsilon: Annotated[
+        float, option("Smaller is nearer to exact matching and takes longer.", ge=1e-5, le=1e3)
+    ] = 0.02
     projection: Projection = "drawn"
     tolerance: Annotated[float, Field(gt=0, lt=1)] = 1e-3
     iterations: Annotated[int, Field(ge=1, le=1_000_000)] = 1000
@@ -191,7 +202,10 @@ class UnbalancedOptions(CoupledOptions):
     """
 
     relaxation: Literal["relaxed", "partial"] = "relaxed"
-    price: Annotated[float, Field(gt=0, le=1e6)] = 1.0
+    price: Annotated[
+        float,
+        option("As a multiple of the cost of random pairing. A high price matches everyone.", gt=0, le=1e6),
+    ] = 1.0
     share: Annotated[float, Field(gt=0, le=1)] = 0.9
 
 
