@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from audits.checks import adapter
 from audits.data.io.columns import ConvertedColumn, Markers
 from audits.errors import InputError
 
@@ -294,19 +295,10 @@ class ReadReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        files = [
-            {**vars(file), "skipped": list(map(list, file.skipped)), "notes": list(file.notes)}
-            for file in self.files
-        ]
-        for each in files:
-            del each["sheets"]
-        return {
-            "rows": self.rows,
-            "sha256": self.sha256,
-            "files": files,
-            "missing": {column: dict(counts) for column, counts in self.missing.items()},
-            "notes": list(self.notes),
-        }
+        plain = adapter(ReadReport).dump_python(self, mode="json")
+        for file in plain["files"]:
+            del file["sheets"]
+        return {"rows": self.rows, "sha256": self.sha256, **plain}
 
 
 @dataclass(frozen=True, eq=False)
