@@ -436,7 +436,8 @@ def _condition_values(where: str, value: object) -> tuple[list[object], bool]:
     return values, negated
 
 
-_BY_ROW = ("frame", "groups", "weights", "gathered")
+_BY_ROW = tuple(each.name for each in dataclasses.fields(UnlabeledRows) if each.name != "design")
+"""What has an entry a row."""
 
 
 def _at(part: Any, rows: np.ndarray) -> Any:
