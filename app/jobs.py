@@ -34,10 +34,11 @@ from app.tables.columns import ColumnProfile
 from app.tables.handles import Ask, DataHandle, TableHandle
 from app.tables.summary import Summary
 from app.workspaces.workspace import Workspace, is_token
+from audits.checks import adapter
 from audits.data import data_spec
-from audits.data.quality.findings import Finding, as_finding
+from audits.data.quality.findings import Finding
 from audits.errors import InputError, RunFailed
-from audits.models.inspection import Feed, ModelReport
+from audits.models.inspection import ModelReport
 from audits.reports.pdf import print_pdf
 from audits.runs.cache import Cache, frame_bytes, result_bytes
 from audits.runs.digests import digest_of
@@ -171,8 +172,7 @@ def table(
 
     def read() -> tuple[TableHandle, tuple[ColumnProfile, ...]]:
         told = ask("table")
-        profiles = [{**each, "values": tuple(each["values"])} for each in told["profiles"]]
-        return TableHandle(told), tuple(ColumnProfile(**each) for each in profiles)
+        return TableHandle(told), tuple(map(adapter(ColumnProfile).validate_python, told["profiles"]))
 
     return _tables.get(space.token, key, read)
 
@@ -185,8 +185,8 @@ def data(space: Workspace, section: Mapping[str, Any], seed: int = 0) -> Future[
     ask, _, key = _asking(space, section, seed)
 
     def prepare() -> tuple[DataHandle, Summary]:
-        told = ask("data")
-        return DataHandle(told["facts"], ask), Summary.of(told["summary"])
+        summary = adapter(Summary).validate_python(ask("data"))
+        return DataHandle(summary, ask), summary
 
     return _frames.get(space.token, key, prepare)
 
@@ -201,7 +201,7 @@ def findings(space: Workspace, spec: Mapping[str, Any], unlikely: str = "") -> F
 
     def examine() -> tuple[Finding, ...]:
         told = ask("examine", predictions=predictions, unlikely=unlikely)["findings"]
-        return tuple(map(as_finding, told))
+        return tuple(map(adapter(Finding).validate_python, told))
 
     return _findings.get(space.token, digest_of([key, predictions, unlikely]), examine)
 
@@ -222,10 +222,7 @@ def model(space: Workspace, spec: Mapping[str, Any]) -> Future[ModelReport]:
             more["about"] = path
         elif "endpoint" in section:
             more["outside"] = True
-        told = ask("model", **more)["model"]
-        lists = {name: None if told[name] is None else tuple(told[name]) for name in ("classes", "scores")}
-        feeds = tuple(Feed(**each) for each in told["feeds"])
-        return ModelReport(**{**told, **lists, "feeds": feeds, "notes": tuple(told["notes"])})
+        return adapter(ModelReport).validate_python(ask("model", **more)["model"])
 
     return _models.get(space.token, digest_of([key, path and stamp_of(path), section, threshold]), check)
 

@@ -47,7 +47,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     MAINTENANCE.close()
     monitor_api.INGEST.close()
     jobs.close()
-    READERS.close()
+    READERS().close()
     tracing.close()
 
 

@@ -248,7 +248,6 @@ NAMED = {
     "app/monitor/dashboard.py": ({"sensitivity"}, A_KEY),
     "app/serving/ingestion.py": ({"sensitivity"}, A_KEY),
     "app/serving/monitor_api.py": ({"groups"}, A_KEY),
-    "app/tables/summary.py": ({"groups"}, A_KEY),
     "app/tour/story.py": (
         {"groups", "rule_sets", "flipset", "attribute_swap"},
         "the demo tells of these four, in this order",

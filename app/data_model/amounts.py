@@ -10,6 +10,7 @@ import streamlit as st
 
 from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
+from app.widgets.choices.named import choose
 from app.widgets.results.plot import plot
 from audits.data.role_guesses import guess_good_end, guess_verb
 from audits.drawing.style import CONTEXT, FOCUS, INK, finish
@@ -31,14 +32,8 @@ def amount_section(draft: dict[str, Any], item: ColumnProfile) -> dict[str, Any]
     good = data.get("favorable") if data.get("favorable") in _GOOD else guess_good_end(item.name)
     units, words = dict(data.get("units") or {}), dict(data.get("words") or {})
     with st.container(horizontal=True):
-        chosen = st.selectbox(
-            "Good for the person",
-            list(_GOOD),
-            index=None if good is None else list(_GOOD).index(good),
-            placeholder="High or low?",
-            format_func=_GOOD.__getitem__,
-            key=f"amount-good-{key}",
-            width=230,
+        chosen = choose(
+            "Good for the person", _GOOD, good, f"amount-good-{key}", placeholder="High or low?", width=230
         )
         unit = st.text_input(
             "Unit",

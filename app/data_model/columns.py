@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.drafts.drafts import made_groups, with_data
+from app.drafts.drafts import label_column, made_groups, with_data
 from app.drafts.numbers import read_numbers
 from app.tables.columns import ColumnProfile
 from app.widgets import notices
@@ -96,8 +96,7 @@ def _bins_text(bins: Sequence[float] | int) -> str:
 
 def text_columns(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> list[str]:
     """Return the columns of free text, as they look or as the draft says, the label aside."""
-    label = draft["spec"]["data"].get("label")
-    label = label.get("column") if isinstance(label, dict) else label
+    label = label_column(draft["spec"]["data"])
     return [name for name, kind in _kinds(draft, profiles).items() if kind == "text" and name != label]
 
 
@@ -168,11 +167,9 @@ def features_of(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> 
     data = draft["spec"]["data"]
     if data.get("features") is not None:
         return list(data["features"])
-    label = data.get("label")
-    label = label.get("column") if isinstance(label, dict) else label
     weights = data.get("weights")
     weighing = weights if isinstance(weights, dict) else {"column": weights}
-    out = {label, data.get("person"), *(data.get("protected") or ())}
+    out = {label_column(data), data.get("person"), *(data.get("protected") or ())}
     out |= {weighing.get(name) for name in ("column", "strata", "cluster")}
     out |= set((draft["spec"]["model"].get("predictions") or {}).values())
     kinds = _kinds(draft, profiles)

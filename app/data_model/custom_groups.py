@@ -11,6 +11,7 @@ import streamlit as st
 from app.drafts.drafts import made_groups, with_data
 from app.tables.columns import ColumnProfile
 from app.widgets import notices
+from app.widgets.choices.named import choose
 
 __all__ = ["dates_section", "made_groups_section"]
 
@@ -57,9 +58,7 @@ def dates_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> d
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = draft["id"]
         source = st.selectbox("Dates in", dates, key=f"date-{key}", width=200)
-        part = st.selectbox(
-            "take the", list(_PARTS), format_func=_PARTS.__getitem__, key=f"date-part-{key}", width=200
-        )
+        part = choose("take the", _PARTS, "weekday", f"date-part-{key}", width=200)
         until = None
         if part in {"days", "years"}:
             others = [name for name in dates if name != source]

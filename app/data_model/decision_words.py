@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.drafts.drafts import with_data
+from app.drafts.drafts import label_column, with_data
 from app.tables.columns import ColumnProfile
 from audits.data.role_guesses import YES, guess_group_words, says_which
 from audits.stats.vocabulary import singular
@@ -44,8 +44,7 @@ def proposed_words(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) 
     dict
         ``people``, ``yes`` and ``no``; empty where no name tells.
     """
-    label = draft["spec"]["data"].get("label")
-    first = label.get("column") if isinstance(label, dict) else label
+    first = label_column(draft["spec"]["data"])
     predicted = (draft["spec"]["model"].get("predictions") or {}).values()
     own = _own_words(draft, profiles, *predicted)
     for name in filter(None, [first, *predicted, draft["source"].get("name")]):

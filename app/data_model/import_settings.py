@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.drafts.drafts import with_data
+from app.drafts.drafts import as_list, with_data
 from app.tables.handles import TableHandle
 from app.widgets import notices
 
@@ -47,7 +47,7 @@ def _options(draft: dict[str, Any]) -> dict[str, Any]:
         )
         skip = middle.text_input(
             "Lines to skip at the top",
-            _list_text(old.get("skip_rows")),
+            ", ".join(map(str, as_list(old.get("skip_rows")))),
             placeholder="Detect",
             help="One number, or one for each file, separated by commas.",
         )
@@ -105,13 +105,3 @@ def _numbers(text: str) -> Any:
         int(part) if part.isdecimal() else part for part in parts
     ]  # what is no number is told by the reader
     return values[0] if len(values) == 1 else values
-
-
-def _list_text(value: Any) -> str:
-    return (
-        ""
-        if value is None
-        else ", ".join(map(str, value))
-        if isinstance(value, (list, tuple))
-        else str(value)
-    )

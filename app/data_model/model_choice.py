@@ -12,9 +12,10 @@ from app import state
 from app.data_model.amounts import amount_columns, amount_section, is_amount
 from app.data_model.columns import text_columns
 from app.data_model.outcome import NUMBERS, says_more
-from app.drafts.drafts import with_data
+from app.drafts.drafts import with_data, with_spec
 from app.tables.columns import ColumnProfile
 from app.widgets import notices
+from app.widgets.choices.named import choose
 from app.widgets.subject import TRAINED
 from app.workspaces.workspace import MAX_FILE_MB, Workspace
 from audits.errors import InputError
@@ -91,10 +92,10 @@ def model_section(
         elif part:
             part |= made
     if brief and way != "score":
-        return {**draft, "spec": {**draft["spec"], "model": model}}
+        return with_spec(draft, model=model)
     if more and (way in {"path", "endpoint"} or model.get("train") in PREDICT_LABELS):
         model |= _predicts(draft)
-    draft = {**draft, "spec": {**draft["spec"], "model": model}}
+    draft = with_spec(draft, model=model)
     if way == "train" and not second:
         draft = _held_out(draft)
     return _threshold(draft, way)
@@ -104,7 +105,7 @@ def _threshold(draft: dict[str, Any], way: str) -> dict[str, Any]:
     """Draw from which score a decision is favorable, where anything is decided; return the draft."""
     model = draft["spec"]["model"]
     if is_amount(draft):
-        return _without_threshold(draft)
+        return with_spec(draft, threshold=None)
     threshold = draft["spec"].get("threshold", 0.5)
     if isinstance(threshold, dict):
         st.text("Thresholds differ by group, as in the spec.")
@@ -113,7 +114,7 @@ def _threshold(draft: dict[str, Any], way: str) -> dict[str, Any]:
         return draft
     if "predict" in model and isinstance(draft["spec"]["data"].get("label"), dict):
         st.text("A decision is favorable when the predicted number is on the favorable side.")
-        return _without_threshold(draft)
+        return with_spec(draft, threshold=None)
     threshold = st.number_input(
         "Threshold",
         value=float(threshold),
@@ -127,8 +128,8 @@ def _threshold(draft: dict[str, Any], way: str) -> dict[str, Any]:
     if threshold == draft["spec"].get("threshold"):
         return draft  # a look at the page changes nothing
     if threshold == 0.5 and way != "score":  # the model's own decision
-        return _without_threshold(draft)
-    return {**draft, "spec": {**draft["spec"], "threshold": threshold}}
+        return with_spec(draft, threshold=None)
+    return with_spec(draft, threshold=threshold)
 
 
 def way_of(model: Mapping[str, Any], data: Mapping[str, Any] | None = None) -> str:
@@ -155,30 +156,22 @@ def _amount(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[st
         width=320,
     )
     if column is None:
-        return {**draft, "spec": {**draft["spec"], "model": {"predictions": {}}}}
+        return with_spec(draft, model={"predictions": {}})
     item = next(each for each in profiles if each.name == column)
     if column != before:  # which end is good of one number says nothing of another
         draft = with_data(draft, favorable=None)
     draft = amount_section(with_data(draft, label=column), item)
-    return _without_threshold(
-        {**draft, "spec": {**draft["spec"], "model": {"predictions": {"score": column}}}}
-    )
-
-
-def _without_threshold(draft: dict[str, Any]) -> dict[str, Any]:
-    return {**draft, "spec": {key: value for key, value in draft["spec"].items() if key != "threshold"}}
+    return with_spec(draft, model={"predictions": {"score": column}}, threshold=None)
 
 
 def _training_choice(draft: dict[str, Any], texts: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     before = draft["spec"]["model"].get("train", "logistic")
-    kinds = [name for name in TRAINED if name != "text" or texts or before == "text"]
-    kind = st.selectbox(
+    kinds = {name: said for name, said in TRAINED.items() if name != "text" or texts or before == "text"}
+    kind = choose(
         "Kind",
         kinds,
-        index=kinds.index(before),
-        format_func=TRAINED.__getitem__,
-        key=f"train-{draft['id']}",
-        width=320,
+        before,
+        f"train-{draft['id']}",
         help="A simple baseline model, trained on part of the data. Audits use the rest.",
     )
     if kind == "text" and texts:
@@ -194,15 +187,8 @@ def _predicts(draft: dict[str, Any]) -> dict[str, Any]:
     # a box that holds None shows as one in which nothing is chosen
     itself = "the number itself" if number else "each value of the label"
     words = {"decision": "favorable or not", "label": itself}
-    kinds = list(words)
-    chosen = st.selectbox(
-        "Model output",
-        kinds,
-        index=kinds.index(draft["spec"]["model"].get("predict", "decision")),
-        format_func=words.__getitem__,
-        key=f"predict-{draft['id']}",
-        width=320,
-    )
+    before = draft["spec"]["model"].get("predict", "decision")
+    chosen = choose("Model output", words, before, f"predict-{draft['id']}")
     return {} if chosen == "decision" else {"predict": chosen}
 
 
@@ -239,7 +225,7 @@ def _held_out(draft: dict[str, Any]) -> dict[str, Any]:
         )
     if share != draft["spec"]["data"].get("test_size", 0.3):  # a look at the page changes nothing
         draft = with_data(draft, test_size=share)
-    return {**draft, "spec": {**draft["spec"], "seed": int(seed)}}
+    return with_spec(draft, seed=int(seed))
 
 
 def _file(space: Workspace, draft: dict[str, Any], *, second: bool, brief: bool) -> dict[str, Any]:
@@ -298,14 +284,9 @@ def _reading(draft: dict[str, Any]) -> dict[str, Any]:
         if _parts(classes):
             unchanged = _parts(classes) == [str(each) for each in old.get("classes") or ()]
             kept["classes"] = old["classes"] if unchanged else _parts(classes)
-        gives = st.selectbox(
-            "Scores are",
-            ["probabilities", "logits"],
-            index=1 if old.get("output") == "logits" else 0,
-            format_func={"probabilities": "probabilities", "logits": "log-odds"}.__getitem__,
-            key=f"model-output-{draft['id']}",
-            width=200,
-        )
+        outputs = {"probabilities": "probabilities", "logits": "log-odds"}
+        before = old.get("output") or "probabilities"
+        gives = choose("Scores are", outputs, before, f"model-output-{draft['id']}", width=200)
     return kept | ({"output": gives} if gives == "logits" else {})
 
 
@@ -331,7 +312,7 @@ def _take_upload(space: Workspace, key: str, turn: int, second: bool) -> None:
     if second:
         space.save_draft({**draft, "compare": {**(draft.get("compare") or {}), "model": model}})
     else:
-        space.save_draft({**draft, "spec": {**draft["spec"], "model": model}})
+        space.save_draft(with_spec(draft, model=model))
 
 
 def _model_among(names: Sequence[str]) -> int:
@@ -392,27 +373,19 @@ def _column(draft: dict[str, Any], profiles: Sequence[ColumnProfile], way: str) 
         )
         told = {}
         if way == "score":
-            higher = st.selectbox(
-                "Its direction",
-                list(_BETTER),
-                index=list(_BETTER).index(old.get("higher_is", "favorable")),
-                format_func=_BETTER.__getitem__,
-                key=f"means-{draft['id']}-{chosen}",
-                width=260,
-            )
+            before, key = old.get("higher_is", "favorable"), f"means-{draft['id']}-{chosen}"
+            higher = choose("Its direction", _BETTER, before, key, width=260)
             told = {} if higher == "favorable" else {"higher_is": higher}
     return {"predictions": {} if chosen is None else {way: chosen} | told}
 
 
 def _trained_on(draft: dict[str, Any], old: str | None) -> dict[str, str]:
     """Draw whether the model was trained on the people audited; return the key of the spec."""
-    made = st.selectbox(
+    made = choose(
         "The model was trained",
-        list(_MADE),
-        index=list(_MADE).index(old or "unknown"),
-        format_func=_MADE.__getitem__,
-        key=f"made-{draft['id']}",
-        width=320,
+        _MADE,
+        old or "unknown",
+        f"made-{draft['id']}",
         help="On its own training data a model looks too accurate and too fair, so no audit can clear it "
         "there.",
     )

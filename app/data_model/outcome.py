@@ -9,8 +9,9 @@ import streamlit as st
 
 from app import state
 from app.data_model.amounts import amount_section, distribution, is_amount
-from app.drafts.drafts import with_data
+from app.drafts.drafts import as_list, label_column, with_data
 from app.tables.columns import ColumnProfile
+from app.widgets.choices.named import choose
 from audits.checks import choices
 
 __all__ = ["NUMBERS", "good_answer", "outcome_section", "says_more", "who_counts"]
@@ -30,8 +31,7 @@ def outcome_section(
     """
     data = draft["spec"]["data"]
     names = [item.name for item in profiles]
-    old = data.get("label")
-    column = old["column"] if isinstance(old, dict) else old
+    old, column = data.get("label"), label_column(data)
     told = draft["spec"]["model"].get("predictions") or {}
     likely = [name for name in _likely(profiles) if name not in told.values()]  # these were predicted
     offered = list(dict.fromkeys([*likely, *names]))
@@ -155,13 +155,13 @@ def who_counts(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     )
     if weights is not None:
         kinds = {"counts": "Counts of people", "sampling": "Sampling weights"}
-        kind = st.selectbox(
+        kind = choose(
             "They are",
-            list(kinds),
-            index=list(kinds).index(before["kind"]) if before.get("kind") else None,
+            kinds,
+            before.get("kind"),
+            f"weights-kind-{key}",
             placeholder="Counts or sampling weights?",
-            format_func=kinds.__getitem__,
-            key=f"weights-kind-{key}",
+            width="stretch",
             help="A sampling weight says how many people a row represents. It does not add people to the "
             "sample.",
         )
@@ -218,11 +218,7 @@ def _cut(draft: dict[str, Any], item: ColumnProfile, old: dict[str, Any]) -> dic
 
 
 def _list(value: Any) -> list[str]:
-    return (
-        []
-        if value is None
-        else [str(part) for part in (value if isinstance(value, (list, tuple)) else [value])]
-    )
+    return list(map(str, as_list(value)))
 
 
 def _one(values: list[str]) -> Any:

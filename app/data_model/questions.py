@@ -13,7 +13,7 @@ from app.data_model.columns import bins_section
 from app.data_model.decision_words import proposed_words, with_group_words, with_words, words_section
 from app.data_model.model_choice import model_section, way_of
 from app.data_model.outcome import NUMBERS, good_answer, outcome_section
-from app.drafts.drafts import made_groups, with_data
+from app.drafts.drafts import label_column, made_groups, with_data, with_spec
 from app.tables.columns import ColumnProfile
 from app.widgets.subject import model_words
 from app.workspaces.workspace import Workspace
@@ -97,10 +97,13 @@ def _propose_decision(draft: dict[str, Any], profiles: Sequence[ColumnProfile], 
         words = {"verb": verb} if (verb := guess_verb(name)) else None
         good = guess_good_end(name)
         amounts = with_data(draft, label=name, outcome="numeric", favorable=good, words=words)
-        return {**_with_model(amounts, {"predictions": {"score": name}}), "proposal": why}
+        return {**with_spec(amounts, model={"predictions": {"score": name}}), "proposal": why}
     if name is None:
         others = f" Perhaps {choices(guess.candidates[:3])}." if guess.candidates else ""
-        return {**_with_model(draft, {"predictions": {}}), "proposal": f"{why[0].upper()}{why[1:]}.{others}"}
+        return {
+            **with_spec(draft, model={"predictions": {}}),
+            "proposal": f"{why[0].upper()}{why[1:]}.{others}",
+        }
     if is_consequence(name):
         why = (
             f"“{name}” sounds like an outcome that a model can predict. If it is a decision, keep it; if "
@@ -108,7 +111,7 @@ def _propose_decision(draft: dict[str, Any], profiles: Sequence[ColumnProfile], 
         )
         return {**with_data(draft, label=name), "proposal": why}
     why = f"“{name}” is proposed by its name and values."
-    return {**_with_model(draft, {"predictions": {"label": name}}), "proposal": why}
+    return {**with_spec(draft, model={"predictions": {"label": name}}), "proposal": why}
 
 
 def _decision(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
@@ -177,8 +180,7 @@ def _measure(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnP
         format_func=lambda name: MEASURE_WORDS.get(name or "", "whatever differs most"),
         key=f"measure-{draft['id']}",
     )
-    spec = {key: each for key, each in draft["spec"].items() if key != "measure"}
-    return {**draft, "spec": spec if chosen is None else {**spec, "measure": chosen}}
+    return with_spec(draft, measure=chosen)
 
 
 def _words(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:  # noqa: ARG001
@@ -207,14 +209,10 @@ def _with_column(draft: dict[str, Any], way: str | None) -> dict[str, Any]:
     label = draft["spec"]["data"].get("label")
     decides = (draft["spec"]["model"].get("predictions") or {}).get("label")
     if way == "label" and "train" in draft["spec"]["model"] and isinstance(label, str):
-        return with_data(_with_model(draft, {"predictions": {"label": label}}), label=None)
+        return with_data(with_spec(draft, model={"predictions": {"label": label}}), label=None)
     if way not in {None, "label"} and decides and not label:
         return with_data(draft, label=decides)
     return draft
-
-
-def _with_model(draft: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
-    return {**draft, "spec": {**draft["spec"], "model": model}}
 
 
 def _with_good(draft: dict[str, Any], profiles: Sequence[ColumnProfile], column: Any) -> dict[str, Any]:
@@ -248,8 +246,7 @@ def _answer(name: str, draft: dict[str, Any]) -> str:
     if name == "measure":
         return f"Measure: {MEASURE_WORDS.get(draft['spec'].get('measure'), 'whatever differs most')}"
     if name == "truth":
-        label = data.get("label")
-        return f"Truth: {label.get('column') if isinstance(label, dict) else label or 'not known'}"
+        return f"Truth: {label_column(data) or 'not known'}"
     way, good, label = way_of(model, data), data.get("favorable"), data.get("label")
     if way == "number":
         return f"Amount: {label}, {good} is good"

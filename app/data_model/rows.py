@@ -11,10 +11,11 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.drafts.drafts import with_data
+from app.drafts.drafts import as_list, with_data
 from app.drafts.numbers import read_number, split_numbers
 from app.tables.summary import Summary
 from app.widgets import notices
+from app.widgets.choices.named import choose
 from app.widgets.people.row_choice import WRAPPING
 from audits.stats.text import count, in_words
 
@@ -45,15 +46,9 @@ _MISSING = {
 def rows_section(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Draw the missing-value policy and the row filters; return the draft."""
     data = draft["spec"]["data"]
-    missing = st.selectbox(
-        "Missing values",
-        list(_MISSING),
-        index=list(_MISSING).index(data.get("missing", "category")),
-        format_func=_MISSING.__getitem__,
-        key=f"missing-{draft['id']}",
-        width=440,
-    )
-    if missing != draft["spec"]["data"].get("missing", "category"):  # a look at the page changes nothing
+    before = data.get("missing", "category")
+    missing = choose("Missing values", _MISSING, before, f"missing-{draft['id']}", width=440)
+    if missing != before:  # a look at the page changes nothing
         draft = with_data(draft, missing=missing)
     key = f"keep-{draft['id']}"
     if state.widget(key) is None:  # a fresh editor begins with what the draft holds
@@ -122,12 +117,7 @@ def _as_table(rules: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     for rule in rules:
         for words, key in _CONDITIONS.items():
             if key in rule:
-                values = rule[key]
-                text = (
-                    ""
-                    if key in _ALONE
-                    else _csv_line(values if isinstance(values, (list, tuple)) else [values])
-                )
+                text = "" if key in _ALONE else _csv_line(as_list(rule[key]))
                 rows.append((rule["column"], words, text))
     return pd.DataFrame(rows, columns=["column", "condition", "values"], dtype="str")
 

@@ -31,21 +31,8 @@ __all__ = [
 
 _LISTS = ("features", "protected")
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
-_TABLES = {
-    ".csv",
-    ".tsv",
-    ".tab",
-    ".txt",
-    ".data",
-    ".test",
-    ".gz",
-    ".parquet",
-    ".pq",
-    ".arrow",
-    ".feather",
-    ".xlsx",
-    ".jsonl",
-}
+_TEXTS = {".csv", ".tsv", ".tab", ".txt", ".data", ".test", ".gz", ".jsonl"}
+_TABLES = _TEXTS | {".parquet", ".pq", ".arrow", ".feather", ".xlsx"}
 _MAX_LISTED = 500
 
 
@@ -114,7 +101,24 @@ def _with_stored(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> di
     if not kept:
         return draft
     found = {"label": kept["prediction"]} if "prediction" in kept else {"score": kept["score"]}
-    return {**draft, "looked": True, "spec": {**draft["spec"], "model": {"predictions": found}}}
+    return {**with_spec(draft, model={"predictions": found}), "looked": True}
+
+
+def with_spec(draft: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
+    """Return `draft` with keys of its spec set, or dropped where None."""
+    spec = {**draft["spec"], **changes}
+    return {**draft, "spec": {key: value for key, value in spec.items() if value is not None}}
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return what a spec gives as one value, several or none as a list."""
+    return list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]
+
+
+def label_column(data: Mapping[str, Any]) -> str | None:
+    """Return the column of the label of a data section, cut or not."""
+    label = data.get("label")
+    return label["column"] if isinstance(label, dict) else label
 
 
 def with_data(draft: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
@@ -135,7 +139,7 @@ def with_data(draft: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
     displaced |= {column: names for column, names in stood.items() if names}
     data = {key: value for key, value in _without(data, taken).items() if value is not None}
     more = {"displaced": displaced} if displaced or "displaced" in draft else {}
-    return {**draft, **more, "spec": {**draft["spec"], "data": data}}
+    return {**with_spec(draft, data=data), **more}
 
 
 def with_data_restored(draft: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -108,40 +108,22 @@ def whole_model(model: Mapping[str, Any]) -> dict[str, Any]:
     return dict(model)
 
 
-def _missing_parts(spec: Mapping[str, Any], summary: Summary) -> list[InputError]:
-    errors = []
-    words = "text" in summary.kinds.values()  # rules can be made of what texts say
-    if not summary.groups and not words:
-        errors.append(
-            InputError(
-                "The audit", "needs a protected attribute", advice="tick at least one column as protected"
-            )
-        )
-    if spec["data"].get("outcome") == "numeric" and spec["data"].get("favorable") is None:
-        errors.append(
-            InputError("data.favorable", "is missing", advice="say whether high or low numbers are good")
-        )
-    if not summary.features and "predictions" not in spec["model"]:
-        errors.append(
-            InputError("The audit", "needs a feature", advice="tick at least one column as a feature")
-        )
+def _missing_parts(spec: Mapping[str, Any], summary: Summary) -> Iterator[InputError]:
+    data, model = spec["data"], spec["model"]
+    if not summary.groups and "text" not in summary.kinds.values():  # rules can be made of what texts say
+        advice = "tick at least one column as protected"
+        yield InputError("The audit", "needs a protected attribute", advice=advice)
+    if data.get("outcome") == "numeric" and data.get("favorable") is None:
+        yield InputError("data.favorable", "is missing", advice="say whether high or low numbers are good")
+    if not summary.features and "predictions" not in model:
+        yield InputError("The audit", "needs a feature", advice="tick at least one column as a feature")
     read = [name for name in summary.features if summary.kinds[name] == "text"]
-    if spec["model"].get("train") == "text" and len(read) != 1:
-        errors.append(
-            InputError(
-                "The model",
-                f"learns from one column of text, but the features hold {len(read)}",
-                advice="tick exactly one feature, of kind text",
-            )
-        )
+    if model.get("train") == "text" and len(read) != 1:
+        rule = f"learns from one column of text, but the features hold {len(read)}"
+        yield InputError("The model", rule, advice="tick exactly one feature, of kind text")
     threshold = spec.get("threshold", 0.5)
-    if "predictions" not in spec["model"] and not isinstance(threshold, dict) and not 0 <= threshold <= 1:
-        errors.append(
-            InputError("threshold", "must lie in [0, 1], as the model gives probabilities", threshold)
-        )
-    learns = summary.label is not None or (spec["data"].get("outcome") and spec["data"].get("label"))
-    if "train" in spec["model"] and not learns:
-        errors.append(
-            InputError("The label", "is missing", advice="choose the outcome that the model learns")
-        )
-    return errors
+    if "predictions" not in model and not isinstance(threshold, dict) and not 0 <= threshold <= 1:
+        yield InputError("threshold", "must lie in [0, 1], as the model gives probabilities", threshold)
+    learns = summary.label is not None or (data.get("outcome") and data.get("label"))
+    if "train" in model and not learns:
+        yield InputError("The label", "is missing", advice="choose the outcome that the model learns")

@@ -7,10 +7,11 @@ others need the room. Whoever asks does not notice: a fresh process prepares the
 from __future__ import annotations
 
 import base64
+import functools
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -148,13 +149,8 @@ class Readers:
             If no process can be made.
         """
         question = {"ask": "file", "path": str(path), "reads": list(reads), "numbers": sorted(numbers)}
-        with self._alone, self._working.place(str(path)):
-            self._make_room(path.stat().st_size, path.name)
-            child = self._pool.child(memory=self.memory, reads=(path,))
-            try:
-                told = self._say(child, question, path.name)
-            finally:
-                child.kill()
+        with self._own_child(str(path), path.stat().st_size, path.name, (path,)) as child:
+            told = self._say(child, question, path.name)
         return ARRIVALS.validate_python(told), str(told["digest"])
 
     def export(
@@ -170,14 +166,20 @@ class Readers:
             If no process can be made, or a result is damaged.
         """
         what = "the file"
-        with self._alone, self._working.place(f"export {owner}"):
+        with self._own_child(f"export {owner}", size, what, reads) as child:
+            told = self._say(child, {**question, "ask": "export"}, what)
+            while told["part"] is not None:
+                into.write(base64.b64decode(told["part"]))
+                told = self._say(child, {"ask": "export more"}, what)
+
+    @contextmanager
+    def _own_child(self, place: str, size: int, what: str, reads: Sequence[Path]) -> Iterator[Child]:
+        """Give a process that is asked about one thing and then ends."""
+        with self._alone, self._working.place(place):
             self._make_room(size, what)
             child = self._pool.child(memory=self.memory, reads=reads)
             try:
-                told = self._say(child, {**question, "ask": "export"}, what)
-                while told["part"] is not None:
-                    into.write(base64.b64decode(told["part"]))
-                    told = self._say(child, {"ask": "export more"}, what)
+                yield child
             finally:
                 child.kill()
 
@@ -294,25 +296,5 @@ class _WorkerEnded(RunFailed):
     """A process that ended without an answer."""
 
 
-class _Late:
-    """The server's one `Readers`, made when it is first used: its limits come from the environment."""
-
-    def __init__(self, make: Callable[[], Readers]) -> None:
-        self._make, self._lock = make, threading.Lock()
-        self._made: Readers | None = None
-
-    def __call__(self) -> Readers:
-        with self._lock:
-            if self._made is None:
-                self._made = self._make()
-            return self._made
-
-    def close(self) -> None:
-        """End its processes; the next use makes another."""
-        with self._lock:
-            made, self._made = self._made, None
-        if made is not None:
-            made.close()
-
-
-READERS = _Late(Readers)
+READERS = functools.cache(Readers)
+"""The server's one `Readers`, made as it starts: its limits come from the environment."""

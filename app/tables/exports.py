@@ -18,7 +18,7 @@ import pandas as pd
 
 from app.tables.handles import DataHandle
 from app.tables.listed import Order, PeopleTable, RawCells
-from app.tables.protocol import unpack_array
+from app.tables.protocol import unpack_rows
 from audits.data import AuditData
 from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
@@ -43,8 +43,7 @@ def file_parts(found: RunResult, file: str, arguments: Mapping[str, Any], data: 
 
 
 def _people(found: RunResult, data: Data, **told: Any) -> Iterator[bytes]:
-    rows = None if told["rows"] is None else pd.Index(unpack_array(told["rows"]))
-    only = None if told["only"] is None else pd.Index(unpack_array(told["only"]))
+    rows, only = unpack_rows(told["rows"]), unpack_rows(told["only"])
     order = None if told["order"] is None else Order(**told["order"])
     source = None if told["beside"] is None else data()
     beside = None if source is None else RawCells(source, told["beside"])
@@ -71,7 +70,7 @@ def people_parts(
 def raw_parts(data: DataHandle, rows: pd.Index) -> Iterator[bytes]:
     """Give people as CSV with all of their columns as the data have them, some at a time."""
     for start in range(0, max(1, len(rows)), _TOGETHER):
-        part = data.frame.rows(rows[start : start + _TOGETHER])
+        part = data.frame.loc[rows[start : start + _TOGETHER]]
         yield csv_bytes(part.rename_axis(index="row"), header=not start)
 
 
@@ -140,28 +139,18 @@ def csv_bytes(frame: pd.DataFrame, *, header: bool = True) -> bytes:
 
 def portable(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return `spec` with files of a workspace named as they were when they were brought."""
-    data, model = dict(spec["data"]), dict(spec["model"])
-    paths = data["path"]
-    data["path"] = _own_name(paths) if isinstance(paths, str) else [_own_name(path) for path in paths]
-    if "path" in model:
-        model["path"] = _own_name(model["path"])
-    second = dict(spec.get("compare") or {})
-    if "path" in second.get("model", {}):
-        second["model"] = {**second["model"], "path": _own_name(second["model"]["path"])}
-    audits = [{name: _own_policy(options) for name, options in each.items()} for each in spec["audits"]]
-    more = {"compare": second} if second else {}
-    return {**spec, "data": data, "model": model, "audits": audits, **more}
+    return {name: _own_name(each) if name == "path" else _portable(each) for name, each in spec.items()}
 
 
-def _own_policy(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an audit's options with the file of a second model named as it was when it was brought."""
-    against = options.get("against")
-    if isinstance(against, dict) and against.get("path"):
-        return {**options, "against": {**against, "path": _own_name(against["path"])}}
-    return dict(options)
+def _portable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return portable(value)
+    return [_portable(each) for each in value] if isinstance(value, list) else value
 
 
-def _own_name(path: str) -> str:
-    """Return the file's own name where `path` lies in a workspace, else `path`."""
+def _own_name(path: Any) -> Any:
+    """Return the file's own name where `path` lies in a workspace, else `path`; of each in a list."""
+    if not isinstance(path, str):
+        return [_own_name(each) for each in path] if isinstance(path, list) else _portable(path)
     parts = PurePosixPath(path).parts
     return parts[-1] if parts and parts[0] == "files" else path

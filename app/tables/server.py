@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import dataclasses
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
@@ -23,13 +22,12 @@ import pandas as pd
 
 from app.tables import exports
 from app.tables.columns import preview, profile
-from app.tables.protocol import pack_array, pack_frame, unpack_arguments, unpack_array
+from app.tables.protocol import pack, plain_value, unpack, unpack_rows
 from app.tables.summary import summarise
-from audits.data import AuditData, DataSpec, Table, build_data, data_spec, read_table
+from audits.data import AuditData, DataSpec, ReadReport, Table, build_data, data_spec, read_table
 from audits.data.io.limits import beyond_limits
 from audits.data.io.preview import Preview, preview_table
 from audits.data.selection import group_of, selected_rows
-from audits.data.values import is_missing
 from audits.errors import InputError
 from audits.models.native.skops_file import without_tensors
 from audits.monitor.ingestion import Arrival, read_arrow, read_file, read_json
@@ -52,7 +50,11 @@ _frames: OrderedDict[str, AuditData] = OrderedDict()
 
 def answer(question: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer to one question: see the functions below, one for each value of ``ask``."""
-    return _ANSWERS[question["ask"]](question)
+    about_data = _OF_DATA.get(question["ask"])
+    if about_data is None:
+        return _ANSWERS[question["ask"]](question)
+    told = {name: unpack(each) for name, each in question["told"].items()}
+    return {"found": pack(about_data(_data(question), **told))}
 
 
 def _table(question: Mapping[str, Any]) -> Table:
@@ -94,48 +96,17 @@ def _cached(kept: OrderedDict[str, Any], key: str, make: Callable[[], Any], most
 
 def _about_table(question: Mapping[str, Any]) -> dict[str, Any]:
     found = _table(question)
-    first = preview(found.frame)
+    rows = found.rows if isinstance(found, Preview) else len(found.frame)
     return {
-        "report": {**found.report.to_dict(), "notes": list(found.report.notes)},
+        "report": found.report.to_dict(),
         "profiles": [asdict(each) for each in profile(found)],
-        "shape": [
-            found.rows if isinstance(found, Preview) else len(found.frame),
-            len(found.frame.columns),
-        ],
-        "first": pack_frame(first),
+        "shape": [rows, len(found.frame.columns)],
+        "first": pack(preview(found.frame)),
     }
 
 
 def _about_data(question: Mapping[str, Any]) -> dict[str, Any]:
-    data = _data(question)
-    return {
-        "summary": asdict(summarise(data)),
-        "facts": {
-            "columns": [str(name) for name in data.frame.columns],
-            "types": [each.kind for each in map(_type, data.frame.dtypes)],
-            "kinds": dict(data.kinds),
-            "features": list(data.features),
-            "protected": list(data.protected),
-            "label": data.label,
-            "favorable": [_plain(value) for value in data.favorable],
-            "roles": dict(data.roles),
-            "missing": data.missing,
-            "rows_read": data.rows_read,
-            "excluded": dict(data.excluded),
-            "imputed": dict(data.imputed),
-            "sha256": data.sha256,
-            "digest": data.digest,
-            "notes": list(data.notes),
-            "orders": {name: list(levels) for name, levels in data.orders.items()},
-            "bins": {name: list(edges) for name, edges in data.bins.items()},
-            "cut": None if data.cut is None else asdict(data.cut),
-            "numeric": data.numeric is not None,
-            "n": data.n,
-            "size": data.size,
-            "labeled": data.y is not None,
-            "weighted": data.weights is not None,
-        },
-    }
+    return asdict(summarise(_data(question)))
 
 
 def _examine(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,62 +124,37 @@ def _examine(question: Mapping[str, Any]) -> dict[str, Any]:
     return {"findings": [asdict(each) for each in found]}
 
 
-def _rows(question: Mapping[str, Any]) -> dict[str, Any]:
-    frame = _data(question).frame
-    columns = question["columns"]
-    wanted = frame if columns is None else frame[columns]
-    if question["rows"] is not None:
-        wanted = wanted.loc[unpack_array(question["rows"])]
-    return {"frame": pack_frame(wanted)}
+def _rows(data: AuditData, part: str, rows: np.ndarray, columns: list[str] | None) -> pd.DataFrame:
+    frame = data.groups if part == "groups" else data.frame
+    return (frame if columns is None else frame[columns]).loc[rows]
 
 
-def _distinct(question: Mapping[str, Any]) -> dict[str, Any]:
-    column = _data(question).frame[question["column"]].dropna()
-    number = column.nunique()
-    if number > question["most"]:
-        return {"number": number, "values": []}
-    return {"number": number, "values": sorted(column.astype(str).unique().tolist())}
+def _distinct(data: AuditData, column: str, most: int) -> list[str]:
+    values = data.frame[column].dropna()
+    return [] if values.nunique() > most else sorted(values.astype(str).unique().tolist())
 
 
-def _members(question: Mapping[str, Any]) -> dict[str, Any]:
-    return {"mask": pack_array(_data(question).members(question["where"], argument=question["argument"]))}
+def _selected_people(
+    data: AuditData, terms: list[Mapping[str, Any]], among: np.ndarray | None
+) -> pd.DataFrame:
+    """Return how many people each row that is selected stands for."""
+    people = pd.DataFrame({"people": 1.0 if data.weights is None else data.weights}, index=data.frame.index)
+    rows = selected_rows(data, terms)
+    return people.loc[rows if among is None else rows.intersection(pd.Index(among))]
 
 
-def _selected_people(question: Mapping[str, Any]) -> dict[str, Any]:
-    data = _data(question)
-    rows = selected_rows(data, question["terms"])
-    if question["rows"] is not None:
-        rows = rows.intersection(pd.Index(unpack_array(question["rows"])))
-    inside = data.frame.index.isin(rows)
-    people = float(inside.sum() if data.weights is None else data.weights[inside].sum())
-    return {"rows": pack_array(rows.to_numpy()), "people": people}
+def _of_audit(data: AuditData, audit: str, asked: str, **told: Any) -> Any:
+    """Answer what the page of an audit asks about the data, as its record says."""
+    return resolve(AUDITS[audit].pages.asks[asked])(data, **told)
+
+
+def _usual_audits(data: AuditData, trained: str | None, predictions: str | None) -> dict[str, Any]:
+    return usual_others(data.without_feature(predictions or ""), trained)
 
 
 def _group_of(question: Mapping[str, Any]) -> dict[str, Any]:
-    spec, rows = data_spec(question["section"]), question["rows"]
-    among = None if rows is None else pd.Index(unpack_array(rows))
-    return {"recode": group_of(_table(question), spec, _data(question), question["terms"], among)}
-
-
-def _labels(question: Mapping[str, Any]) -> dict[str, Any]:
-    y = _data(question).y
-    return {"y": None if y is None else pack_array(y)}
-
-
-def _weights(question: Mapping[str, Any]) -> dict[str, Any]:
-    weights = _data(question).weights
-    return {"weights": None if weights is None else pack_array(weights)}
-
-
-def _groups(question: Mapping[str, Any]) -> dict[str, Any]:
-    return {"frame": pack_frame(_data(question).groups)}
-
-
-def _of_audit(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer what the page of an audit asks about the data, as its record says."""
-    ask = AUDITS[question["audit"]].pages.asks[question["asked"]]
-    found = resolve(ask)(_data(question), **unpack_arguments(question["told"]))
-    return {"frame": pack_frame(found)} if isinstance(found, pd.DataFrame) else {"found": found}
+    spec, rows = data_spec(question["section"]), unpack_rows(question["rows"])
+    return {"recode": group_of(_table(question), spec, _data(question), question["terms"], rows)}
 
 
 def _model(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -224,21 +170,9 @@ def _model(question: Mapping[str, Any]) -> dict[str, Any]:
     return {"model": found.to_dict()}
 
 
-def _usual_audits(question: Mapping[str, Any]) -> dict[str, Any]:
-    data = _data(question).without_feature(question["predictions"] or "")
-    return {"audits": usual_others(data, question["trained"])}
-
-
 def _arrival_document(arrival: Arrival) -> dict[str, Any]:
-    columns = {name: [_plain(value) for value in values] for name, values in arrival.columns.items()}
-    sent = dataclasses.asdict(arrival.sent)
-    return {
-        "columns": columns,
-        "people": arrival.people,
-        "ids": list(arrival.ids),
-        "at": arrival.at,
-        "sent": sent,
-    }
+    columns = {name: list(map(plain_value, values)) for name, values in arrival.columns.items()}
+    return {**vars(arrival), "columns": columns, "sent": asdict(arrival.sent)}
 
 
 def _body(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -269,38 +203,20 @@ def _more(_: Mapping[str, Any]) -> dict[str, Any]:
     return {"part": None if part is None else base64.b64encode(part).decode("ascii")}
 
 
-def _type(dtype: Any) -> np.dtype:
-    return dtype if isinstance(dtype, np.dtype) else np.dtype(object)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: dates as text, as the page and the scoring process would have them."""
-    if value is None or type(value) in {str, int, float, bool}:
-        return value
-    if is_missing(value):
-        return None
-    if isinstance(value, (np.number, np.bool_)):
-        return value.item()
-    from audits.data.values import text_of
-
-    return text_of(value)
-
-
+_OF_DATA: Mapping[str, Callable[..., Any]] = {
+    "rows": _rows,
+    "distinct": _distinct,
+    "members": AuditData.members,
+    "selected": _selected_people,
+    "of audit": _of_audit,
+    "usual audits": _usual_audits,
+}
 _ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "table": _about_table,
     "data": _about_data,
     "examine": _examine,
-    "rows": _rows,
-    "distinct": _distinct,
-    "members": _members,
-    "selected": _selected_people,
     "group of": _group_of,
-    "labels": _labels,
-    "weights": _weights,
-    "groups": _groups,
-    "of audit": _of_audit,
     "model": _model,
-    "usual audits": _usual_audits,
     "body": _body,
     "file": _file,
     "export": _export,
@@ -308,19 +224,9 @@ _ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
 }
 
 
-def _warm() -> None:
-    """Read a small table of each kind, so that nothing is loaded in the children any more."""
-    frame = pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})
-    profile(Table(frame.set_index(pd.RangeIndex(1, 3, name="row")), _no_report()))
-
-
-def _no_report() -> Any:
-    from audits.data import ReadReport
-
-    return ReadReport((), {})
-
-
-_warm()
+# a small table is looked at here, too, so that nothing is loaded in the children any more
+_small = pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}, pd.RangeIndex(1, 3, name="row"))
+profile(Table(_small, ReadReport((), {})))
 # scikit-learn, too, looks for libraries in /proc when it is loaded
 with contextlib.suppress(ImportError), without_tensors():
     import skops.io  # noqa: F401

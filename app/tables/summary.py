@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from audits.data import AuditData, Kind
+from audits.data import AuditData, Kind, Role
 from audits.errors import InputError
 from audits.records import Size
 
@@ -39,6 +39,10 @@ class Summary:
         About how many encoded columns the features become.
     favorable : float or None
         Share of people with the favorable label.
+    types : mapping of str to str
+        The type of each column of the frame: its letter in NumPy, "O" for texts.
+    labeled, numeric : bool
+        Whether each row has a label; whether the outcome is a number that is taken as it is.
     """
 
     rows_read: int
@@ -54,14 +58,10 @@ class Summary:
     groups: Mapping[str, tuple[GroupSize, ...]]
     width: int
     digest: str
-
-    @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Summary:
-        """Return the summary that plain data state."""
-        groups = {name: tuple(GroupSize(**each) for each in sizes) for name, sizes in told["groups"].items()}
-        return cls(
-            **{**told, "notes": tuple(told["notes"]), "features": tuple(told["features"]), "groups": groups}
-        )
+    types: Mapping[str, str]
+    roles: Mapping[str, Role]
+    labeled: bool
+    numeric: bool
 
 
 def summarise(data: AuditData) -> Summary:
@@ -82,6 +82,10 @@ def summarise(data: AuditData) -> Summary:
         groups={name: _sizes(data, name, weights) for name in data.protected},
         width=sum(_width(data, name) for name in data.features),
         digest=data.digest,
+        types={str(name): getattr(kind, "kind", "O") for name, kind in data.frame.dtypes.items()},
+        roles=dict(data.roles),
+        labeled=data.y is not None,
+        numeric=data.numeric is not None,
     )
 
 

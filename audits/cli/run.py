@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from audits.checks import adapter
 from audits.cli.doctor import finding_lines
 from audits.cli.folder import publish, results_folder
 from audits.cli.text import called_as, count_of, lines_of_findings, one_line, wrap, write_file
-from audits.data.quality.findings import as_finding
+from audits.data.quality.findings import Finding
 from audits.errors import (
     InputError,
     RunCancelled,
@@ -294,7 +295,7 @@ def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
     lines = [f"Data: {data['rows_used']:,} of {count_of(data['rows_read'], 'row')} used."]
     lines += [wrap(f"Left out: {count:,} ({reason}).", "  ") for reason, count in data["excluded"].items()]
     lines += [wrap(note, "  ") for note in data["notes"]]
-    lines += finding_lines(map(as_finding, data.get("findings", ())))
+    lines += finding_lines(map(adapter(Finding).validate_python, data.get("findings", ())))
     lines.append(wrap(f"Model: {model['name']}, {model['rule']}."))
     right = accuracy_words(model)
     lines += [wrap(f"Accuracy: {right}.", "  ")] if right else []

@@ -197,20 +197,19 @@ def _matrix(table: Any, name: str, columns: Sequence[str] | None) -> GivenTable:
     return GivenTable(frame.set_index(frame.index + 1), names, "numpy", matrix)
 
 
+_CONVERSIONS = {
+    "collect": "collect it first: {name}.collect()",
+    "to_frame": "make it a frame first: {name}.to_frame()",
+    "toarray": "make it dense first: {name}.toarray()",
+    "keys": "make it a frame first: pandas.DataFrame({name})",
+    "predict": "the model comes first: evenhand.audit(model, X, y, favorable=…, protected=…)",
+}
+
+
 def _no_table(table: Any, name: str) -> InputError:
-    kind = type(table).__name__
-    advice = "convert it to a frame first"
-    if hasattr(table, "collect"):
-        advice = f"collect it first: {name}.collect()"
-    elif hasattr(table, "to_frame"):
-        advice = f"make it a frame first: {name}.to_frame()"
-    elif hasattr(table, "toarray"):
-        advice = f"make it dense first: {name}.toarray()"
-    elif isinstance(table, Mapping):
-        advice = f"make it a frame first: pandas.DataFrame({name})"
-    elif hasattr(table, "predict"):
-        advice = "the model comes first: evenhand.audit(model, X, y, favorable=…, protected=…)"
-    return InputError(name, f"must be {_TABLE}", f"a {kind}", advice)
+    told = (advice for method, advice in _CONVERSIONS.items() if hasattr(table, method))
+    advice = next(told, "convert it to a frame first").format(name=name)
+    return InputError(name, f"must be {_TABLE}", f"a {type(table).__name__}", advice)
 
 
 def column_of(values: Any, table: GivenTable, name: str) -> pd.Series:

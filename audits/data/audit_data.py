@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -47,15 +47,8 @@ class UnlabeledRows:
         """Return some of these rows beside some of the `n` with a label; None without any."""
         if not len(positions):
             return None
-        return UnlabeledRows(
-            frame=self.frame.iloc[positions],
-            groups=self.groups.iloc[positions],
-            weights=None if self.weights is None else self.weights[positions],
-            gathered=None if self.gathered is None else self.gathered.iloc[positions],
-            design=None
-            if self.design is None
-            else self.design.take(np.concatenate([labeled, n + positions])),
-        )
+        parts = {name: _at(getattr(self, name), positions) for name in _BY_ROW}
+        return UnlabeledRows(**parts, design=_at(self.design, np.concatenate([labeled, n + positions])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,12 +190,7 @@ class AuditData:
         mark = hashlib.sha256(self.digest.encode() + chosen.astype("<i8").tobytes())
         return dataclasses.replace(
             self,
-            frame=self.frame.iloc[chosen],
-            groups=self.groups.iloc[chosen],
-            y=None if self.y is None else self.y[chosen],
-            weights=None if self.weights is None else self.weights[chosen],
-            design=None if self.design is None else self.design.take(chosen),
-            gathered=None if self.gathered is None else self.gathered.iloc[chosen],
+            **{name: _at(getattr(self, name), chosen) for name in (*_BY_ROW, "y", "design")},
             digest=mark.hexdigest(),
             unlabeled=None,
         )
@@ -446,6 +434,19 @@ def _condition_values(where: str, value: object) -> tuple[list[object], bool]:
     if not values:
         raise InputError(where, "must list at least one value", value)
     return values, negated
+
+
+_BY_ROW = tuple(each.name for each in dataclasses.fields(UnlabeledRows) if each.name != "design")
+"""What has an entry a row."""
+
+
+def _at(part: Any, rows: np.ndarray) -> Any:
+    """Return some rows of a frame, of an array or of a design; None stays."""
+    if part is None:
+        return None
+    if isinstance(part, pd.DataFrame):
+        return part.iloc[rows]
+    return part[rows] if isinstance(part, np.ndarray) else part.take(rows)
 
 
 def _positions(positions: np.ndarray, n: int) -> np.ndarray:

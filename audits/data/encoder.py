@@ -59,23 +59,21 @@ class FeatureSpace:
     parts: tuple[Block, ...]
 
     @classmethod
-    def fit(
-        cls, data: AuditData, features: Sequence[str] | None = None, *, most_levels: int = MAX_LEVELS
-    ) -> FeatureSpace:
+    def fit(cls, data: AuditData, features: Sequence[str] | None = None) -> FeatureSpace:
         """Fit to the rows of `data`, on `features` or on all that `data` names.
 
         Raises
         ------
         InputError
             If there are no features or no rows; for an unknown column, one of text or identifiers,
-            or a categorical one with more than `most_levels` levels.
+            or a categorical one with more than 200 levels.
         """
         columns = data.features if features is None else tuple(features)
         if not columns:
             raise InputError("features", "must name at least one column")
         if data.n == 0:
             raise InputError("features", "cannot be scaled: there are no rows")
-        return cls._of(tuple(_fit_block(data, column, most_levels) for column in columns))
+        return cls._of(tuple(_fit_block(data, column) for column in columns))
 
     @classmethod
     def _of(cls, parts: tuple[Block, ...]) -> FeatureSpace:
@@ -167,7 +165,7 @@ class FeatureSpace:
         return pd.DataFrame({part.column: part.decode(z[:, self.blocks[part.column]]) for part in self.parts})
 
 
-def _fit_block(data: AuditData, column: str, most_levels: int) -> Block:
+def _fit_block(data: AuditData, column: str) -> Block:
     one_of("features", column, data.frame.columns, what="a column of the data")
     kind = data.kinds[column]
     raw = data.frame[column]
@@ -180,10 +178,10 @@ def _fit_block(data: AuditData, column: str, most_levels: int) -> Block:
     if kind != "categorical":
         return number_block(raw, kind, order=data.orders.get(column, ()), weights=data.weights)
     levels = raw.nunique()
-    if levels > most_levels:
+    if levels > MAX_LEVELS:
         raise InputError(
             f"features: {column!r}",
-            f"has {levels:,} categories where at most {most_levels} are compared",
+            f"has {levels:,} categories where at most {MAX_LEVELS} are compared",
             advice="leave it out, recode it to fewer, or set its kind in data.kinds",
         )
     return level_block(raw)

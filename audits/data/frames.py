@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from audits.data.io.columns import Markers
+from audits.data.io.tables import Table, build_table
 from audits.data.io.typed_tables import convert_typed
 from audits.data.values import as_text
 from audits.errors import InputError
@@ -32,8 +32,8 @@ def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFram
 
 def from_pandas(
     table: pd.DataFrame, missing: Sequence[str] | None
-) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]], list[str], dict[str, Markers]]:
-    """Return a DataFrame with the types of a read one, its ordered categories' orders, notes and markers.
+) -> tuple[Table, dict[str, tuple[str, ...]]]:
+    """Return a DataFrame as a table like a read one, and its ordered categories' orders.
 
     Parameters
     ----------
@@ -63,10 +63,7 @@ def from_pandas(
             orders[name] = tuple(as_text(column.cat.categories.to_series()))
         columns.append(_as_arrow(column))
     converted, notes = convert_typed(pa.table(dict(zip(names, columns, strict=True))), markers=missing or ())
-    index = index.rename("row")
-    frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
-    notes = (*notes, *(note for each in converted.values() for note in each.notes))
-    return frame, orders, list(notes), {name: each.markers for name, each in converted.items()}
+    return build_table(converted, index.rename("row"), notes=notes), orders
 
 
 def _as_arrow(column: pd.Series) -> pa.Array:

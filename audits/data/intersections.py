@@ -26,20 +26,15 @@ def group_codes(data: AuditData, by: tuple[str, ...] | None, where: str) -> tupl
         raise InputError(where, "must name at least one protected attribute", advice="set data.protected")
     for name in chosen:
         one_of(where, name, data.protected, what="a protected attribute")
-    columns = [data.groups[name].astype(str) for name in chosen]
-    joined = columns[0]
-    for column in columns[1:]:
-        joined = joined + "\x00" + column
-    values, first, code = np.unique(
-        joined.to_numpy(dtype=object).astype(str), return_index=True, return_inverse=True
-    )
-    if len(values) > _MAX_GROUPS:
+    code = data.groups.groupby(list(chosen)).ngroup().to_numpy()
+    first = np.unique(code, return_index=True)[1]
+    if len(first) > _MAX_GROUPS:
         raise InputError(
             where,
-            f"must make at most {_MAX_GROUPS} groups, but {' × '.join(chosen)} makes {len(values):,}",
+            f"must make at most {_MAX_GROUPS} groups, but {' × '.join(chosen)} makes {len(first):,}",
             advice="name fewer attributes, or cut one with data.bins",
         )
     names = [group_name({name: data.groups[name].iloc[k] for name in chosen}) for k in first]
     if len(set(names)) < len(names):
         names = [" & ".join(f"{name} {data.groups[name].iloc[k]}" for name in chosen) for k in first]
-    return code.reshape(-1), names
+    return code, names

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from audits.data.preprocessing.column_names import column_role, named_protected, names_group
+from audits.data.preprocessing.column_names import column_role, named_protected, names_group, words_of_name
 from audits.data.values import text_of
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "is_group",
     "names_outcome",
     "says_which",
-    "words_of_name",
 ]
 
 MAX_ANSWERS = 20
@@ -171,18 +170,6 @@ class OutcomeGuess:
     column: str | None
     candidates: tuple[str, ...]
     why: str
-
-
-def words_of_name(name: str) -> list[str]:
-    """Return the words of a column's name.
-
-    Examples
-    --------
-    >>> words_of_name("is_recid2"), words_of_name("loanStatus"), words_of_name("default.payment")
-    (['is', 'recid'], ['loan', 'status'], ['default', 'payment'])
-    """
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return [word.lower() for word in re.split(r"[\W\d_]+", spaced) if word]
 
 
 def guess_verb(name: str) -> str:

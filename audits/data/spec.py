@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -122,19 +122,25 @@ class LabelCut:
     @property
     def name(self) -> str:
         """Name of the column made: ``"gpa >= 3"``."""
-        signs = {"at_least": ">=", "at_most": "<=", "above": ">", "below": "<"}
-        for key, sign in signs.items():
-            bound = getattr(self, key)
-            if bound is not None:
-                return f"{self.column} {sign} {bound:g}"
-        return self.column
+        sign, _, bound = self._condition
+        return f"{self.column} {sign} {bound:g}"
 
     @property
     def side(self) -> str:
         """The side that the cut calls true, in words: ``"at least 3"``."""
-        words = {"at_least": "at least", "at_most": "at most", "above": "above", "below": "below"}
-        found = [(text, getattr(self, key)) for key, text in words.items()]
-        return next((f"{text} {bound:g}" for text, bound in found if bound is not None), "any number")
+        _, words, bound = self._condition
+        return f"{words} {bound:g}"
+
+    @property
+    def _condition(self) -> tuple[str, str, Number]:
+        """Return its condition as a sign and in words, and its bound."""
+        told = (
+            (">=", "at least", self.at_least),
+            ("<=", "at most", self.at_most),
+            (">", "above", self.above),
+            ("<", "below", self.below),
+        )
+        return next((sign, words, bound) for sign, words, bound in told if bound is not None)
 
 
 @dataclass(frozen=True)
@@ -337,27 +343,22 @@ def check_spec(spec: DataSpec, where: str = "data") -> None:
         _check_one(spec.label, f"{where}.label")
     if spec.outcome == "numeric":
         _check_numeric(spec, where)
-    for name in ("protected", "features"):
-        twice = [each for each, count in Counter(getattr(spec, name) or ()).items() if count > 1]
-        if twice:
-            raise InputError(f"{where}.{name}", "must name each column once", twice[0])
-    label = spec.label.column if isinstance(spec.label, LabelCut) else spec.label
+    weighing = spec.weighing
+    apart = {
+        "label": spec.label.column if isinstance(spec.label, LabelCut) else spec.label,
+        "weights": None if weighing is None else weighing.column,
+        "persons": spec.person,
+    }
     for name, columns in (("features", spec.features or ()), ("protected", spec.protected)):
-        weighing = spec.weighing
-        for column, what in (
-            (label, "label"),
-            (None if weighing is None else weighing.column, "weights"),
-            (spec.person, "persons"),
-        ):
+        _check_once(columns, f"{where}.{name}", "must name each column once")
+        for what, column in apart.items():
             if column is not None and column in columns:
-                raise InputError(
-                    f"{where}.{name}", f"must not hold the column of {what}", column, "remove it there"
-                )
+                rule = f"must not hold the column of {what}"
+                raise InputError(f"{where}.{name}", rule, column, "remove it there")
     for column, edges in spec.bins.items():
         _check_bins(spec, column, edges, f"{where}.bins.{column}")
-    if spec.weighing is not None and spec.weighing.kind != "sampling":
-        told = spec.weighing.strata or spec.weighing.cluster
-        if told is not None:
+    if weighing is not None and weighing.kind != "sampling":
+        if weighing.strata is not None or weighing.cluster is not None:
             raise InputError(
                 f"{where}.weights.kind", "must be 'sampling' where strata or clusters are named", "counts"
             )
@@ -368,15 +369,18 @@ def check_spec(spec: DataSpec, where: str = "data") -> None:
                 spec.person,
                 "leave out one of the two, or say weights: {column: ..., kind: sampling}",
             )
-    given = Counter(column for columns in spec.roles.values() for column in columns)
-    twice = [column for column, count in given.items() if count > 1]
-    if twice:
-        raise InputError(f"{where}.roles", "must give a column one role", twice[0])
+    _check_once(chain.from_iterable(spec.roles.values()), f"{where}.roles", "must give a column one role")
     for column in spec.orders:
         if spec.kinds.get(column) != "ordinal":
             raise InputError(
                 f"{where}.orders.{column}", "needs the column's kind to be ordinal in data.kinds"
             )
+
+
+def _check_once(columns: Iterable[str], where: str, rule: str) -> None:
+    for column, count in Counter(columns).items():
+        if count > 1:
+            raise InputError(where, rule, column)
 
 
 def check_rules(rules: Sequence[Keep], where: str) -> None:

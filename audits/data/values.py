@@ -21,6 +21,7 @@ __all__ = [
     "TRUTH_PAIRS",
     "as_text",
     "find_level",
+    "holds_numbers",
     "is_missing",
     "is_true",
     "match_level",
@@ -132,6 +133,11 @@ def number_column(column: pd.Series) -> np.ndarray:
         are = "is" if infinite == 1 else "are"
         raise InputError(where, f"must hold finite numbers, but {infinite:,} {are} not")
     return values
+
+
+def holds_numbers(column: pd.Series) -> bool:
+    """Return whether a column is one of numbers, which truth values are not."""
+    return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
 
 
 def near(text: str, options: Iterable[str]) -> str:

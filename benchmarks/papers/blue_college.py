@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import generator
-from audits.data.samples import admissions
 from audits.outcome_transport.matching.outcomes import match_outcomes
+from benchmarks.samples import admissions
 
 __all__ = ["blue_college"]
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from audits.data.samples import admissions
-from benchmarks.samples import arrests, hiring, law_school, loans
+from benchmarks.samples import admissions, arrests, hiring, law_school, loans
 
 __all__ = ["contents", "csv_bytes"]
 

@@ -101,7 +101,7 @@ def test_tables_and_reports_are_whole_for_fresh_and_for_saved_runs(space, run) -
             people = pd.read_csv(io.BytesIO(archive.read("groups-people.csv")))
         assert len(people) == len(found.audits[0].result.people)
         assert b"people.csv" in _taken(report_file(space, found, "html"))
-        assert _taken(report_file(space, found, "pdf")).startswith(b"%PDF-")
+    assert _taken(report_file(space, found, "pdf")).startswith(b"%PDF-"), "printed from the same report"
 
 
 def test_a_saved_runs_files_go_with_the_last_who_has_it(space, run) -> None:

@@ -11,7 +11,7 @@ import pytest
 from app.drafts.drafts import server_file, server_files
 from app.tables import server
 from app.tables.client import Readers
-from app.tables.protocol import pack_array, unpack_frame
+from app.tables.protocol import pack, unpack
 from audits.runs.execute import prepared_subject
 from audits.runs.spec import parse_spec
 
@@ -48,30 +48,29 @@ def test_it_opens_by_its_metadata(asked):
     assert columns["age"]["examples"].endswith(", 99")
     assert set(columns["year"]["values"]) == {"2020", "2021", "2022"}
     assert "6,000 rows and is not held" in told["report"]["notes"][0]
-    first = unpack_frame(told["first"])
+    first = unpack(told["first"])
     assert first["income"].fillna(-1).tolist() == frame["income"].head(50).fillna(-1).tolist()
 
 
 def test_its_data_are_the_rows_that_a_run_draws(asked):
     folder, frame, question = asked
     told = server.answer({"ask": "data", **question})
-    assert told["facts"]["n"] == told["summary"]["rows"] == 500
-    assert told["facts"]["rows_read"] == ROWS
-    assert "500 of 6,000 rows" in told["summary"]["notes"][0]
+    assert told["rows"] == 500
+    assert told["rows_read"] == ROWS
+    assert "500 of 6,000 rows" in told["notes"][0]
     document = {"data": question["section"], "model": {"train": "logistic"}, "seed": 7, "audits": ["groups"]}
     subject = prepared_subject(parse_spec(document, folder))
     rows = subject.data.frame.index[:20]
-    shown = server.answer(
-        {"ask": "rows", "rows": pack_array(rows.to_numpy()), "columns": ["age"], **question}
-    )
-    assert unpack_frame(shown["frame"])["age"].tolist() == frame["age"].iloc[rows - 1].tolist()
+    told = {"part": pack("frame"), "rows": pack(rows), "columns": pack(["age"])}
+    shown = unpack(server.answer({"ask": "rows", "told": told, **question})["found"])
+    assert shown["age"].tolist() == frame["age"].iloc[rows - 1].tolist()
 
 
 def test_it_is_opened_where_strangers_files_are(asked):
     folder, _, question = asked
     readers = Readers()
     try:
-        for what, found in (("table", "shape"), ("data", "facts")):
+        for what, found in (("table", "shape"), ("data", "digest")):
             told = readers.ask("somebody", {"ask": what, **question}, reads=[folder], what="loans")
             assert found in told
     finally:

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from audits.data import build_data, data_spec, read_table
-from audits.data.io.columns import as_written_number
 from audits.data.quality.checks import examine
 from audits.errors import InputError
 
@@ -200,12 +199,6 @@ def test_numbers_in_another_writing_are_read_as_numbers(written, decimal, first,
     mend = next(each for each in seen["written numbers"].mends if each.put["read"]["decimal"] == decimal)
     _, data = after(mend)
     assert data.frame["pay"].iloc[0] == first
-
-
-def test_a_decimal_mark_leaves_codes_and_mixed_texts_alone():
-    assert as_written_number("-1.234.567,8", ",") == "-1234567.8"
-    assert as_written_number("1.23", ",") is None
-    assert as_written_number("12 Main St", ".") is None
 
 
 def test_a_sheet_is_chosen(tmp_path):

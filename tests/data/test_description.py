@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audits.data import DataSpec, build_data, describe, read_table
-from audits.data.preprocessing.column_names import column_role, named_age, named_protected
+from audits.data.preprocessing.column_names import named_age, named_protected
 
 
 def test_a_small_table_by_hand(tmp_path: Path):
@@ -69,27 +69,6 @@ def test_public_sets(shared_data: Path, file: str, label: str, protected: set[st
     suggested = found["suggested"]
     assert (suggested["label"] or suggested["perhaps"])[0] == label
     assert set(found["suggested"]["protected"]) == protected
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("y_true", "label"),
-        ("Label", "label"),
-        ("target", "label"),
-        ("y_pred", "prediction"),
-        ("yHat", "prediction"),
-        ("prediction", "prediction"),
-        ("y_prob", "score"),
-        ("score", "score"),
-        ("y.score", "score"),
-        ("credit_score", None),
-        ("decile_score", None),
-        ("years", None),
-    ],
-)
-def test_what_a_column_stores_by_its_name(name, kind):
-    assert column_role(name) == kind
 
 
 def test_stored_results_are_suggested_and_never_features(tmp_path):

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from audits.data import DataSpec, FeatureSpace, build_data
-from audits.data.samples import admissions
 from audits.flipset import sections as exhibits
 from audits.flipset.figures import intervals as comparisons
 from audits.models import Subject
+from benchmarks.samples import admissions
 from tests.flipset.conftest import audited, subject_of
 from tests.flipset.test_maps import Rule
 from tests.flipset.worlds import drawn, subject

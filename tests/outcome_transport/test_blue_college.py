@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.data.samples import admissions
 from benchmarks.papers.blue_college import blue_college
+from benchmarks.samples import admissions
 from tests.outcome_transport.conftest import scored
 from tests.outcome_transport.subjects import QUICK, flows_of
 

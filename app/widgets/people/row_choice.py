@@ -13,7 +13,7 @@ import streamlit as st
 from app import jobs, state
 from app.tables.handles import DataHandle
 from app.tables.listed import Order, PeopleTable, RawCells
-from app.tables.protocol import pack_rows
+from app.tables.protocol import pack
 from app.widgets.people.selected import clickable, let_go, only_selected
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.workspaces.workspace import Workspace
@@ -175,8 +175,8 @@ def _file(
     arguments = {
         "table": people.table,
         "arguments": dict(people.arguments),
-        "rows": pack_rows(people.rows),
-        "only": pack_rows(only),
+        "rows": pack(people.rows),
+        "only": pack(only),
         "order": None if order is None else asdict(order),
         "beside": None if beside is None else dict(beside.names),
     }

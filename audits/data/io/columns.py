@@ -11,6 +11,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -108,15 +109,18 @@ class ConvertedColumn:
 
 @dataclass(frozen=True, eq=False)
 class _Distinct:
-    """A text column as distinct values and their positions; null is code -1."""
+    """A text column as distinct values and their positions; null is code -1, `told` are missing if given."""
 
     name: str
     values: pa.Array
     codes: np.ndarray
     counts: np.ndarray
+    told: Sequence[str] | None
 
     @classmethod
-    def of(cls, name: str, column: pa.ChunkedArray, *, trim: bool) -> _Distinct:
+    def of(
+        cls, name: str, column: pa.ChunkedArray, markers: Sequence[str] | None, *, trim: bool
+    ) -> _Distinct:
         whole = column.combine_chunks()
         encoded = whole if isinstance(whole, pa.DictionaryArray) else whole.dictionary_encode()
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -125,7 +129,16 @@ class _Distinct:
             trimmed = pc.utf8_trim_whitespace(values).dictionary_encode()
             codes = np.append(trimmed.indices.to_numpy(zero_copy_only=False), -1)[codes]
             values = trimmed.dictionary
-        return cls(name, values, codes, np.bincount(codes[codes >= 0], minlength=len(values)))
+        return cls(name, values, codes, np.bincount(codes[codes >= 0], minlength=len(values)), markers)
+
+    @cached_property
+    def missing(self) -> np.ndarray:
+        """Which values mean missing among numbers or dates."""
+        return self.among(_NUMBER_MARKERS if self.told is None else frozenset(self.told) | {""})
+
+    @cached_property
+    def known(self) -> np.ndarray:
+        return ~self.missing
 
     def matching(self, pattern: str) -> np.ndarray:
         return pc.match_substring_regex(self.values, pattern).to_numpy(zero_copy_only=False).astype(bool)
@@ -138,14 +151,22 @@ class _Distinct:
             zero_copy_only=False
         )
 
-    def spread(self, values: np.ndarray, missing: np.ndarray) -> np.ndarray:
-        """Give each row the value of its distinct text; NaN or NaT where missing."""
-        codes = np.where(missing[self.codes], -1, self.codes) if len(missing) else self.codes
-        if (codes >= 0).all():
-            return values[codes]
-        empty = np.datetime64("NaT") if values.dtype.kind == "M" else np.nan
-        whole = values if values.dtype.kind == "M" else values.astype(float)
-        return np.append(whole, np.array([empty], dtype=whole.dtype))[codes]
+    def first(self, values: np.ndarray) -> str:
+        """Return the first of some values, as an example."""
+        return str(self.values[int(np.flatnonzero(values)[0])])
+
+    def as_column(self, known: np.ndarray, notes: Sequence[str]) -> ConvertedColumn:
+        """Convert to numbers or dates, given those of the values that are known; NaN or NaT elsewhere."""
+        codes = np.where(self.missing[self.codes], -1, self.codes) if len(self.missing) else self.codes
+        if (codes < 0).any() and known.dtype.kind != "M":
+            known = known.astype(float)
+        empty = np.datetime64("NaT") if known.dtype.kind == "M" else np.nan if known.dtype.kind == "f" else 0
+        spread = np.full(len(self.known) + 1, empty, dtype=known.dtype)
+        spread[:-1][self.known] = known
+        return self.converted(pd.Series(spread[codes]), self.missing, notes)
+
+    def converted(self, values: pd.Series, missing: np.ndarray, notes: Sequence[str]) -> ConvertedColumn:
+        return ConvertedColumn(values, self.found(missing), tuple(notes), self.marked(missing))
 
     def found(self, missing: np.ndarray) -> dict[str, int]:
         counts = {str(self.values[int(i)]): int(self.counts[i]) for i in np.flatnonzero(missing)}
@@ -193,14 +214,13 @@ def convert_texts(
             None if spoken_of(markers) else plain_numbers(column, whole_only=comma or decimal is not None)
         )
         if numbers is None:
-            distinct[name] = _Distinct.of(name, column, trim=True)
+            distinct[name] = _Distinct.of(name, column, markers, trim=True)
         else:
             empty = int(np.isnan(numbers).sum()) if numbers.dtype.kind == "f" else 0
             made[name] = ConvertedColumn(pd.Series(numbers), {"": empty} if empty else {})
-    mark = _decimal_mark(distinct.values(), markers) if comma and decimal is None else "."
+    mark = _decimal_mark(distinct.values()) if comma and decimal is None else "."
     for name, each in distinct.items():
-        written = each if decimal is None else _plain_numbers(each, markers, decimal)
-        made[name] = _convert(written, markers, mark)
+        made[name] = _convert(each if decimal is None else _plain_numbers(each, decimal), mark)
     return {name: made[name] for name in columns}
 
 
@@ -218,6 +238,8 @@ def as_written_number(text: str, decimal: str) -> str | None:
     --------
     >>> as_written_number("1.234,50 €", ","), as_written_number("$1,200", "."), as_written_number("1.5", ",")
     ('1234.50', '1200', None)
+    >>> as_written_number("-1.234.567,8", ","), as_written_number("12 Main St", ".")
+    ('-1234567.8', None)
     """
     other = "," if decimal == "." else "."
     found = re.fullmatch(
@@ -232,16 +254,16 @@ def as_written_number(text: str, decimal: str) -> str | None:
     return f"{found['sign']}{whole}" + (f".{found['part']}" if found["part"] else "")
 
 
-def _plain_numbers(column: _Distinct, markers: Sequence[str] | None, decimal: str) -> _Distinct:
+def _plain_numbers(column: _Distinct, decimal: str) -> _Distinct:
     """Return a column with its numbers written plainly, if all its values are numbers in some writing."""
-    missing = column.among(_NUMBER_MARKERS if markers is None else frozenset(markers) | {""})
-    if column.matching(_NUMBER)[~missing].all() and not column.matching(_GROUPED)[~missing].any():
+    known = column.known
+    if column.matching(_NUMBER)[known].all() and not column.matching(_GROUPED)[known].any():
         return column
-    texts = column.values.to_pylist()
     plain = [
-        text if gone else as_written_number(text, decimal) for text, gone in zip(texts, missing, strict=True)
+        as_written_number(text, decimal) if told else text
+        for text, told in zip(column.values.to_pylist(), known, strict=True)
     ]
-    if any(text is None for text in plain) or column.matching(_PADDED)[~missing].any():
+    if any(text is None for text in plain) or column.matching(_PADDED)[known].any():
         return column
     return dataclasses.replace(column, values=pa.array(plain, pa.large_string()))
 
@@ -250,22 +272,18 @@ def convert_text(
     name: str, column: pa.ChunkedArray, *, markers: Sequence[str] | None = None
 ) -> ConvertedColumn:
     """Convert a text column of a typed format: ISO dates and missing markers, but no numbers."""
-    distinct = _Distinct.of(name, column, trim=False)
-    missing = distinct.among(_NUMBER_MARKERS if markers is None else frozenset(markers) | {""})
-    known = ~missing
-    if known.any() and distinct.matching(_ISO)[known].all():
-        dated = _as_dates(distinct, known, missing)
-        if dated is not None:
-            return dated
-    return _as_text(distinct, markers)
+    distinct = _Distinct.of(name, column, markers, trim=False)
+    dated = None
+    if distinct.known.any() and distinct.matching(_ISO)[distinct.known].all():
+        dated = _as_dates(distinct)
+    return dated or _as_text(distinct)
 
 
-def _decimal_mark(columns: Iterable[_Distinct], markers: Sequence[str] | None) -> str:
+def _decimal_mark(columns: Iterable[_Distinct]) -> str:
     """Return the decimal mark that the unambiguous numbers of a file show: ".", "," or "?" for both."""
     marks = set()
     for column in columns:
-        known = ~column.among(_NUMBER_MARKERS if markers is None else frozenset(markers) | {""})
-        grouped = column.matching(_GROUPED)
+        known, grouped = column.known, column.matching(_GROUPED)
         for mark, pattern in ((".", _NUMBER), (",", _COMMA_NUMBER)):
             fits = column.matching(pattern)
             if known.any() and fits[known].all() and (column.holding(mark) & known & ~grouped).any():
@@ -273,93 +291,74 @@ def _decimal_mark(columns: Iterable[_Distinct], markers: Sequence[str] | None) -
     return marks.pop() if len(marks) == 1 else "?"
 
 
-def _convert(column: _Distinct, markers: Sequence[str] | None, decimal: str) -> ConvertedColumn:
-    missing = column.among(_NUMBER_MARKERS if markers is None else frozenset(markers) | {""})
-    known = ~missing
+def _convert(column: _Distinct, decimal: str) -> ConvertedColumn:
+    known = column.known
     if not known.any():
-        return _without_numbers(column, markers)
+        return _without_numbers(column)
     number = column.matching(_NUMBER) | (column.matching(_COMMA_NUMBER) if decimal != "." else False)
     if number[known].all():
-        return _as_numbers(column, known, missing, markers, decimal)
+        return _as_numbers(column, decimal)
     if (column.matching(_ISO) | column.matching(_DAY_MONTH))[known].all():
-        return _as_dates(column, known, missing) or _as_text(column, markers, _NO_DATES)
+        return _as_dates(column) or _as_text(column, _NO_DATES)
     if column.matching(_LIKE_NUMBER)[known].all():
-        return _with_thousands(column, known, markers) or _as_text(column, markers, _DOUBTFUL)
-    share = column.counts[known & number].sum() / column.counts[known].sum()
-    priced = column.matching(_PRICED) & ~column.matching(_CODE)
-    if (priced | number)[known].all():
-        example = column.values[int(np.flatnonzero(known & ~number)[0])].as_py()
-        return _as_text(
-            column,
-            markers,
-            f"has numbers written with signs (such as {example!r}), so it is read as text; take the signs "
-            "out to have numbers",
-        )
-    if share < _MOSTLY:
-        return _as_text(column, markers)
+        return _with_thousands(column) or _as_text(column, _DOUBTFUL)
     odd = known & ~number
-    example = column.values[int(np.flatnonzero(odd)[0])].as_py()
-    return _as_text(
-        column,
-        markers,
-        f"holds {column.counts[odd].sum():,} cells that are not numbers (such as {example!r}), so it is read "
-        "as text; list them in read.missing if they mean that a value is missing",
+    if (column.matching(_PRICED) & ~column.matching(_CODE) | number)[known].all():
+        note = (
+            f"has numbers written with signs (such as {column.first(odd)!r}), so it is read as text; take "
+            "the signs out to have numbers"
+        )
+        return _as_text(column, note)
+    if column.counts[known & number].sum() / column.counts[known].sum() < _MOSTLY:
+        return _as_text(column)
+    note = (
+        f"holds {column.counts[odd].sum():,} cells that are not numbers (such as {column.first(odd)!r}), so "
+        "it is read as text; list them in read.missing if they mean that a value is missing"
     )
+    return _as_text(column, note)
 
 
-def _with_thousands(
-    column: _Distinct, known: np.ndarray, markers: Sequence[str] | None
-) -> ConvertedColumn | None:
+def _with_thousands(column: _Distinct) -> ConvertedColumn | None:
     """Convert a column of which a value shows both marks, such as 12.871,85; None if others contradict it."""
-    shown = {mark: column.matching(pattern) & known for mark, pattern in _SHOWN_BY.items()}
+    shown = {mark: column.matching(pattern) & column.known for mark, pattern in _SHOWN_BY.items()}
     marks = [mark for mark, values in shown.items() if values.any()]
     if len(marks) != 1:
         return None
-    plain = _plain_numbers(column, markers, marks[0])
+    plain = _plain_numbers(column, marks[0])
     if plain is column:
         return None
-    example = column.values[int(np.flatnonzero(shown[marks[0]])[0])].as_py()
-    found = _convert(plain, markers, ".")
-    named = "comma" if marks[0] == "," else "point"
+    found = _convert(plain, ".")
+    named, example = "comma" if marks[0] == "," else "point", column.first(shown[marks[0]])
     note = f"Column {column.name!r} has thousands separators and a decimal {named} (such as {example})."
     return dataclasses.replace(found, notes=(*found.notes, note))
 
 
-def _without_numbers(column: _Distinct, markers: Sequence[str] | None) -> ConvertedColumn:
+def _without_numbers(column: _Distinct) -> ConvertedColumn:
     """Convert a column in which nothing could stand among numbers: texts such as "-", or nothing."""
-    missing = column.among(_MARKERS if markers is None else frozenset(markers) | {""})
+    missing = column.among(_MARKERS) if column.told is None else column.missing
     if not missing.all():
-        return _as_text(column, markers)
-    note = f"Column {column.name!r} has no values at all."
-    return ConvertedColumn(
-        pd.Series(np.full(len(column.codes), np.nan)), column.found(missing), (note,), column.marked(missing)
-    )
+        return _as_text(column)
+    values = pd.Series(np.full(len(column.codes), np.nan))
+    return column.converted(values, missing, [f"Column {column.name!r} has no values at all."])
 
 
-def _as_numbers(
-    column: _Distinct, known: np.ndarray, missing: np.ndarray, markers: Sequence[str] | None, decimal: str
-) -> ConvertedColumn:
+def _as_numbers(column: _Distinct, decimal: str) -> ConvertedColumn:
     """Convert a column whose values all look like numbers, unless that could change them."""
-    marked = {mark: column.holding(mark) & known for mark in ",."}
+    marked = {mark: column.holding(mark) & column.known for mark in ",."}
     doubtful = {
         mark: cells.any() and column.matching(_GROUPED)[cells].all() for mark, cells in marked.items()
     }
     comma = bool(marked[","].any())
     if (comma and marked["."].any()) or any(doubtful[mark] and decimal != mark for mark in ",."):
-        return _as_text(column, markers, _DOUBTFUL)
-    if column.matching(_PADDED)[known].any():
-        return _as_text(column, markers)
-    texts = column.values.filter(pa.array(known))
+        return _as_text(column, _DOUBTFUL)
+    if column.matching(_PADDED)[column.known].any():
+        return _as_text(column)
+    texts = column.values.filter(pa.array(column.known))
     texts = pc.utf8_ltrim(pc.replace_substring(texts, ",", "."), characters="+")
-    numbers = _parse(texts, gaps=bool(missing.any()) or bool((column.codes < 0).any()))
+    numbers = _parse(texts, gaps=bool(column.missing.any()) or bool((column.codes < 0).any()))
     if numbers is None:
-        return _as_text(column, markers, "has numbers too large to be held exactly, so it is read as text")
-    spread = np.zeros(len(known), dtype=numbers.dtype)
-    spread[known] = numbers
-    notes = (f"Column {column.name!r} has decimal commas.",) if comma else ()
-    return ConvertedColumn(
-        pd.Series(column.spread(spread, missing)), column.found(missing), notes, column.marked(missing)
-    )
+        return _as_text(column, "has numbers too large to be held exactly, so it is read as text")
+    return column.as_column(numbers, [f"Column {column.name!r} has decimal commas."] if comma else [])
 
 
 def _parse(texts: pa.Array, *, gaps: bool) -> np.ndarray | None:
@@ -376,12 +375,12 @@ def _parse(texts: pa.Array, *, gaps: bool) -> np.ndarray | None:
     return floats
 
 
-def _as_dates(column: _Distinct, known: np.ndarray, missing: np.ndarray) -> ConvertedColumn | None:
+def _as_dates(column: _Distinct) -> ConvertedColumn | None:
     """Convert a column whose values all look like dates; None if they are none or ambiguous."""
-    texts = pd.Series(column.values.filter(pa.array(known)).to_pylist(), dtype=TEXT)
-    offsets = column.matching(_OFFSET)[known]
+    texts = pd.Series(column.values.filter(pa.array(column.known)).to_pylist(), dtype=TEXT)
+    offsets = column.matching(_OFFSET)[column.known]
     try:
-        if column.matching(_ISO)[known].all():
+        if column.matching(_ISO)[column.known].all():
             dates = pd.to_datetime(texts, format="ISO8601", utc=bool(offsets.any()))
         else:
             order = _day_month_order(texts)
@@ -397,12 +396,8 @@ def _as_dates(column: _Distinct, known: np.ndarray, missing: np.ndarray) -> Conv
         if not offsets.all():
             return None
         dates = dates.dt.tz_localize(None)
-    spread = np.full(len(known), np.datetime64("NaT", "us"))
-    spread[known] = dates.to_numpy().astype("datetime64[us]")
-    notes = (f"Times in column {column.name!r} are shown in UTC.",) if offsets.any() else ()
-    return ConvertedColumn(
-        pd.Series(column.spread(spread, missing)), column.found(missing), notes, column.marked(missing)
-    )
+    notes = [f"Times in column {column.name!r} are shown in UTC."] if offsets.any() else []
+    return column.as_column(dates.to_numpy().astype("datetime64[us]"), notes)
 
 
 def _day_month_order(texts: pd.Series) -> str | None:
@@ -415,18 +410,17 @@ def _day_month_order(texts: pd.Series) -> str | None:
     return "%m/%d/%Y" if second > 12 >= first else None
 
 
-def _as_text(column: _Distinct, markers: Sequence[str] | None, note: str = "") -> ConvertedColumn:
-    missing = column.among(_MARKERS if markers is None else frozenset(markers))
+def _as_text(column: _Distinct, note: str = "") -> ConvertedColumn:
+    missing = column.among(_MARKERS if column.told is None else frozenset(column.told))
     notes = [f"Column {column.name!r} {note}."] if note else []
-    if markers is None and _has_codes(column, missing):
+    if column.told is None and _has_codes(column, missing):
         kept = missing & column.among(frozenset({"NA"}))
         missing = missing & ~kept
         if kept.any():
             notes.append(f"'NA' is kept as a value of column {column.name!r}, which holds two-letter codes.")
     texts = pc.if_else(pa.array(~missing), column.values, pa.scalar(None, pa.large_string()))
     codes = pa.array(column.codes, mask=column.codes < 0)
-    values = pd.Series(texts.take(codes).to_pandas(), dtype=TEXT)
-    return ConvertedColumn(values, column.found(missing), tuple(notes), column.marked(missing))
+    return column.converted(pd.Series(texts.take(codes).to_pandas(), dtype=TEXT), missing, notes)
 
 
 def _has_codes(column: _Distinct, missing: np.ndarray) -> bool:

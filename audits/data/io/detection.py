@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from audits.data.io.columns import is_number
-from audits.data.io.tables import ReadOptions
+from audits.data.io.tables import FileSource
 from audits.errors import InputError
 
 __all__ = ["Layout", "find_layout", "has_header"]
@@ -70,31 +70,24 @@ class _Record:
         return not any(field.strip() for field in self.fields) and len(self.fields) <= 1
 
 
-def find_layout(
-    data: bytes, name: str, options: ReadOptions, *, skip: int | None, like: tuple[str, ...] | None
-) -> Layout:
+def find_layout(data: bytes, source: FileSource) -> Layout:
     r"""Find the table in a UTF-8 text with ``\n`` line ends.
 
     Parameters
     ----------
     data : bytes
         The whole text.
-    name : str
-        The file's name, for messages.
-    options : ReadOptions
-        What is given and need not be found.
-    skip : int, optional
-        Lines to skip before the table; detected if None.
-    like : tuple of str, optional
-        Column names of the files before this one: a first line equal to them is a header.
+    source : FileSource
+        What is given need not be found; a first line equal to the names of the file before is a header.
 
     Raises
     ------
     InputError
         For an empty file, one with nothing but a header, and options that do not fit it.
     """
+    name, skip = source.name, source.skip
     sample = _sample(data, name)
-    separator, records = _split(sample, name, options.separator, skip)
+    separator, records = _split(sample, source)
     counts = [len(record.fields) for record in records]
     width = _width(counts)
     if skip is None:
@@ -103,14 +96,12 @@ def find_layout(
     if not records:
         raise InputError(name, "holds no table after the skipped lines", skip, "check read.skip_rows")
     start = records[0].first
-    header = has_header([record.fields for record in records], options, like)
+    header = has_header([record.fields for record in records], source)
     if header and len(records[0].fields) != width:
-        raise _ragged_row_error(
-            name,
-            records[0].first,
-            width,
-            len(records[0].fields),
-            "is it part of the table? set read.skip_rows",
+        raise InputError(
+            f"{name}, line {start:,}",
+            f"has {len(records[0].fields):,} fields where the table has {width:,}",
+            advice="is it part of the table? set read.skip_rows",
         )
     lines = records[0].last if header else start - 1
     offset = _offset(data, lines)
@@ -122,12 +113,6 @@ def find_layout(
     skipped = tuple((number, line.strip()) for number, line in enumerate(before, start=1) if line.strip())
     names = tuple(field.strip() for field in records[0].fields) if header else None
     return Layout(separator, names, width, offset, lines, skipped, len(before) - len(skipped))
-
-
-def _ragged_row_error(name: str, line: int, expected: int, found: int, advice: str) -> InputError:
-    return InputError(
-        f"{name}, line {line:,}", f"has {found:,} fields where the table has {expected:,}", advice=advice
-    )
 
 
 def _sample(data: bytes, name: str) -> str:
@@ -150,37 +135,31 @@ def _offset(data: bytes, lines: int) -> int:
     return position
 
 
-def _split(sample: str, name: str, given: str | None, skip: int | None) -> tuple[str, list[_Record]]:
+def _split(sample: str, source: FileSource) -> tuple[str, list[_Record]]:
     """Return the separator and the first records, without the skipped and the empty ones."""
+    given = source.options.separator
     if given is not None:
         given = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(given, given.strip(" ") or " ")
         if len(given) != 1 or given in '"\n\r' or not given.isascii():
             raise InputError("read.separator", "must be one character", given)
-    best, records = _best(sample, name, skip)
+    best, records = _best(sample, source)
     if given is None or given == best:
         return best, records
-    chosen = _records(sample, given, name, skip)
-    widest, width = (
-        max((len(record.fields) for record in chosen), default=1),
-        _width([len(r.fields) for r in records]),
-    )
-    if widest == 1 and width > 1:
-        raise InputError(
-            "read.separator",
-            f"splits {name} into 1 column where {best!r} would give {width:,}",
-            given,
-            "leave it out",
-        )
+    chosen = _records(sample, given, source)
+    width = _width([len(record.fields) for record in records])
+    if width > 1 and all(len(record.fields) == 1 for record in chosen):
+        rule = f"splits {source.name} into 1 column where {best!r} would give {width:,}"
+        raise InputError("read.separator", rule, given, "leave it out")
     return given, chosen
 
 
-def _best(sample: str, name: str, skip: int | None) -> tuple[str, list[_Record]]:
+def _best(sample: str, source: FileSource) -> tuple[str, list[_Record]]:
     hinted = re.match(r"sep=(.)\s*\n", sample)  # spreadsheets write this line
-    if hinted and hinted[1] in _SEPARATORS and skip is None:
-        return hinted[1], _records(sample, hinted[1], name, None)[1:]
-    best, best_records, best_score = "", _records(sample, "", name, skip), (0.0, 0)
+    if hinted and hinted[1] in _SEPARATORS and source.skip is None:
+        return hinted[1], _records(sample, hinted[1], source)[1:]
+    best, best_records, best_score = "", _records(sample, "", source), (0.0, 0)
     for separator in _SEPARATORS:
-        records = _records(sample, separator, name, skip)
+        records = _records(sample, separator, source)
         counts = [len(record.fields) for record in records]
         width = _width(counts)
         table = counts[next((i for i, count in enumerate(counts) if 2 * count > width), 0) :]
@@ -194,17 +173,17 @@ def _best(sample: str, name: str, skip: int | None) -> tuple[str, list[_Record]]
     return best, best_records
 
 
-def _records(sample: str, separator: str, name: str, skip: int | None) -> list[_Record]:
+def _records(sample: str, separator: str, source: FileSource) -> list[_Record]:
     records: list[_Record] = []
     stream = io.StringIO(sample, newline="\n")
-    for _ in range(skip or 0):
+    skip = line = source.skip or 0
+    for _ in range(skip):
         stream.readline()
     # One column needs a separator that cannot occur
     reader = csv.reader(stream, delimiter=separator or "\x1f", skipinitialspace=separator != " ")
-    line = skip or 0
     try:
         for fields in reader:
-            record = _Record(fields, line + 1, (skip or 0) + reader.line_num)
+            record = _Record(fields, line + 1, skip + reader.line_num)
             line = record.last
             if not record.blank:
                 records.append(record)
@@ -212,7 +191,8 @@ def _records(sample: str, separator: str, name: str, skip: int | None) -> list[_
                 break
     except csv.Error as error:
         if len(records) < 2:
-            raise InputError(f"{name}, line {line + 1:,}", f"cannot be split into fields: {error}") from None
+            where = f"{source.name}, line {line + 1:,}"
+            raise InputError(where, f"cannot be split into fields: {error}") from None
     return records
 
 
@@ -234,7 +214,7 @@ def _atomic(records: Sequence[_Record], separator: str) -> float:
     return whole / max(len(cells), 1)
 
 
-def has_header(rows: list[list[str]], options: ReadOptions, like: tuple[str, ...] | None) -> bool:
+def has_header(rows: list[list[str]], source: FileSource) -> bool:
     """Return whether the first row holds names.
 
     It does if more columns of numbers begin with a text than with a number, or if it counts three
@@ -242,10 +222,11 @@ def has_header(rows: list[list[str]], options: ReadOptions, like: tuple[str, ...
     or a missing marker. Among texts alone it does, unless one of its cells comes again below it, or
     names are given.
     """
+    options = source.options
     if options.header is not None:
         return options.header
     first = tuple(cell.strip() for cell in rows[0])
-    if first in {options.names, like}:
+    if first in {options.names, source.like}:
         return True
     most = max(5, 20_000 // len(first))
     below = [[cell.strip() for cell in row] for row in rows[1:most] if len(row) == len(first)]

@@ -37,26 +37,30 @@ def parquet_files(paths: Sequence[Path]) -> list[Path]:
     return found
 
 
+def _metadata(paths: Sequence[Path]) -> list[tuple[pq.FileMetaData, int]]:
+    """Return what Parquet files state of themselves, and their bytes; nothing if one cannot be read."""
+    try:
+        return [(pq.read_metadata(file), file.stat().st_size) for file in parquet_files(paths)]
+    except (pa.ArrowException, OSError, ValueError):
+        return []
+
+
 def parquet_rows(paths: Sequence[Path]) -> int | None:
     """Return the rows of Parquet `paths` by their metadata; None for other files, and damaged ones."""
-    files = parquet_files(paths)
-    try:
-        return sum(pq.read_metadata(file).num_rows for file in files) if files else None
-    except (pa.ArrowException, OSError, ValueError):
-        return None
+    found = _metadata(paths)
+    return sum(stated.num_rows for stated, _ in found) if found else None
 
 
-def text_lines(paths: Sequence[Path], limits: Limits | None = None) -> int | None:
+def text_lines(paths: Sequence[Path]) -> int | None:
     """Return the lines of delimited text, as many as there are rows or a few more.
 
     None for other files, packed ones, those that are too large to be read, and those that are too small to
     have `COUNTED_FROM` lines: they are not read.
     """
-    limits = limits or Limits()
     try:
         seen = [path.stat() for path in paths if path.is_file() and path.suffix.lower() in _TEXTS]
-        size = sum(each.st_size for each in seen)
-        if len(seen) < len(paths) or any(each.st_size > limits.file_bytes for each in seen):
+        size, most = sum(each.st_size for each in seen), Limits().file_bytes
+        if len(seen) < len(paths) or any(each.st_size > most for each in seen):
             return None
         if size < COUNTED_FROM * _LINE_BYTES:
             return None
@@ -72,20 +76,15 @@ def _line_ends(path: Path, _stamp: tuple[int, int, int]) -> int:
         return sum(block.count(b"\n") for block in iter(functools.partial(file.read, _BLOCK), b""))
 
 
-def beyond_limits(paths: Sequence[Path], limits: Limits | None = None) -> bool:
+def beyond_limits(paths: Sequence[Path]) -> bool:
     """Return whether `paths` are Parquet with more rows, cells or bytes than `read_table` reads.
 
     Files that cannot be read are not: whoever reads them says why.
     """
-    limits, rows, columns = limits or Limits(), 0, 0
-    for file in parquet_files(paths):
-        try:
-            metadata = pq.read_metadata(file)
-            size = file.stat().st_size
-        except (pa.ArrowException, OSError, ValueError):
-            return False
-        unpacked = sum(metadata.row_group(k).total_byte_size for k in range(metadata.num_row_groups))
+    limits, rows, columns = Limits(), 0, 0
+    for stated, size in _metadata(paths):
+        unpacked = sum(stated.row_group(k).total_byte_size for k in range(stated.num_row_groups))
         if size > limits.file_bytes or unpacked > limits.decompressed_bytes:
             return True
-        rows, columns = rows + metadata.num_rows, metadata.num_columns
+        rows, columns = rows + stated.num_rows, stated.num_columns
     return rows > limits.rows or rows * columns > limits.cells

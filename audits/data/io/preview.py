@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from audits.data.io.large_table import open_table
-from audits.data.io.tables import FileReport, ReadReport, Table
+from audits.data.io.tables import FileReport, ReadReport, Table, build_table
 from audits.data.io.typed_tables import convert_typed
 
 __all__ = ["Preview", "preview_table"]
@@ -54,8 +54,7 @@ def preview_table(paths: Sequence[Path], *, missing: Sequence[str] | None = None
     table = open_table(paths)
     some, numbers = table.some(_ROWS)
     converted, notes = convert_typed(some, markers=missing)
-    index = pd.Index(numbers, name="row")
-    frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
+    frame = build_table(converted, pd.Index(numbers, name="row")).frame
     stated = {name: each for name, each in table.stated().items() if name in frame}
     nulls = {name: nulls for name, (nulls, _) in stated.items() if nulls is not None}
     ends = {name: ends for name, (_, ends) in stated.items() if ends is not None}

@@ -23,8 +23,9 @@ import pyarrow as pa
 
 from audits.checks import one_of
 from audits.data.io.columns import ConvertedColumn, convert_texts
-from audits.data.io.tables import FileReport, Limits, ReadOptions, ReadReport, Table
-from audits.data.io.text_tables import TextFile, name_columns, read_delimited, read_json_lines
+from audits.data.io.limits import parquet_files
+from audits.data.io.tables import FileReport, FileSource, Limits, ReadOptions, ReadReport, Table, build_table
+from audits.data.io.text_tables import name_columns, read_delimited, read_json_lines
 from audits.data.io.typed_tables import (
     arrow_from_values,
     convert_typed,
@@ -39,18 +40,15 @@ __all__ = ["FORMATS", "FileReport", "Limits", "ReadOptions", "ReadReport", "Tabl
 FORMATS = ("csv", "tsv", "parquet", "arrow", "xlsx", "jsonl")
 _TEXT = frozenset({"csv", "tsv", "xlsx"})
 _SUFFIXES = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".arrows": "arrow",
-    ".feather": "arrow",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".tsv": "tsv",
-    ".tab": "tsv",
+    suffix: kind
+    for kind, suffixes in (
+        ("parquet", (".parquet", ".pq")),
+        ("arrow", (".arrow", ".arrows", ".feather")),
+        ("xlsx", (".xlsx", ".xlsm")),
+        ("jsonl", (".jsonl", ".ndjson", ".json")),
+        ("tsv", (".tsv", ".tab")),
+    )
+    for suffix in suffixes
 }
 _MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"FEA1", "arrow"), (b"PK\x03\x04", "xlsx"))
 
@@ -108,11 +106,10 @@ def read_table(
     files = [file for path in listed for file in _files(path, format)]
     if not files:
         raise InputError("data.path", "must name at least one file")
-    skips = _skips(options, len(files))
     parts: list[_Part] = []
-    for (file, root), skip in zip(files, skips, strict=True):
+    for (file, root), skip in zip(files, _skips(options, len(files)), strict=True):
         like = tuple(parts[0].table.column_names) if parts else None
-        parts.append(_read(file, root, format, options, limits, skip, like))
+        parts.append(_read(file, root, format, FileSource(file.name, options, limits, skip, like)))
         limits.check_names(file.name, parts[-1].table.column_names)
         rows = sum(part.table.num_rows for part in parts)
         limits.check(file.name, rows=rows, columns=parts[0].table.num_columns)
@@ -125,13 +122,10 @@ def _files(path: Path, wanted: str | None) -> list[tuple[Path, Path]]:
         if path.is_dir():
             if wanted not in {None, "parquet"}:
                 raise InputError(path.name, f"is a folder; only Parquet is read from folders, not {wanted}")
-            found = sorted(path.rglob("*.parquet"))
-            kept = [
-                (file, path) for file in found if not any(p[:1] in "._" for p in file.relative_to(path).parts)
-            ]
-            if not kept:
+            found = parquet_files([path])
+            if not found:
                 raise InputError(path.name, "is a folder without Parquet files", advice="name a file")
-            return kept
+            return [(file, path) for file in found]
         if not path.exists():
             raise InputError("data.path", "must be a file that exists", path.name)
         if not path.is_file():
@@ -153,16 +147,8 @@ def _skips(options: ReadOptions, files: int) -> list[int | None]:
     return skips
 
 
-def _read(
-    path: Path,
-    root: Path,
-    wanted: str | None,
-    options: ReadOptions,
-    limits: Limits,
-    skip: int | None,
-    like: tuple[str, ...] | None,
-) -> _Part:
-    name = path.name
+def _read(path: Path, root: Path, wanted: str | None, source: FileSource) -> _Part:
+    name, limits, options = source.name, source.limits, source.options
     data = _bytes(path, limits)
     about: dict[str, Any] = {"name": name, "sha256": hashlib.sha256(data).hexdigest()}
     compressed = data[:2] == b"\x1f\x8b"
@@ -176,61 +162,49 @@ def _read(
         limits.check_line_ends(name, data.count(b"\n"))
     if compressed and kind in {"parquet", "arrow", "xlsx"}:
         raise InputError(name, f"holds {kind} inside gzip", advice="unpack it first")
-    about |= {"format": kind, "compressed": compressed}
-    if kind in {"csv", "tsv"}:
-        tabs = kind == "tsv" and options.separator is None
-        given = dataclasses.replace(options, separator="\t") if tabs else options
-        found = read_delimited(data, name, given, limits, skip=skip, like=like)
-        about |= {"encoding": found.encoding, "separator": found.layout.separator or None}
-        return _text_part(found, about, options)
-    if kind == "xlsx":
-        from audits.data.io.sheets import read_sheet
-
-        return _text_part(read_sheet(data, name, options, limits, skip=skip, like=like), about, options)
+    about |= {"format": kind, "compressed": compressed, "names_given": options.names is not None}
+    if kind in _TEXT:
+        if kind == "tsv" and options.separator is None:
+            source = dataclasses.replace(source, options=dataclasses.replace(options, separator="\t"))
+        return _text_part(data, source, about)
     texts: tuple[str, ...] = ()
     if kind == "jsonl":
-        columns, about["encoding"], about["blank_lines"] = read_json_lines(data, name, options, limits)
+        columns, about["encoding"], about["blank_lines"] = read_json_lines(data, source)
         table, texts = arrow_from_values(columns)
     else:
         table = read_arrow(data, name, limits) if kind == "arrow" else read_parquet(data, name, limits)
-    return _typed_part(table, texts, path.relative_to(root).parts[:-1], about, options)
+    return _typed_part(table, texts, path.relative_to(root).parts[:-1], about, source)
 
 
 def _typed_part(
     table: pa.Table,
     texts: tuple[str, ...],
     folders: Sequence[str],
-    about: dict[str, Any],
-    options: ReadOptions,
+    about: Mapping[str, Any],
+    source: FileSource,
 ) -> _Part:
     """Name the columns, and add those that folders named "key=value" stand for."""
-    name = about["name"]
-    names, notes = name_columns(name, tuple(table.column_names), table.num_columns, options.names)
+    names, notes = name_columns(source, tuple(table.column_names), table.num_columns)
     texts = tuple(new for old, new in zip(table.column_names, names, strict=True) if old in texts)
     table = without_dictionaries(table.rename_columns(list(names)))
     for key, value in (folder.split("=", 1) for folder in folders if "=" in folder):
         if key in table.column_names:
-            raise InputError(
-                name, f"has the column {key!r} that its folder names too", advice="rename either"
-            )
+            rule = f"has the column {key!r} that its folder names too"
+            raise InputError(source.name, rule, advice="rename either")
         table = table.append_column(key, pa.array([value] * table.num_rows, pa.string()))
         texts += (key,)
-    report = FileReport(**about, rows=table.num_rows, names_given=options.names is not None, notes=notes)
-    return _Part(table, texts, report)
+    return _Part(table, texts, FileReport(**about, rows=table.num_rows, notes=notes))
 
 
-def _text_part(found: TextFile, about: Mapping[str, Any], options: ReadOptions) -> _Part:
-    report = FileReport(
-        **about,
-        rows=found.table.num_rows,
-        header=found.layout.names is not None,
-        names_given=options.names is not None,
-        skipped=found.layout.skipped,
-        blank_lines=found.blank,
-        notes=found.notes,
-        sheets=found.sheets,
-    )
-    return _Part(found.table, tuple(found.table.column_names), report)
+def _text_part(data: bytes, source: FileSource, about: Mapping[str, Any]) -> _Part:
+    if about["format"] == "xlsx":
+        from audits.data.io.sheets import read_sheet
+
+        table, told = read_sheet(data, source)
+    else:
+        table, told = read_delimited(data, source)
+    report = FileReport(**about, **told, rows=table.num_rows)
+    return _Part(table, tuple(table.column_names), report)
 
 
 def _bytes(path: Path, limits: Limits) -> bytes:
@@ -306,21 +280,21 @@ def _assemble(
         if columns is not None and not comma:
             joined = joined.select(list(columns(joined.column_names)))
         converted = convert_texts(
-            _columns(joined), markers=options.missing, comma=comma, decimal=options.decimal
+            dict(zip(joined.column_names, joined.columns, strict=True)),
+            markers=options.missing,
+            comma=comma,
+            decimal=options.decimal,
         )
         converted, report_notes = _without_empty(converted, parts)
     else:
         converted, report_notes = convert_typed(joined, markers=options.missing, texts=tuple(texts))
     if not converted:
         raise InputError(first.report.name, "has no columns that can be read")
-    index = pd.RangeIndex(1, joined.num_rows + 1, name="row")
-    if not len(index):
+    if not joined.num_rows:
         raise InputError(first.report.name, "has no rows")
-    frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
-    missing = {name: dict(each.missing) for name, each in converted.items() if each.missing}
-    notes = _duplicate_files(parts) + tuple(note for each in converted.values() for note in each.notes)
-    report = ReadReport(tuple(part.report for part in parts), missing, report_notes + notes)
-    return Table(frame, report, {name: each.markers for name, each in converted.items() if each.markers})
+    index = pd.RangeIndex(1, joined.num_rows + 1, name="row")
+    files = tuple(part.report for part in parts)
+    return build_table(converted, index, files, report_notes + _duplicate_files(parts))
 
 
 def _duplicate_files(parts: Sequence[_Part]) -> tuple[str, ...]:
@@ -333,10 +307,6 @@ def _duplicate_files(parts: Sequence[_Part]) -> tuple[str, ...]:
             notes.append(f"{name} holds the same bytes as {first[sha256]}: its rows count twice.")
         first.setdefault(sha256, name)
     return tuple(notes)
-
-
-def _columns(table: pa.Table) -> dict[str, pa.ChunkedArray]:
-    return dict(zip(table.column_names, table.columns, strict=True))
 
 
 def _without_empty(

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from audits.data.groupby import between
 from audits.data.io.large_table import LargeTable
-from audits.data.io.tables import ReadReport, Table
+from audits.data.io.tables import Table, build_table
 from audits.data.io.typed_tables import convert_typed, without_dictionaries
 from audits.progress import Progress, silent
 from audits.stats.sampling import apportion
@@ -89,12 +89,8 @@ def draw_rows(
     whole = found.drop_columns(["row"]).rename_columns(table.schema.names).cast(_plain(table.schema))
     converted, notes = convert_typed(whole, markers=missing)
     index = pd.Index(found.column("row").to_numpy(), name="row")
-    frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
-    notes += tuple(note for each in converted.values() for note in each.notes)
-    missing_cells = {name: dict(each.missing) for name, each in converted.items() if each.missing}
-    report = ReadReport(table.files, missing_cells, notes)
-    markers = {name: each.markers for name, each in converted.items() if each.markers}
-    return SampledRows(frame, report, markers, rows=table.rows, strata=tuple(kinds))
+    drawn_rows = build_table(converted, index, table.files, notes)
+    return SampledRows(**vars(drawn_rows), rows=table.rows, strata=tuple(kinds))
 
 
 def _kinds(table: LargeTable, strata: Sequence[str], edges: Mapping[str, Sequence[float]]) -> dict[str, str]:

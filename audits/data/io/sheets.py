@@ -14,9 +14,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from audits.data.io.detection import Layout, has_header
-from audits.data.io.tables import Limits, ReadOptions
-from audits.data.io.text_tables import TextFile, name_columns
+from audits.data.io.detection import has_header
+from audits.data.io.tables import FileSource, Limits
+from audits.data.io.text_tables import name_columns
 from audits.data.values import near, text_of
 from audits.errors import InputError
 
@@ -29,6 +29,7 @@ _CHUNK, _OVERLAP = 1 << 20, 500
 _MAX_ROWS = 1_048_576  # of any sheet, by the format
 _LOOKED_AT = 50  # rows of a sheet that is not read: does it hold a table?
 _ROW_NUMBER = re.compile(rb"<(?:[\w.-]{1,40}:)?row\s[^>]{0,400}?\br\s*=\s*[\"']\s*\+?0*(\d+)")
+_SAVE_PLAIN = "save it as CSV or Parquet"
 _DEFINITIONS = re.compile(rb"<!(?:DOCTYPE|ENTITY)")
 
 
@@ -42,22 +43,7 @@ class _Row:
         return sum(bool(cell) for cell in self.cells)
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    title: str
-    rows: list[_Row]
-    others: tuple[str, ...]
-
-
-def read_sheet(
-    data: bytes,
-    name: str,
-    options: ReadOptions,
-    limits: Limits,
-    *,
-    skip: int | None,
-    like: tuple[str, ...] | None,
-) -> TextFile:
+def read_sheet(data: bytes, source: FileSource) -> tuple[pa.Table, dict[str, Any]]:
     """Read the sheet asked for, or the first that holds a table; cells become text, as in a CSV file.
 
     Columns and rows without any content are passed over, rows above the table too.
@@ -69,16 +55,17 @@ def read_sheet(
     """
     import openpyxl  # slow to import, and most tables are none of its
 
-    _refuse_bomb(data, name, limits)
+    name, skip = source.name, source.skip
+    _refuse_bomb(data, name, source.limits)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl warns of styles and filters that carry no data
             book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-            chosen = _table(book, name, options.sheet, limits)
-            rows = chosen.rows
-            offered = [each.title for each in book.worksheets if each.title in chosen.others]
-            if options.sheet is None:
-                offered = [title for title in offered if _holds_table(book[title], name, limits)]
+            title, rows = _table(book, source)
+            others = [each.title for each in book.worksheets if each.title != title]
+            offered = others
+            if source.options.sheet is None:
+                offered = [other for other in others if _holds_table(book[other], source)]
     except (InputError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - openpyxl raises whatever a damaged part makes it stumble over
@@ -99,21 +86,18 @@ def read_sheet(
     padded = [row.cells + [""] * (length - len(row.cells)) for row in rows]
     used = [i for i in range(length) if any(cells[i] for cells in padded)]
     grid = [[cells[i] for i in used] for cells in padded]
-    header = has_header(grid[:200], options, like)
+    header = has_header(grid[:200], source)
     if header and len(grid) == 1:
         raise InputError(name, "has a header and no rows", advice="set read.header to false if it is data")
-    names, naming = name_columns(name, tuple(grid[0]) if header else None, len(used), options.names, like)
-    body = grid[header:]
-    table = pa.table(
-        {f"f{i}": pa.array(column, pa.string()) for i, column in enumerate(zip(*body, strict=True))}
-    )
+    names, naming = name_columns(source, tuple(grid[0]) if header else None, len(used))
+    columns = zip(names, zip(*grid[header:], strict=True), strict=True)
+    table = pa.table({column: pa.array(cells, pa.string()) for column, cells in columns})
     skipped = tuple((row.number, " ".join(filter(None, row.cells))) for row in above)
-    layout = Layout("", names if header else None, len(used), 0, 0, skipped, 0)
-    notes = [f"Read from sheet {chosen.title!r}."]
-    if chosen.others:
-        notes.append(f"Sheets not read: {', '.join(map(repr, chosen.others[:5]))}.")
-    sheets = (chosen.title, *offered)
-    return TextFile(table.rename_columns(list(names)), "", layout, blank, (*notes, *naming), sheets)
+    notes = [f"Read from sheet {title!r}."]
+    if others:
+        notes.append(f"Sheets not read: {', '.join(map(repr, others[:5]))}.")
+    about = {"header": header, "skipped": skipped, "blank_lines": blank, "notes": (*notes, *naming)}
+    return table, {**about, "sheets": (title, *offered)}
 
 
 def _refuse_bomb(data: bytes, name: str, limits: Limits) -> None:
@@ -122,7 +106,7 @@ def _refuse_bomb(data: bytes, name: str, limits: Limits) -> None:
             entries = archive.infolist()
             if any(entry.filename == "content.xml" for entry in entries):
                 raise InputError(name, "is an OpenDocument sheet", advice="save it as XLSX or CSV")
-            _check_size(name, sum(entry.file_size for entry in entries), limits)
+            limits.check_unpacked(name, sum(entry.file_size for entry in entries), _SAVE_PLAIN)
             for entry in entries:
                 if entry.filename.lower().endswith((".xml", ".rels")):
                     with archive.open(entry) as part:
@@ -159,15 +143,9 @@ def _refuse_part(part: IO[bytes], title: str, name: str, limits: Limits) -> None
         before = chunk[-_OVERLAP:]
 
 
-def _check_size(name: str, size: int, limits: Limits) -> None:
-    if size > limits.decompressed_bytes:
-        most = limits.decompressed_bytes / 1e6
-        rule = f"unpacks to {size / 1e6:,.0f} MB; at most {most:,.0f} MB are read"
-        raise InputError(name, rule, advice="save it as CSV or Parquet")
-
-
-def _table(book: Workbook, name: str, wanted: str | None, limits: Limits) -> _Chosen:
-    """Return the sheet asked for, or the first that holds a table."""
+def _table(book: Workbook, source: FileSource) -> tuple[str, list[_Row]]:
+    """Return the sheet asked for, or the first that holds a table: its title and its rows."""
+    name, wanted = source.name, source.options.sheet
     titles = [sheet.title for sheet in book.worksheets]
     if wanted is not None and wanted not in titles:
         raise InputError("read.sheet", f"must be a sheet of {name}", wanted, near(wanted, titles))
@@ -176,22 +154,22 @@ def _table(book: Workbook, name: str, wanted: str | None, limits: Limits) -> _Ch
         if wanted not in {None, sheet.title}:
             continue
         sheet.reset_dimensions()  # what the file claims may be wrong, and large
-        rows = list(_rows(sheet, name, limits))
+        rows = list(_rows(sheet, source))
         if rows and (first is None or _is_table(rows)):
             first = sheet.title, rows
             if _is_table(rows):
                 break
     if first is not None:
-        return _Chosen(*first, tuple(title for title in titles if title != first[0]))
+        return first
     if wanted is not None:
         raise InputError("read.sheet", "must be a sheet that holds a value", wanted, "choose another")
     raise InputError(name, "is empty: no sheet holds a value")
 
 
-def _holds_table(sheet: Any, name: str, limits: Limits) -> bool:
+def _holds_table(sheet: Any, source: FileSource) -> bool:
     sheet.reset_dimensions()
     try:
-        return _is_table(itertools.islice(_rows(sheet, name, limits), _LOOKED_AT))
+        return _is_table(itertools.islice(_rows(sheet, source), _LOOKED_AT))
     except InputError:  # beyond a limit, so it cannot be read instead
         return False
 
@@ -201,7 +179,7 @@ def _is_table(rows: Iterable[_Row]) -> bool:
     return sum(row.filled > 1 for row in rows) > 1
 
 
-def _rows(sheet: Any, name: str, limits: Limits) -> Iterator[_Row]:
+def _rows(sheet: Any, source: FileSource) -> Iterator[_Row]:
     found = size = 0
     for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
         cells = [_cell(value) for value in values]
@@ -209,8 +187,9 @@ def _rows(sheet: Any, name: str, limits: Limits) -> Iterator[_Row]:
             cells.pop()
         if cells:
             found, size = found + 1, size + sum(map(len, cells))
-            _check_size(name, size, limits)  # one shared text can stand in a million cells
-            limits.check(name, rows=found - 1, columns=len(cells))
+            # one shared text can stand in a million cells
+            source.limits.check_unpacked(source.name, size, _SAVE_PLAIN)
+            source.limits.check(source.name, rows=found - 1, columns=len(cells))
             yield _Row(number, cells)
 
 

@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from audits.data.io.columns import Markers
+from audits.checks import adapter
+from audits.data.io.columns import ConvertedColumn, Markers
 from audits.errors import InputError
 
-__all__ = ["FileReport", "Limits", "ReadOptions", "ReadReport", "Table"]
+__all__ = ["FileReport", "FileSource", "Limits", "ReadOptions", "ReadReport", "Table", "build_table"]
 
 _FORBID = {"extra": "forbid"}
 _MAX_SHOWN, _MAX = 5, 100
@@ -130,6 +131,13 @@ class Limits:
             rule = f"has a value of more than {self.line_bytes / 1e6:,.0f} MB"
             raise InputError(name, rule, advice="leave out columns with long texts")
 
+    def check_unpacked(self, name: str, size: int, advice: str) -> None:
+        """Raise InputError if a file unpacks to too many bytes."""
+        if size > self.decompressed_bytes:
+            most = self.decompressed_bytes / 1e6
+            rule = f"unpacks to {size / 1e6:,.0f} MB; at most {most:,.0f} MB are read"
+            raise InputError(name, rule, advice=advice)
+
     def check_names(self, name: str, columns: Sequence[str]) -> None:
         """Raise InputError if a column's name is too long."""
         longest = max(map(len, columns), default=0)
@@ -141,20 +149,36 @@ class Limits:
 
     def check(self, name: str, *, rows: int, columns: int) -> None:
         """Raise InputError if a table of this shape is too large."""
-        if columns > self.columns:
-            raise InputError(
-                name, f"has {columns:,} columns; at most {self.columns:,} are read", advice="keep fewer"
-            )
-        if rows > self.rows:
-            raise InputError(
-                name, f"has {rows:,} rows; at most {self.rows:,} are read", advice="draw a sample"
-            )
-        if rows * columns > self.cells:
-            raise InputError(
-                name,
-                f"has {rows * columns:,} cells; at most {self.cells:,} are read",
-                advice="keep fewer columns or draw a sample",
-            )
+        for what, found, most, advice in (
+            ("columns", columns, self.columns, "keep fewer"),
+            ("rows", rows, self.rows, "draw a sample"),
+            ("cells", rows * columns, self.cells, "keep fewer columns or draw a sample"),
+        ):
+            if found > most:
+                raise InputError(name, f"has {found:,} {what}; at most {most:,} are read", advice=advice)
+
+
+@dataclass(frozen=True, eq=False)
+class FileSource:
+    """One file to be read.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    options, limits :
+        See `ReadOptions` and `Limits`.
+    skip : int, optional
+        Lines to skip before its table; detected if None.
+    like : tuple of str, optional
+        Names of the columns of the file before it.
+    """
+
+    name: str
+    options: ReadOptions
+    limits: Limits
+    skip: int | None = None
+    like: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -271,18 +295,10 @@ class ReadReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        told = [{key: value for key, value in vars(file).items() if key != "sheets"} for file in self.files]
-        files = [
-            {**each, "skipped": [list(line) for line in each["skipped"]], "notes": list(each["notes"])}
-            for each in told
-        ]
-        return {
-            "rows": self.rows,
-            "sha256": self.sha256,
-            "files": files,
-            "missing": {column: dict(counts) for column, counts in self.missing.items()},
-            "notes": list(self.notes),
-        }
+        plain = adapter(ReadReport).dump_python(self, mode="json")
+        for file in plain["files"]:
+            del file["sheets"]
+        return {"rows": self.rows, "sha256": self.sha256, **plain}
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,3 +323,17 @@ class Table:
     report: ReadReport
     markers: Mapping[str, Markers] = field(default_factory=dict)
     gathered: pd.DataFrame | None = None
+
+
+def build_table(
+    converted: Mapping[str, ConvertedColumn],
+    index: pd.Index,
+    files: tuple[FileReport, ...] = (),
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return converted columns as a table of rows numbered by `index`; their notes follow `notes`."""
+    frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
+    missing = {name: dict(each.missing) for name, each in converted.items() if each.missing}
+    notes = (*notes, *(note for each in converted.values() for note in each.notes))
+    markers = {name: each.markers for name, each in converted.items() if each.markers}
+    return Table(frame, ReadReport(files, missing, notes), markers)

@@ -6,9 +6,8 @@ import csv
 import io
 import json
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -19,51 +18,25 @@ from pyarrow import csv as arrow_csv
 from audits.checks import whole_text
 from audits.data.io.detection import Layout, find_layout
 from audits.data.io.encodings import to_utf8
-from audits.data.io.tables import Limits, ReadOptions
+from audits.data.io.tables import FileSource, Limits
 from audits.errors import InputError
 
-__all__ = ["TextFile", "name_columns", "read_delimited", "read_json_lines"]
+__all__ = ["name_columns", "read_delimited", "read_json_lines"]
 
 _BLOCK = 8 << 20
 _LOOKED_AT, _LINES_LOOKED_AT = 4 << 20, 200
 _TIMES_COLUMNS = 5  # a text may hold a separator or two more than the table has
 
 
-@dataclass(frozen=True, eq=False)
-class TextFile:
-    """What one text file holds: its columns, and how they were found."""
+def read_delimited(data: bytes, source: FileSource) -> tuple[pa.Table, dict[str, Any]]:
+    """Read the bytes of a CSV or TSV file, decompressed.
 
-    table: pa.Table
-    encoding: str
-    layout: Layout
-    blank: int
-    notes: tuple[str, ...]
-    sheets: tuple[str, ...] = ()
-
-
-def read_delimited(
-    data: bytes,
-    name: str,
-    options: ReadOptions,
-    limits: Limits,
-    *,
-    skip: int | None,
-    like: tuple[str, ...] | None,
-) -> TextFile:
-    """Read the bytes of a CSV or TSV file into columns of strings.
-
-    Parameters
-    ----------
-    data : bytes
-        The file, decompressed.
-    name : str
-        Its name, for messages.
-    options, limits :
-        See `ReadOptions` and `Limits`.
-    skip : int, optional
-        Lines to skip in this file.
-    like : tuple of str, optional
-        Names of the columns of the file before this one.
+    Returns
+    -------
+    table : Table
+        Columns of strings.
+    about : dict
+        How they were found, by fields of `FileReport`.
 
     Raises
     ------
@@ -71,11 +44,12 @@ def read_delimited(
         For anything that is not a table within the limits; a row of another length is named by
         row and line, with the number of fields expected and found.
     """
-    data, encoding, notes = to_utf8(data, name, options.encoding)
-    _check_width(data, name, options, limits)
-    layout = find_layout(data, name, options, skip=skip, like=like)
+    name, limits = source.name, source.limits
+    data, encoding, notes = to_utf8(data, name, source.options.encoding)
+    _check_width(data, source)
+    layout = find_layout(data, source)
     limits.check(name, rows=0, columns=layout.width)
-    names, naming = name_columns(name, layout.names, layout.width, options.names, like)
+    names, naming = name_columns(source, layout.names, layout.width)
     body = data[layout.offset :]
     lines = body.count(b"\n") + (not body.endswith(b"\n"))
     quoted = b'"' in body
@@ -91,55 +65,57 @@ def read_delimited(
     if broken:
         _refuse_open_quotes(body, name, layout)
         notes += (f"{broken:,} line breaks inside quoted values.",)
-    blank = layout.blank + blanks + max(lines - blanks - len(columns) - broken, 0)
-    return TextFile(columns.rename_columns(list(names)), encoding, layout, blank, notes + naming)
+    about = {
+        "header": layout.names is not None,
+        "skipped": layout.skipped,
+        "blank_lines": layout.blank + blanks + max(lines - blanks - len(columns) - broken, 0),
+        "notes": notes + naming,
+        "encoding": encoding,
+        "separator": layout.separator or None,
+    }
+    return columns.rename_columns(list(names)), about
 
 
-def _check_width(data: bytes, name: str, options: ReadOptions, limits: Limits) -> None:
+def _check_width(data: bytes, source: FileSource) -> None:
     """Refuse lines of far too many fields before anything looks at them closer, which takes long."""
-    separators = [options.separator.encode()] if options.separator else [b",", b";", b"\t", b"|"]
+    given, limits = source.options.separator, source.limits
+    separators = [given.encode()] if given else [b",", b";", b"\t", b"|"]
     for line in data[:_LOOKED_AT].split(b"\n")[:_LINES_LOOKED_AT]:
         fields = 1 + max(line.count(separator) for separator in separators)
         if fields > _TIMES_COLUMNS * limits.columns:
-            limits.check(name, rows=1, columns=fields)
+            limits.check(source.name, rows=1, columns=fields)
 
 
 def name_columns(
-    name: str,
-    header: tuple[str, ...] | None,
-    width: int,
-    given: tuple[str, ...] | None,
-    like: tuple[str, ...] | None = None,
+    source: FileSource, header: tuple[str, ...] | None, width: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns' names and notes about them.
 
     An empty name becomes "unnamed_1" (by position); without header or given names, columns are
-    named as in the file before (`like`), or "column_1", "column_2", ...
+    named as in the file before, or "column_1", "column_2", ...
 
     Raises
     ------
     InputError
         If the number of given names differs from the columns', or a name stands twice.
     """
+    name, given = source.name, source.options.names
     notes: tuple[str, ...] = ()
     if given is not None and len(given) != width:
         raise InputError("read.names", f"must name the {width:,} columns of {name}", f"{len(given):,} names")
     if given is not None or header is not None:
         raw = [each.strip() for each in (given or header or ())]
-        empty = [position for position, each in enumerate(raw, start=1) if not each]
         names = tuple(each or f"unnamed_{position}" for position, each in enumerate(raw, start=1))
-        if empty:
-            shown = ", ".join(f"unnamed_{position}" for position in empty[:5]) + (
-                ", ..." if len(empty) > 5 else ""
-            )
-            notes = (f"Columns without a name are called {shown}.",)
-    elif like is not None and len(like) == width:
-        names, notes = like, ("No header found; columns are named as in the first file.",)
+        empty = [new for new, each in zip(names, raw, strict=True) if not each]
+        shown = ", ".join(empty[:5]) + (", ..." if len(empty) > 5 else "")
+        notes = (f"Columns without a name are called {shown}.",) if empty else ()
+    elif source.like is not None and len(source.like) == width:
+        names, notes = source.like, ("No header found; columns are named as in the first file.",)
     else:
         names = tuple(f"column_{position}" for position in range(1, width + 1))
         last = f" to column_{width}" if width > 1 else ""
         notes = (f"No header found; columns are named column_1{last}; give read.names to name them.",)
-    twice = sorted({each for each in names if names.count(each) > 1}) if len(set(names)) < len(names) else []
+    twice = sorted(each for each, count in Counter(names).items() if count > 1)
     if twice:
         raise InputError(
             f"{name}, column {twice[0]!r}",
@@ -185,16 +161,15 @@ def _parse(body: bytes, name: str, layout: Layout, limits: Limits) -> tuple[pa.T
             ),
         )
 
-    try:
-        return read(min(_BLOCK, limits.line_bytes, len(body) + 1)), len(blanks)
-    except pa.ArrowInvalid as error:
-        reason = str(error)
-    if "straddl" in reason:  # a row longer than the block
+    reason = ""
+    for block in (_BLOCK, len(body) + 1):  # a row may be longer than a block
         try:
-            return read(min(len(body) + 1, limits.line_bytes)), len(blanks)
+            return read(min(block, limits.line_bytes, len(body) + 1)), len(blanks)
         except pa.ArrowInvalid as error:
             reason = str(error)
-    if "straddl" in reason:
+        if "straddl" not in reason:
+            break
+    else:
         rule = f"has a row of more than {limits.line_bytes / 1e6:,.0f} MB, as where a quote is not closed"
         raise InputError(name, rule, advice='double the quotes inside values ("") and close each')
     _refuse_ragged(body, name, layout)
@@ -252,9 +227,7 @@ def _line_breaks(columns: pa.Table) -> int:
     return found
 
 
-def read_json_lines(
-    data: bytes, name: str, options: ReadOptions, limits: Limits
-) -> tuple[dict[str, list], str, int]:
+def read_json_lines(data: bytes, source: FileSource) -> tuple[dict[str, list], str, int]:
     """Read JSON lines into columns of Python values: one object a line, absent keys None.
 
     Returns
@@ -269,7 +242,8 @@ def read_json_lines(
     InputError
         Names the first line that is no JSON object or has a key twice, and what exceeds a limit.
     """
-    data, encoding, _ = to_utf8(data, name, options.encoding)
+    name, limits = source.name, source.limits
+    data, encoding, _ = to_utf8(data, name, source.options.encoding)
     every = data.split(b"\n")
     lines = [line for line in every if line.strip()]
     if not lines:

@@ -25,6 +25,7 @@ __all__ = [
 
 _MAX_EXACT = 2**53
 _NUMBER_BYTES = 8
+_TEXTS = frozenset({pa.string(), pa.large_string(), pa.binary(), pa.large_binary()})
 _MAX_BATCHES = 50_000
 _BROKEN = (pa.ArrowException, OSError, ValueError, KeyError)
 
@@ -42,7 +43,7 @@ def read_parquet(data: bytes, name: str, limits: Limits) -> pa.Table:
             groups = range(file.metadata.num_row_groups)
             size = sum(file.metadata.row_group(i).total_byte_size for i in groups)
             limits.check(name, rows=file.metadata.num_rows, columns=len(file.schema_arrow))
-            _check_size(name, size, limits)
+            limits.check_unpacked(name, size, "draw a sample")
             _check_chunks(file, groups)
             chunks = [
                 file.metadata.row_group(i).column(j) for i in groups for j in range(file.metadata.num_columns)
@@ -83,7 +84,7 @@ def read_arrow(data: bytes, name: str, limits: Limits) -> pa.Table:
         for batch in stream:
             rows, size = rows + batch.num_rows, size + batch.nbytes
             limits.check(name, rows=rows, columns=len(schema))
-            _check_size(name, size, limits)
+            limits.check_unpacked(name, size, "draw a sample")
             batches.append(batch)
             if len(batches) > _MAX_BATCHES:  # each takes memory of its own, an empty one too
                 rule = f"comes in more than {_MAX_BATCHES:,} batches"
@@ -104,14 +105,6 @@ def _check_chunks(file: pq.ParquetFile, groups: Iterable[int]) -> None:
     """
     for group in groups:
         next(file.iter_batches(batch_size=1, row_groups=[group]), None)
-
-
-def _check_size(name: str, size: int, limits: Limits) -> None:
-    if size > limits.decompressed_bytes:
-        most = limits.decompressed_bytes / 1e6
-        raise InputError(
-            name, f"unpacks to {size / 1e6:,.0f} MB; at most {most:,.0f} MB are read", advice="draw a sample"
-        )
 
 
 def _check_decoded(name: str, size: int, limits: Limits) -> None:
@@ -147,22 +140,10 @@ def _written_out(values: pa.Array) -> tuple[int, int]:
         views = np.frombuffer(values.buffers()[1], dtype="<i4")[::4]
         lengths = views[values.offset : values.offset + len(values)].astype(np.int64)
         return int(lengths.sum()), int(lengths.max(initial=0))
-    if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
+    if pa.types.is_dictionary(kind) and kind.value_type in _TEXTS:
         lengths = pc.binary_length(values.dictionary.cast(pa.large_binary()))
         return pc.sum(pc.take(lengths, values.indices)).as_py() or 0, pc.max(lengths).as_py() or 0
-    return values.nbytes, (pc.max(pc.binary_length(values)).as_py() or 0) if _is_text(kind) else 0
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return any(
-        test(kind)
-        for test in (
-            pa.types.is_string,
-            pa.types.is_large_string,
-            pa.types.is_binary,
-            pa.types.is_large_binary,
-        )
-    )
+    return values.nbytes, (pc.max(pc.binary_length(values)).as_py() or 0) if kind in _TEXTS else 0
 
 
 def _broken(name: str, format_name: str, error: Exception) -> InputError:

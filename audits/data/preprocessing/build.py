@@ -31,16 +31,15 @@ from audits.data.spec import DataSpec, LabelCut, NumericOutcome, check_spec
 from audits.data.values import text_of
 from audits.errors import InputError
 
-__all__ = ["MAX_GROUPS", "build_data"]
+__all__ = ["build_data"]
 
-MAX_GROUPS = 100
 _MANY_GROUPS = 12
 _MAX = 1e30  # squares of more are none in 32 bits, sums of squares none in 64
 
 _WHAT_LEAVES_OUT = "check data.keep, data.label and data.missing"
 
 
-def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int = MAX_GROUPS) -> AuditData:
+def build_data(table: Table | pd.DataFrame, spec: DataSpec) -> AuditData:
     """Apply the `data` section of a spec to a table.
 
     In this order: recodes, given kinds, row filters, rows without a label, rows that stand for
@@ -54,8 +53,6 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         they are, and an ordered categorical column is ordinal.
     spec : DataSpec
         See there.
-    most_groups : int
-        Values that a protected attribute may have at most.
 
     Raises
     ------
@@ -63,14 +60,18 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         Names the key of the spec, the rule, the value and what to do.
     """
     check_spec(spec)
-    if not isinstance(table, (Table, pd.DataFrame)):  # polars, Arrow and others
-        table = given_table(table, "table").frame
-    frame, sha256, orders, notes, markers = _begun(table, spec)
-    gathered = table.gathered if isinstance(table, Table) else None
+    orders: dict[str, tuple[str, ...]] = {}
+    if isinstance(table, Table):
+        sha256 = table.report.sha256
+    else:
+        if not isinstance(table, pd.DataFrame):  # polars, Arrow and others
+            table = given_table(table, "table").frame
+        table, orders, sha256 = _from_memory(table, spec)
+    frame, notes, gathered = table.frame, list(table.report.notes), table.gathered
     times = None if gathered is None else gathered["rows"]
     rows_read = len(frame) if times is None else int(times.sum())
     # a recoded column is what the recode makes of it, not what the file has
-    written = MissingCells.of(markers, frame.index).without(spec.recode)
+    written = MissingCells.of(table.markers, frame.index).without(spec.recode)
     excluded: dict[str, int] = {}
     notes += spec.mended
     frame, leaving = _select_rows(frame, spec, excluded, notes, times)
@@ -99,7 +100,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
         frame = drop_incomplete(frame, read, excluded)
         leaving += leaving_notes(whole, frame, spec, "Rows with missing values", times)
     _refuse_nobody(frame, excluded)
-    groups = protected_groups(frame, spec, most_groups)
+    groups = protected_groups(frame, spec)
     notes += _group_notes(frame, groups, spec, times)
     y = favorable_rows(frame, outcome)
     _refuse_huge(frame, features)
@@ -139,7 +140,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, most_groups: int 
             for name, means in spec.labels.items()
         },
         among=among,
-        unlabeled=_unlabeled_rows(frame, lost, spec, read, most_groups, gathered, times),
+        unlabeled=_unlabeled_rows(frame, lost, spec, read, gathered, times),
         leaving=tuple(leaving),
     )
     return dataclasses.replace(data, digest=_digest(data))
@@ -158,7 +159,6 @@ def _unlabeled_rows(
     lost: pd.DataFrame,
     spec: DataSpec,
     read: tuple[str, ...],
-    most_groups: int,
     gathered: pd.DataFrame | None,
     times: pd.Series | None,
 ) -> UnlabeledRows | None:
@@ -172,24 +172,21 @@ def _unlabeled_rows(
     whole = pd.concat([frame, lost])
     return UnlabeledRows(
         frame=lost,
-        groups=protected_groups(whole, spec, most_groups).iloc[len(frame) :],
+        groups=protected_groups(whole, spec).iloc[len(frame) :],
         weights=counts_of(lost, spec, times),
         gathered=None if gathered is None else gathered.loc[lost.index],
         design=design_of(whole, spec, [], times),
     )
 
 
-def _begun(
-    table: Table | pd.DataFrame, spec: DataSpec
-) -> tuple[pd.DataFrame, str, dict[str, tuple[str, ...]], list[str], Mapping[str, Markers]]:
-    """Return the rows, their digest, orders of categories, notes, and what marks missing cells."""
-    if isinstance(table, Table):
-        return table.frame, table.report.sha256, {}, list(table.report.notes), table.markers
-    frame, orders, notes, markers = from_pandas(table, spec.read.missing)
-    sha256 = frame_digest(frame)
-    if any(markers.values()):  # a file's bytes tell ? from NA, a frame of missing values does not
-        sha256 = plain_digest(sha256, {name: each.plain() for name, each in markers.items()})
-    return frame, sha256, orders, notes, markers
+def _from_memory(frame: pd.DataFrame, spec: DataSpec) -> tuple[Table, dict[str, tuple[str, ...]], str]:
+    """Return a frame as a table, the orders of its categories, and its digest."""
+    table, orders = from_pandas(frame, spec.read.missing)
+    sha256 = frame_digest(table.frame)
+    if table.markers:  # a file's bytes tell ? from NA, a frame of missing values does not
+        markers = {name: table.markers.get(name, Markers()).plain() for name in map(str, table.frame)}
+        sha256 = plain_digest(sha256, markers)
+    return table, orders, sha256
 
 
 def _select_rows(
@@ -283,26 +280,25 @@ def _features(
     named = {name for name, recode in spec.recode.items() if recode.is_group}
     apart = {outcome.label, *spec.design_columns, *spec.protected, *cut, *named}
     left_out: dict[str, list[str]] = {}
-    chosen = []
     for name in (name for name in frame.columns if name not in apart):
-        column = frame[name]
-        if kinds[name] in {"identifier", "text"}:
-            left_out.setdefault("identifiers" if kinds[name] == "identifier" else "free text", []).append(
-                name
-            )
-        elif column_role(name) is not None:
-            left_out.setdefault("stored results, judging by their names", []).append(name)
-        elif column.isna().all():
-            left_out.setdefault("without values", []).append(name)
-        elif kinds[name] == "categorical" and column.nunique() > MAX_LEVELS:
-            left_out.setdefault(f"over {MAX_LEVELS} categories", []).append(name)
-        else:
-            chosen.append(name)
+        left_out.setdefault(_why_no_feature(frame[name], kinds[name]), []).append(name)
+    chosen = left_out.pop("", [])
     notes += [f"Not used as features ({why}): {', '.join(names)}." for why, names in left_out.items()]
     for name, recode in spec.recode.items():
         if name in spec.protected and recode.source in chosen:
             notes.append(f"{recode.source!r}, from which {name!r} was recoded, is among the features.")
     return tuple(chosen)
+
+
+def _why_no_feature(column: pd.Series, kind: Kind) -> str:
+    """Return why a column is no feature unless it is named as one; "" where it is."""
+    if kind in {"identifier", "text"}:
+        return "identifiers" if kind == "identifier" else "free text"
+    if column_role(str(column.name)) is not None:
+        return "stored results, judging by their names"
+    if column.isna().all():
+        return "without values"
+    return f"over {MAX_LEVELS} categories" if kind == "categorical" and column.nunique() > MAX_LEVELS else ""
 
 
 def _roles(frame: pd.DataFrame, spec: DataSpec) -> dict[str, Role]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-__all__ = ["column_role", "named_age", "named_protected", "names_group"]
+__all__ = ["column_role", "named_age", "named_protected", "names_group", "words_of_name"]
 
 _PROTECTED = re.compile(
     r"race|racial|ethnic|ethnicity|sex|gender|age|religion|religious|marital|marriage|disability|disabled"
@@ -46,7 +46,7 @@ def column_role(name: str) -> Stored | None:
 
     Examples
     --------
-    >>> [column_role(name) for name in ("y_true", "y_pred", "Y Prob", "score", "credit_score", "prior")]
+    >>> [column_role(name) for name in ("y_true", "y_pred", "Y Prob", "score", "credit_score", "years")]
     ['label', 'prediction', 'score', 'score', None, None]
     """
     squeezed = re.sub(r"[^a-z0-9]", "", name.lower())
@@ -79,5 +79,16 @@ def named_age(name: str) -> bool:
 
 
 def _has_word(name: str, words: re.Pattern[str]) -> bool:
+    return any(map(words.fullmatch, words_of_name(name)))
+
+
+def words_of_name(name: str) -> list[str]:
+    """Return the words of a column's name.
+
+    Examples
+    --------
+    >>> words_of_name("is_recid2"), words_of_name("loanStatus"), words_of_name("default.payment")
+    (['is', 'recid'], ['loan', 'status'], ['default', 'payment'])
+    """
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return any(words.fullmatch(word.lower()) for word in re.split(r"[\W\d_]+", spaced))
+    return [word.lower() for word in re.split(r"[\W\d_]+", spaced) if word]

@@ -9,7 +9,7 @@ import pandas as pd
 
 from audits.checks import choices, one_of
 from audits.data.audit_data import AuditData
-from audits.data.values import as_text, places_of
+from audits.data.values import as_text, holds_numbers, places_of
 from audits.errors import InputError
 
 __all__ = ["check_counterfactuals", "counterfactual_frame"]
@@ -55,7 +55,7 @@ def check_counterfactuals(
             )
         kind = data.kinds[feature]
         if kind in _NUMBERS:
-            if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+            if not holds_numbers(values):
                 raise InputError(at, "must be a column of numbers", column)
             if not np.isfinite(values.to_numpy(dtype=float)).all():
                 raise InputError(at, "must be finite numbers", column)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from audits.data.preprocessing.groups import cut, edges_of
+from audits.data.preprocessing.groups import MAX_GROUPS, cut, edges_of
 from audits.data.spec import DataSpec
 from audits.data.values import as_text
 
 __all__ = ["leaving_notes"]
 
 _LEVEL = 0.05
-_MAX_GROUPS = 100
 
 
 def leaving_notes(
@@ -43,7 +42,7 @@ def leaving_notes(
         values = cut(column, edges_of(column, spec.bins[name], times)) if binned else as_text(column)
         codes, levels = pd.factorize(values)
         k = len(levels)
-        if not 1 < k <= _MAX_GROUPS:
+        if not 1 < k <= MAX_GROUPS:
             continue
         known = codes >= 0
         n = np.bincount(codes[known], sizes[known], k)

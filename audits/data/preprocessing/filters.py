@@ -19,6 +19,7 @@ from audits.errors import InputError
 
 __all__ = [
     "EVERYONE_ELSE",
+    "SIDES",
     "apply_recodes",
     "kept_rows",
     "known_column",
@@ -32,7 +33,7 @@ EVERYONE_ELSE = "everyone else"
 """The value of people outside the group that a recode makes."""
 
 _RANGE = re.compile(r"(\d+)-(\d+)", re.ASCII)
-_SIDES: dict[str, tuple[Callable[[Any, Any], pd.Series], str]] = {
+SIDES: dict[str, tuple[Callable[[Any, Any], pd.Series], str]] = {
     "at_least": (operator.ge, "below"),
     "at_most": (operator.le, "above"),
     "above": (operator.gt, "at most"),
@@ -136,15 +137,10 @@ def numbers_in_ranges(rows: Sequence[int]) -> list[int | str]:
     >>> numbers_in_ranges([2, 4, 5, 6, 9, 10])
     [2, '4-6', 9, 10]
     """
-    found: list[list[int]] = []
-    for row in sorted(rows):
-        if found and row == found[-1][1] + 1:
-            found[-1][1] = row
-        else:
-            found.append([row, row])
+    ordered = np.sort(np.asarray(rows, dtype=np.int64))
     told: list[int | str] = []
-    for low, high in found:
-        told += [f"{low}-{high}"] if high > low + 1 else list(range(low, high + 1))
+    for run in np.split(ordered, np.flatnonzero(np.diff(ordered) != 1) + 1):
+        told += [f"{run[0]}-{run[-1]}"] if len(run) > 2 else run.tolist()
     return told
 
 
@@ -233,7 +229,7 @@ def _condition(column: pd.Series, rule: Keep, where: str, notes: list[str]) -> t
         low, high = (_bound(column, bound, f"{where}.between") for bound in rule.between)
         inside = ((column >= low) & (column <= high)).to_numpy(dtype=bool, na_value=False)
         return inside, f"{name} is not between {text_of(low)} and {text_of(high)}"
-    for key, (passes, fails) in _SIDES.items():
+    for key, (passes, fails) in SIDES.items():
         if (given := getattr(rule, key)) is not None:
             bound = _bound(column, given, f"{where}.{key}")
             inside = passes(column, bound).to_numpy(dtype=bool, na_value=False)

@@ -10,28 +10,31 @@ import numpy as np
 import pandas as pd
 
 from audits.data.spec import DataSpec
-from audits.data.values import MISSING, TEXT, as_text, text_of
+from audits.data.values import MISSING, TEXT, as_text, holds_numbers, text_of
 from audits.errors import InputError
 
 if TYPE_CHECKING:
     from audits.data.audit_data import AuditData
 
-__all__ = ["bin_names", "cut", "edges_of", "protected_groups", "two_largest"]
+__all__ = ["MAX_GROUPS", "bin_names", "cut", "edges_of", "protected_groups", "two_largest"]
+
+MAX_GROUPS = 100
+"""Values that a protected attribute may have at most."""
 
 
-def protected_groups(frame: pd.DataFrame, spec: DataSpec, most_groups: int) -> pd.DataFrame:
+def protected_groups(frame: pd.DataFrame, spec: DataSpec) -> pd.DataFrame:
     """Return the group of each row by each protected attribute, (n, protected) of text.
 
     Raises
     ------
     InputError
-        For an attribute without values, with one value, or with more than `most_groups`.
+        For an attribute without values, with one value, or with more than 100.
     """
-    groups = {name: _group(frame[name], spec.bins.get(name), most_groups) for name in spec.protected}
+    groups = {name: _group(frame[name], spec.bins.get(name)) for name in spec.protected}
     return pd.DataFrame(groups, index=frame.index, columns=pd.Index(spec.protected, dtype="str"))
 
 
-def _group(column: pd.Series, edges: Sequence[float] | int | None, most: int) -> pd.Series:
+def _group(column: pd.Series, edges: Sequence[float] | int | None) -> pd.Series:
     where = f"data.protected: {column.name!r}"
     if column.isna().all():
         raise InputError(
@@ -41,7 +44,7 @@ def _group(column: pd.Series, edges: Sequence[float] | int | None, most: int) ->
         texts = as_text(column)
     elif isinstance(edges, int):
         texts = cut(column, edges_of(column, edges))
-    elif pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
+    elif holds_numbers(column):
         texts = cut(column, edges)
     else:
         raise InputError(
@@ -54,12 +57,12 @@ def _group(column: pd.Series, edges: Sequence[float] | int | None, most: int) ->
             f"has one value only ({texts.dropna().iloc[0]!r}) in the {len(column):,} rows used, so no groups",
             advice="choose another attribute, or check data.keep, data.recode and data.bins",
         )
-    if values > most:
+    if values > MAX_GROUPS:
         number = pd.api.types.is_numeric_dtype(column.dtype)
         advice = (
             f"cut it: bins: {{{column.name}: [...]}}" if number else "recode it to fewer, or choose another"
         )
-        raise InputError(where, f"has {values:,} values where at most {most} are groups", advice=advice)
+        raise InputError(where, f"has {values:,} values where at most {MAX_GROUPS} are groups", advice=advice)
     return texts.fillna(MISSING)
 
 
@@ -89,7 +92,7 @@ def edges_of(
     if not isinstance(bins, int):
         return tuple(bins)
     where = f"data.bins.{column.name}"
-    if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+    if not holds_numbers(column):
         raise InputError(where, "can only cut a column of numbers", advice="recode it instead")
     values = column.to_numpy(dtype=float, na_value=np.nan)
     known = np.isfinite(values)

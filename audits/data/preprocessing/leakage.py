@@ -39,7 +39,7 @@ def telling_features(frame: pd.DataFrame, features: Sequence[str], y: np.ndarray
     return [
         name
         for name in features
-        if (len(y) < _MANY or _least_errors(frame[name].iloc[part], y[part]) <= most)
+        if (len(y) < _MANY or _errors(frame[name].iloc[part], y[part], part=True) <= most)
         and _errors(frame[name], y) <= most
     ]
 
@@ -55,21 +55,8 @@ def leak_notes(frame: pd.DataFrame, features: Sequence[str], y: np.ndarray | Non
     return [f"{shown} {tell} the label almost without error: {advice}."]
 
 
-def _least_errors(column: pd.Series, y: np.ndarray) -> int:
-    """Rows among some that any use of a column gets wrong at least: no more than among all."""
-    codes, levels = pd.factorize(column, use_na_sentinel=False)
-    found = []
-    if pd.api.types.is_numeric_dtype(column.dtype):
-        found.append(_cut_errors(column.to_numpy(dtype=float, na_value=np.nan), y))
-    if len(levels) <= _MAX_LEVELS:
-        favorable = np.bincount(codes, weights=y, minlength=len(levels))
-        n = np.bincount(codes, minlength=len(levels))
-        found.append(int(np.minimum(favorable, n - favorable).sum()))
-    return min(found, default=0)
-
-
-def _errors(column: pd.Series, y: np.ndarray) -> int:
-    """Rows that the best use of one column gets wrong."""
+def _errors(column: pd.Series, y: np.ndarray, *, part: bool = False) -> int:
+    """Rows that the best use of one column gets wrong; of a `part` of the rows, no more than of all."""
     codes, levels = pd.factorize(column, use_na_sentinel=False)
     least = len(y)
     if pd.api.types.is_numeric_dtype(column.dtype):
@@ -79,7 +66,8 @@ def _errors(column: pd.Series, y: np.ndarray) -> int:
         favorable = np.bincount(codes, weights=y, minlength=len(levels))
         fewer = np.minimum(favorable, n - favorable)
         # without the row itself the others agree on its label only if they outnumber the rest by two
-        least = min(least, int(np.where(n - 2 * fewer >= 2, fewer, n).sum()))
+        wrong = fewer if part else np.where(n - 2 * fewer >= 2, fewer, n)
+        least = min(least, int(wrong.sum()))
     return least
 
 

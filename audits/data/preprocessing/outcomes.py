@@ -9,9 +9,9 @@ import pandas as pd
 
 from audits.checks import choices
 from audits.data.frames import with_columns
-from audits.data.preprocessing.filters import known_column, rows_of
+from audits.data.preprocessing.filters import SIDES, known_column, rows_of
 from audits.data.spec import DataSpec, LabelCut
-from audits.data.values import as_text, find_level, near
+from audits.data.values import as_text, find_level, holds_numbers, near
 from audits.errors import InputError
 
 __all__ = ["MAX_CLASSES", "Outcome", "cut_label", "drop_unlabeled", "favorable_rows"]
@@ -99,22 +99,15 @@ def drop_unlabeled(
 
 def cut_label(column: pd.Series, cut: LabelCut) -> pd.Series:
     """Return on which side of the cut each number lies."""
-    if not _holds_numbers(column):
+    if not holds_numbers(column):
         raise InputError("data.label", f"can only cut a column of numbers, not {cut.column!r}")
-    if cut.at_least is not None:
-        return column >= cut.at_least
-    if cut.at_most is not None:
-        return column <= cut.at_most
-    return column > cut.above if cut.above is not None else column < cut.below
-
-
-def _holds_numbers(column: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
+    sides = ((passes, getattr(cut, name)) for name, (passes, _) in SIDES.items())
+    return next(passes(column, bound) for passes, bound in sides if bound is not None)
 
 
 def _check_numbers(column: pd.Series) -> None:
     """Raise InputError unless a numeric outcome is finite numbers that differ."""
-    if not _holds_numbers(column):
+    if not holds_numbers(column):
         raise InputError(
             "data.label",
             "must be a column of numbers where the outcome is numeric",

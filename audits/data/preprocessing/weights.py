@@ -11,6 +11,7 @@ import pandas as pd
 
 from audits.data.preprocessing.filters import known_column, rows_of
 from audits.data.spec import DataSpec
+from audits.data.values import holds_numbers
 from audits.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def weighted_rows(
         return frame
     name = weighing.column
     column = frame[known_column("data.weights", name, frame)]
-    if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+    if not holds_numbers(column):
         raise InputError("data.weights", "must be a column of counts", name)
     counts = column.to_numpy(dtype=float, na_value=np.nan)
     bad = ~np.isfinite(counts) | (counts < 0)

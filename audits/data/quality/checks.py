@@ -31,7 +31,7 @@ from audits.data.quality.proxies import (
 )
 from audits.data.quality.row_units import row_units
 from audits.data.spec import DataSpec
-from audits.data.values import text_of
+from audits.data.values import holds_numbers, text_of
 from audits.text import join_names
 
 __all__ = ["examine", "second_header"]
@@ -153,11 +153,8 @@ def _words_among_numbers(table: Table, spec: DataSpec) -> list[Finding]:
         return []
     words: dict[str, None] = {}
     columns, cells = [], 0
-    for name in table.frame.columns:
-        column = table.frame[name]
-        if not pd.api.types.is_string_dtype(column.dtype) or name in spec.recode:
-            continue
-        counts = column.value_counts()
+    for name in _texts(table.frame, spec):
+        counts = table.frame[name].value_counts()
         odd = [str(text) for text in counts.index[:_MAX_ROWS] if not is_number(str(text))]
         if not 1 <= len(odd) <= _MAX_WORDS or counts.index.str.match(_PADDED).any():
             continue
@@ -183,15 +180,9 @@ def _written_numbers(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     if spec.read.decimal is not None:
         return []
     fits: dict[str, list[str]] = {",": [], ".": []}
-    for name in frame.columns:
-        if not pd.api.types.is_string_dtype(frame[name].dtype) or name in spec.recode:
-            continue
+    for name in _texts(frame, spec):
         values = frame[name].dropna().unique()[:_MAX_ROWS]
-        if (
-            not len(values)
-            or all(is_number(text) for text in values)
-            or not any(c in "0123456789" for c in values[0])
-        ):
+        if not len(values) or all(map(is_number, values)) or not re.search("[0-9]", values[0]):
             continue
         for mark, columns in fits.items():
             if all(as_written_number(text, mark) is not None for text in values):
@@ -215,7 +206,7 @@ def _beyond_numbers(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
         column = frame[name].dropna()
         bad = column[~np.isfinite(column) | (column.abs() > _HUGE)]
         if len(bad) and bad.nunique() <= _MAX_RECODED:
-            recode[name] = {"map": {text_of(value): None for value in bad.unique()}}
+            recode[name] = _taken_as_missing(bad)
             cells += len(bad)
     if not recode:
         return []
@@ -239,7 +230,7 @@ def _impossible(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
         if not len(bad):
             bad = _marks(column)
         if len(bad) and len(bad) < len(column) / 2 and bad.nunique() <= _MAX_RECODED:
-            recode[name] = {"map": {text_of(value): None for value in bad.unique()}}
+            recode[name] = _taken_as_missing(bad)
             values = join_names([text_of(value) for value in bad.unique()], most=3)
             rest = column.drop(bad.index)
             between = f"all others lie from {text_of(rest.min())} to {text_of(rest.max())}"
@@ -285,11 +276,8 @@ def _stands_out(values: np.ndarray, counts: np.ndarray, k: int) -> bool:
 def _spellings(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
     """Find values that differ in capitals, spaces or a full stop only."""
     recode, shown = {}, []
-    for name in frame.columns:
-        column = frame[name]
-        if not pd.api.types.is_string_dtype(column.dtype) or name in spec.recode:
-            continue
-        counts = column.value_counts()
+    for name in _texts(frame, spec):
+        counts = frame[name].value_counts()
         if not 2 <= len(counts) <= _MAX_SPELLINGS:
             continue
         first: dict[str, str] = {}
@@ -415,16 +403,24 @@ def _free_text(data: AuditData) -> list[Finding]:
     return [Finding("free text", said)]
 
 
+def _texts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
+    """Name the columns of text that are not recoded."""
+    texts = map(str, frame.columns[[pd.api.types.is_string_dtype(kind) for kind in frame.dtypes]])
+    return [name for name in texts if name not in spec.recode]
+
+
+def _taken_as_missing(bad: pd.Series) -> dict[str, Any]:
+    """Return the recode by which these values mean missing."""
+    return {"map": {text_of(value): None for value in bad.unique()}}
+
+
 def _numbers(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
     """Name the columns of numbers that say something of a person and are not recoded."""
     apart = {*spec.design_columns, *spec.recode}
     return [
         name
         for name in frame.columns
-        if name not in apart
-        and column_role(name) is None
-        and pd.api.types.is_numeric_dtype(frame[name].dtype)
-        and not pd.api.types.is_bool_dtype(frame[name].dtype)
+        if name not in apart and column_role(name) is None and holds_numbers(frame[name])
     ]
 
 

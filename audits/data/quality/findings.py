@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from audits.text import join_names
 
-__all__ = ["Finding", "Mend", "as_finding", "be", "cell_count", "leave_out", "quote_names"]
+__all__ = ["Finding", "Mend", "be", "cell_count", "leave_out", "quote_names"]
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,6 @@ class Finding:
     kind: str
     said: str
     mends: tuple[Mend, ...] = ()
-
-
-def as_finding(plain: Mapping[str, Any]) -> Finding:
-    """Return what `dataclasses.asdict` made plain."""
-    mends: Iterable[dict[str, Any]] = (
-        {name: tuple(value) if isinstance(value, list) else value for name, value in mend.items()}
-        for mend in plain["mends"]
-    )
-    return Finding(plain["kind"], plain["said"], tuple(Mend(**mend) for mend in mends))
 
 
 def leave_out(names: Sequence[str]) -> str:

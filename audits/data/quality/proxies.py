@@ -14,7 +14,7 @@ from audits.data.preprocessing.filters import EVERYONE_ELSE
 from audits.data.quality.findings import Finding, Mend, leave_out, quote_names
 from audits.data.role_guesses import names_outcome
 from audits.data.spec import DataSpec, LabelCut
-from audits.data.values import MISSING, as_text, text_of
+from audits.data.values import MISSING, as_text, holds_numbers, text_of
 from audits.text import join_names
 
 __all__ = ["find_proxies", "label_is_prediction", "missing_decisions", "same_attribute", "telling"]
@@ -154,7 +154,7 @@ def telling(data: AuditData, unlikely: str) -> list[Finding]:
 
 def _cut_of(column: pd.Series, y: np.ndarray) -> str | None:
     """Return from where on a number alone decides the outcome, in words; None where it does not."""
-    if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+    if not holds_numbers(column):
         return None
     good, bad = column[y].dropna(), column[~y].dropna()
     if good.nunique() + bad.nunique() < _CUT_VALUES or good.empty or bad.empty:

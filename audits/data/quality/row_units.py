@@ -8,10 +8,10 @@ import re
 import numpy as np
 import pandas as pd
 
-from audits.data.preprocessing.column_names import named_protected
+from audits.data.preprocessing.column_names import named_protected, words_of_name
 from audits.data.quality.findings import Finding, Mend
-from audits.data.role_guesses import words_of_name
 from audits.data.spec import DataSpec
+from audits.data.values import holds_numbers
 from audits.stats.text import count
 
 __all__ = ["count_column", "row_units", "shared_id", "times_as_wide"]
@@ -43,7 +43,7 @@ def count_column(frame: pd.DataFrame) -> str | None:
         column, others = frame[name], frame.drop(columns=name)
         if not _COUNTS.fullmatch(" ".join(words_of_name(name))) or others.empty:
             continue
-        if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+        if not holds_numbers(column):
             continue
         values = column.to_numpy(dtype=float, na_value=np.nan)
         whole = bool(np.isfinite(values).all() and (values >= 0).all() and not (values % 1).any())

@@ -277,7 +277,7 @@ def _coupling_counterparts(
     fitted: EntropicMap | UnbalancedMap, ours: Group, theirs: Group, compared: Comparison
 ) -> tuple[Counterparts, Counterparts]:
     """The coupling between real people, read both ways."""
-    rows, columns = fitted.x_rows, fitted.potentials.y_rows
+    rows, columns = fitted.x_rows, fitted.y_rows
     if len(rows) < len(ours.x) or len(columns) < len(theirs.x):
         raise InputError(
             "flipset.map.max_people",

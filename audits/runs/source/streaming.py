@@ -20,7 +20,7 @@ from audits.data import AuditData, LabelCut, Table, build_data, read_table
 from audits.data.groupby import MAX_VALUES, Asked, Quantiles, TooMany, count_rows, values_at
 from audits.data.io.large_table import LargeTable, hold_table, open_table
 from audits.data.io.limits import parquet_files
-from audits.data.io.tables import ReadReport
+from audits.data.io.tables import ReadReport, build_table
 from audits.data.io.typed_tables import convert_typed
 from audits.data.preprocessing.filter_query import filter_table, rule_numbers
 from audits.errors import InputError, NeedsPeople
@@ -144,7 +144,7 @@ def _count_people(
         except TooMany as found:
             cuts[found.column] = _cuts(found.column, spec, people, asked)
     converted, notes = convert_typed(lines, markers=spec.data.read.missing)
-    frame = pd.DataFrame({name: each.values.set_axis(gathered.index) for name, each in converted.items()})
+    frame = build_table(converted, gathered.index).frame
     report = dataclasses.replace(read, notes=(*read.notes, *notes))
     return Table(frame, report, gathered=gathered)
 

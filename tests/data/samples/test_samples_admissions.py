@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audits.data.samples import admissions
+from benchmarks.samples import admissions
 
 
 @given(
