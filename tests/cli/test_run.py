@@ -232,9 +232,6 @@ def test_describe(cli, project):
     rows = {line.split()[0]: line.split() for line in answer.out.splitlines()[3:] if line.strip()}
     assert rows["skill"][1:3] == ["continuous", "0"]
     assert rows["paid"][-1] == "outcome"
-
-
-def test_describe_as_json(cli, project):
     facts = json.loads(cli("describe", project / "people.csv", "--json").out)
     assert facts["rows"] == 240
     assert [column["name"] for column in facts["columns"]] == ["group", "skill", "hours", "paid", "score"]
