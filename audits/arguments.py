@@ -79,28 +79,24 @@ def protected_of(table: JoinedTable, protected: Any) -> list[str]:
         )  # fmt: skip
     if isinstance(protected, str):
         protected = [protected]
-    if isinstance(protected, Mapping):
-        return [_outside(table, str(name), values) for name, values in protected.items()]
-    if isinstance(protected, pd.DataFrame):
-        return [_outside(table, str(name), protected[name]) for name in protected.columns]
-    if isinstance(protected, pd.Series):
-        return [_outside(table, str(protected.name or "group"), protected)]
-    if isinstance(protected, (list, tuple)) and all(isinstance(each, str) for each in protected):
+    listed = isinstance(protected, (list, tuple))
+    if listed and all(isinstance(each, str) for each in protected):
         absent = [each for each in protected if each not in table.given.frame.columns]
         if not absent:
             return list(dict.fromkeys(protected))
-        if len(protected) == len(table.given.frame) > 1:  # the values themselves
-            return [_outside(table, "group", list(protected))]
-        for each in absent[:1]:
-            _need_column("protected", each, table)
-    if isinstance(protected, (list, tuple)) and all(isinstance(each, pd.Series) for each in protected):
-        return [
-            _outside(table, str(each.name or f"group{place}"), each) for place, each in enumerate(protected)
-        ]
-    if hasattr(protected, "columns") and not isinstance(protected, (list, tuple)):
+        if not len(protected) == len(table.given.frame) > 1:  # else they are the values themselves
+            _need_column("protected", absent[0], table)
+    if isinstance(protected, (Mapping, pd.DataFrame)):
+        named: list[tuple[Any, Any]] = list(protected.items())
+    elif listed and all(isinstance(each, pd.Series) for each in protected):
+        named = [(each.name or f"group{place}", each) for place, each in enumerate(protected)]
+    elif hasattr(protected, "columns"):
         frame = given_table(protected, "protected").frame
-        return [_outside(table, name, frame[name].to_numpy()) for name in frame.columns]
-    return [_outside(table, str(getattr(protected, "name", None) or "group"), protected)]
+        named = [(name, frame[name].to_numpy()) for name in frame.columns]
+    else:
+        values = list(protected) if listed else protected
+        named = [(getattr(protected, "name", None) or "group", values)]
+    return [_outside(table, str(name), values) for name, values in named]
 
 
 def _need_column(argument: str, name: str, table: JoinedTable) -> None:

@@ -14,6 +14,7 @@ __all__ = [
     "RunFailed",
     "beginning",
     "distribution_name",
+    "first_line",
     "how_to_install",
     "is_installed",
     "not_installed",
@@ -73,6 +74,11 @@ class InputError(ValueError):
         if advice:
             sentence += f"; {advice}"
         super().__init__(sentence + ".")
+
+    def moved(self, where: str) -> InputError:
+        """Return the error as one about `where`, by which the user knows the same thing."""
+        self.where, self.args = where, (f"{where}{str(self).removeprefix(self.where)}",)
+        return self
 
 
 class RunFailed(RuntimeError):
@@ -177,6 +183,11 @@ def beginning(error: Exception) -> str:
     """Return the first two sentences of what an error says."""
     said = re.split(r"(?<=[.!?])\s", " ".join(str(error).split()))
     return " ".join(said[:2])[:300].rstrip(".")
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says; its kind where it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
 
 
 class NeedsPeople(InputError):

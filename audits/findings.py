@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from audits.checks import one_of
 from audits.errors import InputError
 from audits.models import Subject
+from audits.records import resolve
 from audits.report_kinds import SMALL_SHARE, TEMPLATES, Template
 from audits.runs.gates.check import check
 from audits.runs.result import RunResult
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from audits.rule_sets.result import RuleSetsResult
     from audits.sensitivity.result import SensitivityResult
 
-__all__ = ["Findings", "load"]
+__all__ = ["Findings", "load", "render"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,25 +127,15 @@ class Findings(RunResult):
             the rules', no browser is there to print a PDF, or the file cannot be written.
         """
         place = Path(path)
-        ending = place.suffix.lower()
-        one_of(
-            "path", ending, (".html", ".htm", ".pdf", ".md"), what="the name of an .html, .pdf or .md file"
-        )
+        known = {".html": "html", ".htm": "html", ".pdf": "pdf", ".md": "card"}
+        form = known[
+            one_of("path", place.suffix.lower(), known, what="the name of an .html, .pdf or .md file")
+        ]
         one_of("template", template, tuple(TEMPLATES))
-        told: dict[str, Any] = {"sex": sex, "race": race, "exclude_under": exclude_under}
+        told = {"template": template, "sex": sex, "race": race, "exclude_under": exclude_under}
+        content = render(self, form, **told)
         try:
-            if ending == ".pdf":
-                from audits.reports.pdf import render_pdf
-
-                place.write_bytes(render_pdf(self, template=template, **told))
-            elif ending == ".md":
-                from audits.reports.card import render_card
-
-                place.write_text(render_card(self), encoding="utf-8")
-            else:
-                from audits.reports.html import render_report
-
-                place.write_text(render_report(self, template=template, **told), encoding="utf-8")
+            place.write_bytes(content)
         except OSError as error:
             raise InputError("path", f"cannot be written ({error.strerror})", str(path)) from None
         return place
@@ -180,6 +171,15 @@ class Findings(RunResult):
             f"<div>{head}<table><thead><tr><th>audit</th><th>verdict</th><th>finding</th></tr></thead>"
             f"<tbody>{rows}</tbody></table><p><small>{html.escape(about)}{notes}</small></p></div>"
         )
+
+
+def render(result: RunResult, form: str, **told: Any) -> bytes:
+    """Return a report as "html", "pdf" or "card"; `told` is what its renderer takes beside the run."""
+    if form == "card":
+        return bytes(resolve("audits.reports.card:render_card")(result).encode())
+    if form == "pdf":
+        return bytes(resolve("audits.reports.pdf:render_pdf")(result, **told))
+    return bytes(resolve("audits.reports.html:render_report")(result, **told).encode())
 
 
 def load(folder: str | Path) -> Findings:

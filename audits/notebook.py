@@ -56,7 +56,7 @@ from audits.runs.documents import plain_data
 from audits.runs.execute import carry_out
 from audits.runs.executors.threads import fixed_threads
 from audits.runs.registry import AUDITS, usual_audits
-from audits.runs.result import AuditResult
+from audits.runs.result import AuditResult, data_facts
 from audits.runs.search import with_search
 from audits.runs.spec import audit_request
 from audits.runs.version import VERSION
@@ -271,19 +271,18 @@ def audit(
             reads = tuple(columns) if columns is not None else model_columns(model, given, apart, groups)
             for name in reads:
                 one_of("columns", name, given.frame.columns, what="a column of X")
-            section["features"] = list(features if features is not None else reads)
-            data = _build_data(table, section)
-            asked = in_memory_model(
-                model, given, data, reads, classes=classes, output=output, higher_is=higher_is
-            )
+
+            def built(described: Sequence[str]) -> tuple[AuditData, Any]:
+                section["features"] = list(described)
+                made = _build_data(table, section)
+                told: dict[str, Any] = {"classes": classes, "output": output, "higher_is": higher_is}
+                return made, in_memory_model(model, given, made, reads, **told)
+
+            data, asked = built(features if features is not None else reads)
             if columns is None and features is None and not says_what_it_reads(model):
                 ignored = ignored_columns(asked, data, [name for name in groups if name in reads])
                 if ignored:  # handed over, but no feature: moving people along them would change nothing
-                    section["features"] = [name for name in reads if name not in ignored]
-                    data = _build_data(table, section)
-                    asked = in_memory_model(
-                        model, given, data, reads, classes=classes, output=output, higher_is=higher_is
-                    )
+                    data, asked = built([name for name in reads if name not in ignored])
             subject = _subject(data, asked, threshold, made, seed)
             about = {"in_memory": {"kind": name_of(model), "columns": list(reads)}}
         progress(_READY, "the model is ready")
@@ -304,7 +303,7 @@ def audit(
                 "audits": [{each.name: each.options} for each in results],
                 **({} if search else {"search": "off"}),
             },
-            _facts(data, subject),
+            data_facts(data, subject),
             plain_data(model_facts(subject), "model"),
             results,
             search=hidden,
@@ -435,22 +434,6 @@ def _carried_out(
             "cannot run on these data: " + "; ".join(f"{name}: {why}" for name, why in not_run.items()),
         )
     return tuple(results), not_run
-
-
-def _facts(data: AuditData, subject: Subject) -> dict[str, Any]:
-    facts = {
-        "rows_read": data.rows_read,
-        "rows_used": data.n,
-        "rows_audited": subject.data.n,
-        "rows_trained": 0,
-        "excluded": dict(data.excluded),
-        "imputed": dict(data.imputed),
-        "sha256": data.sha256,
-        "files": [],
-        "notes": list(data.notes),
-    }
-    found: dict[str, Any] = plain_data(facts, "data")
-    return found
 
 
 def _texts_only(data: AuditData) -> bool:

@@ -33,7 +33,7 @@ from audits.models.trained.training import check_parts, check_trainable
 from audits.progress import Progress, silent
 from audits.runs.documents import plain_data
 from audits.runs.executors.threads import fixed_threads
-from audits.runs.result import AuditResult
+from audits.runs.result import AuditResult, data_facts
 from audits.runs.spec import audit_request
 from audits.runs.version import VERSION
 
@@ -323,22 +323,15 @@ def _mitigation(
     subject: Subject, people: _People, request: Any, result: Any, kept: list[Candidate], own: OwnEstimator
 ) -> Mitigation:
     """Pack it as a run of one audit."""
-    data = people.data
     audit = AuditResult("mitigation", request.all_options(), result)
     about = {"in_memory": {"kind": name_of(own.estimator), "columns": list(people.reads)}}
-    facts = {
-        "rows_read": data.rows_read, "rows_used": data.n, "rows_audited": subject.data.n,
-        "rows_trained": data.n - subject.data.n, "excluded": dict(data.excluded),
-        "imputed": dict(data.imputed),
-        "sha256": data.sha256, "files": [], "notes": list(data.notes),
-    }  # fmt: skip
     spec = {
         "data": plain_data(dict(people.section), "data"), "model": plain_data(about, "model"),
         "threshold": 0.5,
         "seed": subject.seed, "audits": [{"mitigation": audit.options}], "search": "off",
     }  # fmt: skip
     return Mitigation(
-        VERSION, spec, plain_data(facts, "data"), plain_data(model_facts(subject), "model"), (audit,),
+        VERSION, spec, data_facts(people.data, subject), plain_data(model_facts(subject), "model"), (audit,),
         subject=subject, estimators=tuple(each.estimator for each in kept),
         columns=tuple(tuple(each.subject.model.columns) for each in kept), not_made=own.not_made,
     )  # fmt: skip

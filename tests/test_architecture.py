@@ -354,7 +354,7 @@ ARRAYS = "arrays of the same people beside each other, and how they are drawn fr
 MANY = {
     # functions with more parameters, each with its reason; the list may only get shorter
     "audits/cli/commands.py run": "an option of the command each, as Typer reads them",
-    "audits/cli/commands.py _monitor_window": "an option of the command each, as Typer reads them",
+    "audits/cli/monitor.py window": "an option of the command each, as Typer reads them",
     "app/widgets/people/row_choice.py choose_row": SAID,
     "audits/groups/by_probability.py compare_probable": ARRAYS,
     "audits/loss_ratio/attack/flow.py gradient_flow": SAID,

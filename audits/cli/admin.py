@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Annotated
 
+import typer
+from typer import Option
+
+from audits.cli.parameters import SETTINGS, Id, Json
 from audits.cli.text import count_of, one_line
-from audits.runs.storage.audit_log import AuditLog, short
-from audits.runs.storage.control import ask_to_cancel, disk_by_workspace, servers
-from audits.runs.storage.store import home
 
-__all__ = ["audit_log", "cancel", "status"]
+__all__ = ["admin"]
+
+admin = typer.Typer(help="See to the servers that work on EVENHAND_HOME.", **SETTINGS)
 
 
-def status(*, as_json: bool) -> str:
-    """Say what runs and waits, and how much memory and disk each workspace uses."""
+@admin.command()
+def status(as_json: Json = False) -> str:
+    """What runs and waits; memory and disk by workspace."""
+    from audits.runs.storage.audit_log import short
+    from audits.runs.storage.control import disk_by_workspace, servers
+    from audits.runs.storage.store import home
+
     found = servers(home())
     disk = {short(token): size for token, size in disk_by_workspace(home()).items()}
     if as_json:
@@ -39,15 +48,31 @@ def status(*, as_json: bool) -> str:
     return "\n".join(lines)
 
 
-def cancel(run: str) -> str:
-    """Ask for a run to be cancelled."""
-    identity = ask_to_cancel(home(), run)
-    AuditLog(home()).note("cancelled", what=identity)
-    return f"{identity} is cancelled within seconds."
+@admin.command()
+def cancel(identity: Id) -> str:
+    """Cancel anyone's run."""
+    from audits.runs.storage.audit_log import AuditLog
+    from audits.runs.storage.control import ask_to_cancel
+    from audits.runs.storage.store import home
+
+    run = ask_to_cancel(home(), identity)
+    AuditLog(home()).note("cancelled", what=run)
+    return f"{run} is cancelled within seconds."
 
 
-def audit_log(days: float | None, who: str, act: str, *, check: bool) -> str:
-    """Return the audit log as JSON lines; or hold each line against the one before it."""
+@admin.command("log")
+def audit_log(
+    days: Annotated[float | None, Option(metavar="N", help="only the last N days")] = None,
+    who: Annotated[str, Option(metavar="NAME", help="only the acts of this person")] = "",
+    act: Annotated[str, Option(metavar="ACT", help="only this, such as exported")] = "",
+    check: Annotated[
+        bool, Option("--check", help="only check whether any line was changed or removed")
+    ] = False,
+) -> str:
+    """The audit log, as JSON lines."""
+    from audits.runs.storage.audit_log import AuditLog
+    from audits.runs.storage.store import home
+
     log = AuditLog(home())
     if check:
         return f"{count_of(log.check(), 'line')}, in an unbroken chain."

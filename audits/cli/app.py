@@ -10,36 +10,35 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from typer import Option
 
 from audits.errors import InputError
 
-__all__ = ["pages_folder", "serve"]
+__all__ = ["pages"]
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _STOPS = 8.0  # seconds; a container is killed after ten
 
 
-def pages_folder() -> Path:
+def _pages_folder() -> Path:
     """Return the folder that holds the pages: inside the installed package, or beside it in a checkout."""
     installed = _PACKAGE / "pages"
     return installed if (installed / "app").is_dir() else _PACKAGE.parent
 
 
-def serve(port: int, address: str) -> int:
-    """Serve the pages until they are stopped; return the server's exit status.
-
-    Raises
-    ------
-    InputError
-        If what the pages need is not installed.
-    """
+def pages(
+    port: int = 8501,
+    address: Annotated[str, Option(help="0.0.0.0 lets other machines in")] = "127.0.0.1",
+) -> tuple[int, str]:
+    """Serve the pages on this machine."""
     missing = [name for name in ("streamlit", "starlette", "uvicorn") if find_spec(name) is None]
     if missing:
         raise InputError(
             "the pages", f"need {', '.join(missing)}", advice="install them with: pip install 'evenhand[app]'"
         )
-    folder = pages_folder()
+    folder = _pages_folder()
     variables = {**os.environ, **_settings(folder)}
     # the pages' own package is on the path of this server and its processes, and of nobody else
     paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -49,14 +48,14 @@ def serve(port: int, address: str) -> int:
     print(f"Evenhand on http://{address}:{port}", file=sys.stderr, flush=True)
     with subprocess.Popen([*command, *options], env=variables) as server:
         try:
-            return server.wait()
+            return server.wait(), ""
         except KeyboardInterrupt:  # SIGTERM, too, as a container is stopped by: the server ends what it began
             server.terminate()
             try:
                 server.wait(_STOPS)
             except subprocess.TimeoutExpired:
                 server.kill()
-            return 0
+            return 0, ""
 
 
 def _settings(folder: Path) -> dict[str, str]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from audits.cli.specs import read_spec
 from audits.cli.text import wrap
-from audits.runs.documents import load_document
 from audits.runs.executors.threads import fixed_threads
 from audits.runs.plans.estimate import estimate
-from audits.runs.source.fetch import fetch_data
-from audits.runs.spec import parse_spec
 
 __all__ = ["cost_estimate"]
 
@@ -28,8 +26,7 @@ def cost_estimate(path: Path) -> str:
     InputError
         As `audits.runs.plans.estimate.estimate`.
     """
-    base_dir = path.absolute().parent
-    spec = parse_spec(fetch_data(load_document(path), base_dir, path.stem), base_dir)
+    spec = read_spec(path)
     with fixed_threads():
         found = estimate(spec)
     how = _HOW[found.how].format(rows=found.rows, drawn=spec.drawn or 0)

@@ -6,15 +6,15 @@ import dataclasses
 import inspect
 import re
 import textwrap
-import types
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_origin, get_type_hints
 
 from audits.checks import one_of
 from audits.cli.text import wrap
 from audits.data import DataSpec, Keep, LabelCut, ReadOptions, Recode
 from audits.data.spec import Weights
 from audits.models.spec import Endpoint, ModelSpec, Predictions
+from audits.options import options_of
 from audits.runs.gates.gate import Gate
 from audits.runs.gates.rules import BaselineRule, Rule, Waiver
 from audits.runs.registry import AUDITS
@@ -50,6 +50,9 @@ _SECTIONS: dict[str, type] = {
     "gate.baseline": BaselineRule,
     "gate.waivers": Waiver,
 }
+
+
+_VALUES = {"switch": "true or false.", "integer": "A whole number.", "number": "A number."}
 
 
 def explain(key: str) -> str:
@@ -111,21 +114,19 @@ def _names(kind: type) -> dict[str, str]:
 
 def _fields(kind: type) -> dict[str, str]:
     """Return what is said of each field: its meaning, values and default."""
-    hints = get_type_hints(kind, include_extras=True)
     told, names = _attribute_docs(kind), _names(kind)
     about = " ".join((inspect.getdoc(kind) or "").split("\n\n")[0].split())
     found = {}
-    for field in dataclasses.fields(kind):
-        if field.name not in names:
-            continue
-        help_ = told.get(field.name) or _annotation_text(hints[field.name]) or about
-        values = _values(hints[field.name])
-        default = (
-            "" if field.default in (dataclasses.MISSING, None) else f"Left out: {_plain(field.default)}."
-        )
-        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        more = " ".join(filter(None, [values, "Must be given." if required else default]))
-        found[names[field.name]] = "\n".join(filter(None, [help_, more]))
+    for each in options_of(kind):
+        if each.name in names:
+            values = (
+                f"One of {', '.join(map(str, each.choices))}." if each.choices else _VALUES.get(each.kind)
+            )
+            said = None if dataclasses.is_dataclass(each.default) else _plain(each.default)
+            default = "Must be given." if each.required else said and f"Left out: {said}."
+            more = " ".join(filter(None, [values, default]))
+            help_ = told.get(each.name) or each.help or about
+            found[names[each.name]] = "\n".join(filter(None, [help_, more]))
     return found
 
 
@@ -145,24 +146,9 @@ def _attribute_docs(kind: type) -> dict[str, str]:
     return found
 
 
-def _annotation_text(hint: Any) -> str:
-    """Return the sentence that an annotation itself says."""
-    said = [getattr(each, "description", None) for each in getattr(hint, "__metadata__", ())]
-    return next((text for text in said if text), "")
-
-
-def _values(hint: Any) -> str:
-    while get_origin(hint) is Annotated:
-        hint = get_args(hint)[0]
-    if get_origin(hint) in (Union, types.UnionType):
-        inner = [each for each in get_args(hint) if each is not type(None)]
-        return _values(inner[0]) if len(inner) == 1 else ""
-    if get_origin(hint) is Literal:
-        return f"One of {', '.join(str(each) for each in get_args(hint))}."
-    return {bool: "true or false.", int: "A whole number.", float: "A number."}.get(hint, "")
-
-
-def _plain(value: Any) -> str:
+def _plain(value: Any) -> str | None:
+    if value is None:
+        return None
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (tuple, list, Mapping)) and not value:

@@ -7,25 +7,18 @@ import textwrap
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from audits.checks import choices
-from audits.cli.doctor import finding_lines
+from typer import Argument, Option
+
+from audits.cli.parameters import Force
 from audits.cli.text import called_as, one_line, write_file
-from audits.data.public import PUBLIC, public_section
 from audits.errors import InputError
-from audits.runs.documents import dump_yaml
-from audits.runs.plans.proposal import (
-    Proposal,
-    RoleAnswers,
-    propose,
-    read_past_header,
-    table_findings,
-    usual_model,
-)
-from audits.runs.registry import AUDITS
 
-__all__ = ["guess_spec", "init"]
+if TYPE_CHECKING:
+    from audits.runs.plans.proposal import Proposal
+
+__all__ = ["data", "guess_spec", "init"]
 
 _ASIDE = {
     "data": "# features: [COLUMN, …]   what describes people; by default all but label, groups and ids"
@@ -36,27 +29,33 @@ _ASIDE = {
 }
 
 
-def init(file: Path, out: Path | None, *, force: bool = False, answers: RoleAnswers | None = None) -> str:
-    """Write the spec guessed for a table and say what was guessed.
+def init(
+    file: Annotated[Path, Argument(metavar="FILE")],
+    out: Annotated[
+        Path | None, Option(metavar="SPEC.yaml", help="where to write it (default: beside FILE)")
+    ] = None,
+    decision: Annotated[
+        str | None, Option(metavar="COLUMN", help="the decision, audited as it is, without a model")
+    ] = None,
+    truth: Annotated[
+        str | None,
+        Option(metavar="COLUMN", help="the true outcome; without a decision, a model learns it"),
+    ] = None,
+    good: Annotated[
+        list[str] | None,
+        Option(metavar="VALUE", help="the value that is good for the person; may be repeated"),
+    ] = None,
+    by: Annotated[
+        list[str] | None, Option(metavar="COLUMN", help="groups to compare; may be repeated")
+    ] = None,
+    force: Force = False,
+) -> str:
+    """Write a commented spec for a table that runs as it is, each guess told."""
+    from audits.cli.doctor import finding_lines
+    from audits.runs.plans.proposal import RoleAnswers, propose, read_past_header, table_findings
 
-    Parameters
-    ----------
-    file : Path
-        The table.
-    out : Path or None
-        The spec; by default the table's name with the ending .yaml, beside it.
-    force : bool
-        Whether a file of that name may be replaced.
-    answers : RoleAnswers, optional
-        What is known and not guessed.
-
-    Raises
-    ------
-    InputError
-        If the table cannot be read, something cannot be guessed, or the spec exists already.
-    """
     table, read = read_past_header(file)
-    proposal = propose(table, answers=answers)
+    proposal = propose(table, answers=RoleAnswers(decision, truth, good or (), by or ()))
     if read:
         proposal.spec["data"] = {"read": read, **proposal.spec["data"]}
         proposal.guesses["data.read"] = (
@@ -73,14 +72,23 @@ def init(file: Path, out: Path | None, *, force: bool = False, answers: RoleAnsw
     return "\n".join([*guess_lines(proposal), *doctor, told])
 
 
-def public_spec(name: str, folder: Path, out: Path | None, *, force: bool = False) -> str:
-    """Write a spec for a well-known public data set from its files in `folder`; say where.
+def data(
+    name: Annotated[
+        str, Argument(metavar="NAME", help="adult, bank, communities, compas, german or law_school")
+    ],
+    folder: Annotated[Path, Option("--from", metavar="DIR", help="where its files are")] = Path(),
+    out: Annotated[
+        Path | None, Option(metavar="SPEC.yaml", help="where to write it (default: NAME.yaml)")
+    ] = None,
+    force: Force = False,
+) -> str:
+    """Write a spec for a public data set from its files as published; nothing is fetched."""
+    from audits.checks import choices
+    from audits.data.public import PUBLIC, public_section
+    from audits.runs.documents import dump_yaml
+    from audits.runs.plans.proposal import usual_model
+    from audits.runs.registry import AUDITS
 
-    Raises
-    ------
-    InputError
-        If the name is not known, a file of it is not there, or the spec exists already.
-    """
     if name not in PUBLIC and not get_close_matches(name, PUBLIC, n=1):
         raise InputError(
             "NAME", f"must be one of {choices(PUBLIC)}", name,
@@ -111,6 +119,8 @@ def _write_spec(place: Path, text: str, force: bool) -> str:
 
 def guess_spec(file: Path) -> tuple[dict[str, Any], list[str]]:
     """Return the spec guessed for a table, its path absolute, and the guesses in lines."""
+    from audits.runs.plans.proposal import propose, read_past_header
+
     table, read = read_past_header(file)
     proposal = propose(table)
     section = {"path": str(file.absolute()), **({"read": read} if read else {}), **proposal.spec["data"]}
@@ -146,6 +156,8 @@ def _commented_yaml(proposal: Proposal, path: str, doctor: Sequence[str]) -> str
 
 
 def _entry(value: dict[str, Any], indent: int) -> list[str]:
+    from audits.runs.documents import dump_yaml
+
     parts = [dump_yaml({key: item}).strip() for key, item in value.items()]
     plain = [part[1:-1] if part[0] == "{" else part for part in parts]  # a scalar alone comes in braces
     return textwrap.indent("\n".join(plain), " " * indent).splitlines()

@@ -7,8 +7,12 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+from typer import Argument, Option
+
+from audits.cli.parameters import SETTINGS, Annotate, Executor, FailOn, Json, Junit, Summary, Told
 from audits.cli.report import finished_run
 from audits.cli.text import count_of, write_file
 from audits.errors import InputError, RunFailed
@@ -16,22 +20,25 @@ from audits.errors import InputError, RunFailed
 if TYPE_CHECKING:
     from audits.monitor.bundle import MonitorBundle
 
+__all__ = ["monitor"]
+
 _SEND_SECONDS = 300.0
 
-__all__ = ["export", "replay_report", "score", "send", "window"]
+monitor = typer.Typer(help="Measure new people as a sensitivity audit did, without a server.", **SETTINGS)
+Bundle = Annotated[Path, Argument(metavar="BUNDLE", help="folder that `monitor export` wrote")]
+Rows = Annotated[Path, Argument(metavar="ROWS", help="CSV, TSV, Parquet, Arrow, XLSX or JSON lines")]
 
 
-def export(folder: Path, out: Path, note: str) -> str:
-    """Write the bundle of the sensitivity audit in the run `folder` into the folder `out`.
-
-    Where `folder` is a spec, the bundle is of its people and predictions, without the model.
-
-    Raises
-    ------
-    InputError
-        If the folder holds no finished run with a sensitivity audit, its model cannot be carried along, or
-        `out` cannot be written.
-    """
+@monitor.command()
+def export(
+    folder: Annotated[
+        Path,
+        Argument(metavar="DIR", help="folder that `run --out` wrote; or a spec with predictions"),
+    ],
+    out: Annotated[Path, Option(metavar="BUNDLE", help="folder for the bundle")],
+    note: Annotated[str, Option(metavar="TEXT", help="kept in the bundle")] = "",
+) -> str:
+    """Write the bundle of a finished run's sensitivity audit, or of a spec's predictions without a model."""
     from audits.monitor.recoding import with_values, written_words
 
     made, section = _bundle(folder, note)
@@ -48,7 +55,12 @@ def export(folder: Path, out: Path, note: str) -> str:
 def _bundle(folder: Path, note: str) -> tuple[MonitorBundle, dict[str, Any]]:
     """Return what the first audit that monitors are made of gives one, and the spec's data."""
     if folder.is_file():
-        return _of_predictions(folder, note)
+        from audits.cli.specs import read_spec
+        from audits.monitor.bundle import MonitorBundle
+        from audits.runs.execute import prepared_subject
+
+        spec = read_spec(folder)
+        return MonitorBundle.of_predictions(prepared_subject(spec), note=note), spec.to_dict()["data"]
     from audits.records import resolve
     from audits.runs.registry import AUDITS
 
@@ -62,41 +74,26 @@ def _bundle(folder: Path, note: str) -> tuple[MonitorBundle, dict[str, Any]]:
     raise InputError("DIR", f"must hold a {named} audit", str(folder), advice)
 
 
-def _of_predictions(path: Path, note: str) -> tuple[MonitorBundle, dict[str, Any]]:
-    from audits.monitor.bundle import MonitorBundle
-    from audits.runs.documents import load_document
-    from audits.runs.execute import prepared_subject
-    from audits.runs.source.fetch import fetch_data
-    from audits.runs.spec import parse_spec
-
-    folder = path.absolute().parent
-    spec = parse_spec(fetch_data(load_document(path), folder, path.stem), folder)
-    return MonitorBundle.of_predictions(prepared_subject(spec), note=note), spec.to_dict()["data"]
-
-
-def score(folder: Path, rows: Path, out: Path | None) -> str:
-    """Measure the rows of a table by the bundle in `folder`; return one JSON line a row, or write them.
-
-    Columns that the bundle does not read are passed over, as the table is your own. What is odd about values,
-    such as months for years, is said on standard error, as the HTTP API says it under ``notes``.
-
-    Raises
-    ------
-    InputError
-        If the bundle or the table cannot be read, a column is missing, or a value is wrong.
-    """
+@monitor.command()
+def score(
+    bundle: Bundle,
+    rows: Rows,
+    out: Annotated[Path | None, Option(metavar="FILE", help="where to write them (default: printed)")] = None,
+) -> str:
+    """Measure the rows of a table, one JSON line a row."""
     from audits.data import read_table
     from audits.monitor.bundle import MonitorBundle
     from audits.monitor.recoding import frame_as_audited
 
-    bundle = MonitorBundle.load(folder)
-    if bundle.audited is None:
+    made = MonitorBundle.load(bundle)
+    if made.audited is None:
         advice = "hold the table against it with `monitor replay`, or make it from a sensitivity audit"
-        raise InputError("BUNDLE", "carries no model that could measure rows", str(folder), advice)
-    frame = frame_as_audited(bundle, read_table(rows).frame)
-    found = bundle.score(frame)
-    look = bundle.look(found)
-    for note in () if look is None else look.notes:
+        raise InputError("BUNDLE", "carries no model that could measure rows", str(bundle), advice)
+    # columns that the bundle does not read are passed over: the table is the user's own
+    frame = frame_as_audited(made, read_table(rows).frame)
+    found = made.score(frame)
+    look = made.look(found)
+    for note in () if look is None else look.notes:  # as the HTTP API says it under notes
         print(f"evenhand: {note}", file=sys.stderr)
     lines = []
     for place, row in enumerate(frame.index):
@@ -116,16 +113,15 @@ def score(folder: Path, rows: Path, out: Path | None) -> str:
     return f"{int(found.flagged.sum()):,} of {count_of(len(frame), 'row')} above the threshold. {told}"
 
 
+@monitor.command("replay")
 def replay_report(
-    folder: Path, rows: Path, against: Path | None, people_between: float, *, as_json: bool = False
+    bundle: Bundle,
+    rows: Rows,
+    against: Annotated[Path | None, Option(metavar="BUNDLE", help="a second bundle to compare with")] = None,
+    people_between: Annotated[float, Option(help="people between false alarms")] = 100_000.0,
+    as_json: Json = False,
 ) -> str:
-    """Run a table through the monitor of the bundle in `folder`; say when it would have alarmed.
-
-    Raises
-    ------
-    InputError
-        If a bundle or the table cannot be read, a column is missing, or a value is wrong.
-    """
+    """When would a monitor have alarmed on a past table, its people oldest first?"""
     from audits.data import read_table
     from audits.monitor.batches import Batch
     from audits.monitor.bundle import MonitorBundle
@@ -136,13 +132,13 @@ def replay_report(
     frame = read_table(rows).frame
 
     def of(place: Path) -> Replay:
-        bundle = MonitorBundle.load(place)
-        read = frame_as_audited(bundle, frame)
+        made = MonitorBundle.load(place)
+        read = frame_as_audited(made, frame)
         parts = (read.iloc[start : start + MAX_PEOPLE] for start in range(0, len(read), MAX_PEOPLE))
-        batches = (Batch.of("", bundle, bundle.score(part), bundle.sent_of(part)) for part in parts)
-        return replay(bundle, batches, people_between=people_between)
+        batches = (Batch.of("", made, made.score(part), made.sent_of(part)) for part in parts)
+        return replay(made, batches, people_between=people_between)
 
-    found = [of(place) for place in (folder, against) if place is not None]
+    found = [of(place) for place in (bundle, against) if place is not None]
     if as_json:
         told: dict[str, Any] = {"replays": [dataclasses.asdict(each) for each in found]}
         if len(found) == 2:
@@ -159,16 +155,16 @@ def replay_report(
     return "\n".join(lines)
 
 
-def send(url: str, rows: Path, identity: str | None, score: str | None) -> str:
-    """Send a table to a monitor of a server, with the token in ``EVENHAND_MONITOR_TOKEN``.
-
-    Raises
-    ------
-    InputError
-        If there is no token, the table cannot be read, or the server refuses rows.
-    RunFailed
-        If the server could not be reached for five minutes.
-    """
+@monitor.command()
+def send(
+    url: Annotated[str, Argument(metavar="URL", help="http(s)://server/api/v1/monitors/ID")],
+    rows: Rows,
+    identity: Annotated[str | None, Option("--id", metavar="COLUMN", help="column with your own ids")] = None,
+    score: Annotated[
+        str | None, Option(metavar="COLUMN", help="column with the deployed model's scores")
+    ] = None,
+) -> str:
+    """Send a table to a monitor of a server, a nightly batch say."""
     from audits.data import read_table
     from audits.monitor.client import Monitor
 
@@ -193,25 +189,29 @@ def send(url: str, rows: Path, identity: str | None, score: str | None) -> str:
     return f"{count_of(client.sent, 'row')} sent."
 
 
+@monitor.command()
 def window(
-    identity: str,
-    out: Path,
-    audits: list[str],
-    *,
-    last: int | None,
-    since: str | None,
-    until: str | None,
-    outcomes: bool,
-) -> tuple[Path, str]:
-    """Write what a monitor of this home folder received as a table, and the spec that audits it, into `out`.
-
-    Returns the spec's path, and in words which people are looked at.
-
-    Raises
-    ------
-    InputError
-        If there is no such monitor, or the window or an audit cannot be.
-    """
+    identity: Annotated[
+        str, Argument(metavar="ID", help="its id, as its page shows it; the first digits are enough")
+    ],
+    out: Annotated[Path, Option(metavar="DIR", help="for table, spec and results")],
+    last: Annotated[int | None, Option(metavar="N", help="the last so many people")] = None,
+    since: Annotated[
+        str | None, Option(metavar="DATE", help="from then on, of UTC unless it says otherwise")
+    ] = None,
+    until: Annotated[str | None, Option(metavar="DATE", help="up to then")] = None,
+    audit: Annotated[list[str] | None, Option(metavar="NAME", help="groups, rule_sets …")] = None,
+    outcomes: Annotated[
+        bool, Option("--outcomes", help="only people whose outcome is known, with it")
+    ] = False,
+    executor: Executor = "process",
+    fail_on: FailOn = None,
+    junit: Junit = None,
+    summary: Summary = None,
+    annotate: Annotate = False,
+) -> Told:
+    """Audit what a monitor of this machine received: the last so many people, or dates."""
+    from audits.cli.run import Wishes, run
     from audits.monitor.monitors import Monitors
     from audits.monitor.windows import file_name, moment, needs_rows, take_window, window_spec
     from audits.runs.documents import dump_yaml
@@ -223,12 +223,12 @@ def window(
     if len(found) != 1 or not identity:
         there = ", ".join(each[:12] for each in known[:20]) or "none"
         raise InputError("ID", "must name one monitor", identity, f"there are: {there}")
-    monitor = monitors.get(found[0])
-    rows = needs_rows(audits) if audits else monitor.keeps_rows
+    watched = monitors.get(found[0])
+    rows = needs_rows(audit) if audit else watched.keeps_rows
     times = {"since": moment("--since", since), "until": moment("--until", until)}
-    taken = take_window(monitors, monitor.id, last=last, outcomes=outcomes, rows=rows, **times)
-    name = file_name(monitor)
-    spec, notes = window_spec(monitor, taken, name, audits, outcomes=outcomes)
+    taken = take_window(monitors, watched.id, last=last, outcomes=outcomes, rows=rows, **times)
+    name = file_name(watched)
+    spec, notes = window_spec(watched, taken, name, audit or [], outcomes=outcomes)
     path = out / "window.yaml"
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -236,4 +236,5 @@ def window(
         path.write_text(dump_yaml(spec), encoding="utf-8")
     except OSError as error:
         raise InputError("--out", f"cannot be written ({error.strerror})", str(out)) from None
-    return path, " ".join([taken.sentence, *notes])
+    status, told = run(path, out / "results", Wishes(executor, fail_on, junit, summary, annotate))
+    return status, f"{' '.join([taken.sentence, *notes])}\n\n{told}"

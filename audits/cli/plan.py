@@ -4,40 +4,63 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
+from typer import Option
+from typer.core import TyperCommand
+
+from audits.cli.parameters import Json, SpecFile
 from audits.cli.text import one_line, table
-from audits.runs.documents import load_document
-from audits.runs.plans.power import PowerRow, plan
-from audits.runs.source.fetch import fetch_data
-from audits.runs.spec import parse_spec
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate
 
-__all__ = ["plan_table"]
+if TYPE_CHECKING:
+    from audits.runs.plans.power import PowerRow
+    from audits.stats import Estimate
 
-_HEAD = ("audit", "people in each group", "planted", EVIDENCE, NO_MATERIAL, INSUFFICIENT)
+__all__ = ["SeveralValues", "plan"]
 
 
-def plan_table(
-    spec: Path, people: Sequence[int], differences: Sequence[float], *, worlds: int, as_json: bool
+class SeveralValues(TyperCommand):
+    """Lets an option that may be repeated take several values at once: ``--people 100 1000``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Name the option before each of its values, as Typer wants it."""
+        many = {name for each in self.params if getattr(each, "multiple", False) for name in each.opts}
+        found: list[str] = []
+        option = ""
+        for word in args:
+            if word.startswith("--"):
+                option = word if word in many else ""
+            elif option and found[-1] != option:
+                found.append(option)
+            found.append(word)
+        return super().parse_args(ctx, found)
+
+
+def plan(
+    spec: SpecFile,
+    people: Annotated[
+        list[int] | None, Option(metavar="N …", help="in each group (default: 100 300 1000)")
+    ] = None,
+    difference: Annotated[
+        list[float] | None,
+        Option(metavar="SHARE …", help="share of one group whose decisions are changed (default: 0 0.1)"),
+    ] = None,
+    worlds: Annotated[int, Option(metavar="N", help="simulations of each size and share")] = 20,
+    as_json: Json = False,
 ) -> str:
-    """Return a table: in which share of worlds each audit gives each verdict.
+    """Simulate groups of given sizes: what could each audit of a spec see by its own test?"""
+    from audits.cli.specs import read_spec
+    from audits.runs.plans import power
+    from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 
-    Raises
-    ------
-    InputError
-        If the spec or a number is wrong.
-    """
-    checked = parse_spec(
-        fetch_data(load_document(spec), spec.absolute().parent, spec.stem), spec.absolute().parent
+    found = power.plan(
+        read_spec(spec), sizes=people or [100, 300, 1000], differences=difference or [0.0, 0.1], worlds=worlds
     )
-    found = plan(checked, sizes=people, differences=differences, worlds=worlds)
     if as_json:
         return json.dumps([dataclasses.asdict(row) for row in found], indent=1, ensure_ascii=False)
-    rows = [_HEAD, *(_row(each) for each in found if not each.reason)]
+    head = ("audit", "people in each group", "planted", EVIDENCE, NO_MATERIAL, INSUFFICIENT)
     lines = [
-        *table(rows),
+        *table([head, *(_row(each) for each in found if not each.reason)]),
         "",
         f"Shares of {worlds:,} simulated worlds, with their Wilson 95% intervals. Evidence where 0 points "
         "were planted is a false alarm.",

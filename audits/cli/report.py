@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from typer import Option
+
+from audits.cli.parameters import ResultsFolder
 from audits.cli.text import write_file
 from audits.errors import InputError, RunFailed
-from audits.report_kinds import BY_CATEGORY
-from audits.runs.documents import dump_yaml
+from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, TEMPLATES, Template
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -18,51 +20,55 @@ __all__ = ["baseline", "finished_run", "report", "schema"]
 
 
 def report(
-    folder: Path,
-    form: str,
-    template: str,
-    out: Path | None,
-    *,
-    sex: str | None = None,
-    race: str | None = None,
-    exclude_under: float | None = None,
+    folder: ResultsFolder,
+    form: Annotated[Literal["html", "pdf", "json", "card"], Option("--format")] = "html",
+    template: Annotated[
+        Template,
+        Option(help="of HTML and PDF: " + "; ".join(f"{name}: {told}" for name, told in TEMPLATES.items())),
+    ] = "full",
+    sex: Annotated[
+        str | None, Option(metavar="COLUMN", help=f"that holds sex, for {' and '.join(BY_CATEGORY)}")
+    ] = None,
+    race: Annotated[
+        str | None, Option(metavar="COLUMN", help=f"that holds race, for {' and '.join(BY_CATEGORY)}")
+    ] = None,
+    exclude_under: Annotated[
+        float | None,
+        Option(
+            metavar="SHARE",
+            help="for these, categories with less than this share of people are left out of the impact "
+            f"ratios (default: {SMALL_SHARE}; 0 leaves none out)",
+        ),
+    ] = None,
+    out: Annotated[Path | None, Option(metavar="FILE", help="where to write it (default: into DIR)")] = None,
 ) -> str:
-    """Write a report of the run in `folder`; return where it lies.
-
-    Parameters
-    ----------
-    sex, race : str, optional
-        Protected attributes that hold them, for the tables by category.
-    exclude_under : float, optional
-        Share of the people under which those leave a category out of the impact ratios.
-
-    Raises
-    ------
-    InputError
-        If the folder holds no finished run, the file cannot be written, or what is for such tables alone does
-        not fit.
-    """
+    """Write the report of a finished run again."""
     chosen = {"sex": sex, "race": race, "exclude_under": exclude_under}
     told = {name: value for name, value in chosen.items() if value is not None}
     if told and (template not in BY_CATEGORY or form not in {"html", "pdf"}):
         kinds = " or ".join(f"--template {name}" for name in BY_CATEGORY)
         raise InputError("--sex, --race and --exclude-under", f"are for {kinds} as html or pdf")
-    result = finished_run(folder)
-    content = _content(result, form, template, told)
+    content = _content(finished_run(folder), form, template=template, **told)
     return write_file(out or folder / _name(form, template), content)
 
 
-def baseline(folder: Path, out: Path) -> str:
-    """Write the run in `folder` as a baseline; return where it lies.
-
-    Raises
-    ------
-    InputError
-        If the folder holds no finished run, or the file cannot be written.
-    """
+def baseline(
+    folder: ResultsFolder, out: Annotated[Path, Option(metavar="FILE")] = Path("baseline.json")
+) -> str:
+    """Write a finished run's numbers and decisions, for a gate's baseline."""
     from audits.runs.gates.baselines import baseline_of
 
     return write_file(out, baseline_of(finished_run(folder)))
+
+
+def schema(
+    out: Annotated[Path | None, Option(metavar="FILE", help="where to write it (default: printed)")] = None,
+) -> str:
+    """Write the JSON schema of results.json."""
+    from audits.reports.schema import results_schema
+
+    text = json.dumps(results_schema(), indent=1, ensure_ascii=False)
+    return text if out is None else write_file(out, text + "\n")
 
 
 def finished_run(folder: Path) -> RunResult:
@@ -82,41 +88,16 @@ def finished_run(folder: Path) -> RunResult:
         raise InputError("DIR", f"must hold a finished run: {str(error).rstrip('.')}", str(folder)) from None
 
 
-def _content(result: RunResult, form: str, template: str, of_categories: dict[str, Any]) -> bytes:
+def _content(result: RunResult, form: str, **told: Any) -> bytes:
     if form == "json":
         return (json.dumps(result.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-    if form == "card":
-        from audits.reports.card import render_card
+    from audits.findings import render
+    from audits.runs.documents import dump_yaml
 
-        return render_card(result).encode()
-    spec_text = dump_yaml(result.spec)
-    if form == "pdf":
-        from audits.reports.pdf import render_pdf
-
-        return render_pdf(result, template=template, spec_text=spec_text, **of_categories)
-    from audits.reports.html import render_report
-
-    text = render_report(result, template=template, spec_text=spec_text, **of_categories)  # type: ignore[arg-type]
-    return text.encode()
+    return render(result, form, spec_text=dump_yaml(result.spec), **told)
 
 
 def _name(form: str, template: str) -> str:
     if form in {"json", "card"}:
         return {"json": "report.json", "card": "model-card.md"}[form]
     return f"report{'' if template == 'full' else f'-{template}'}.{form}"
-
-
-def schema(out: Path | None) -> str:
-    """Return the JSON schema of results.json, or write it to `out` and say so.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written, or an audit that a package brings cannot be loaded.
-    """
-    from audits.reports.schema import results_schema
-
-    text = json.dumps(results_schema(), indent=1, ensure_ascii=False)
-    if out is None:
-        return text
-    return write_file(out, text + "\n")

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ from audits.runs.source.fetch import fetch_data
 from audits.runs.spec import parse_spec
 
 if TYPE_CHECKING:
+    from audits.runs.executors.dask import DaskExecutor
     from audits.runs.executors.job import Run
     from audits.runs.result import RunResult
     from audits.runs.storage.saved import SavedRuns
@@ -182,7 +183,8 @@ def _carry_out(
 ) -> tuple[int, str]:
     try:
         with _Meter() as meter:
-            result = _COMPUTE[wishes.executor](document, base_dir, meter)
+            with _executor(wishes.executor, meter) as executor:
+                result = _watch(executor.submit(document, base_dir), meter)
             meter(1.0, "Writing results")
             names = publish(result, folder)
     except BaseException as error:
@@ -231,29 +233,23 @@ def _changes(result: RunResult) -> list[str]:
     return lines
 
 
-def _inline(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
-    return InlineExecutor(meter).submit(document, base_dir).result()
+@contextlib.contextmanager
+def _executor(name: str, meter: _Meter) -> Iterator[InlineExecutor | ProcessExecutor | DaskExecutor]:
+    """Give what carries out the run, in a home folder of its own: what it caches goes with it."""
+    if name == "inline":
+        yield InlineExecutor(meter)
+        return
+    with tempfile.TemporaryDirectory(prefix="evenhand-") as home:
+        made = ProcessExecutor(1, base=Path(home), warm=False) if name == "process" else _on_dask(Path(home))
+        with made as executor:
+            yield executor
 
 
-def _in_process(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
-    with (
-        tempfile.TemporaryDirectory(
-            prefix="evenhand-"
-        ) as home,  # of its own: what the run caches goes with it
-        ProcessExecutor(1, base=Path(home), warm=False) as executor,
-    ):
-        return _watch(executor.submit(document, base_dir), meter)
-
-
-def _on_dask(document: Any, base_dir: Path, meter: _Meter) -> RunResult:
-    from audits.runs.executors.dask import DaskExecutor  # late: few runs leave the machine
-
+def _on_dask(home: Path) -> DaskExecutor:
     try:
-        with (
-            tempfile.TemporaryDirectory(prefix="evenhand-") as home,
-            DaskExecutor(base=Path(home)) as executor,
-        ):
-            return _watch(executor.submit(document, base_dir), meter)
+        from audits.runs.executors.dask import DaskExecutor  # late: few runs leave the machine
+
+        return DaskExecutor(base=home)
     except ModuleNotFoundError as error:
         raise InputError(
             "--executor", "cannot be 'dask' here", advice=how_to_install(str(error.name))
@@ -265,9 +261,6 @@ def _watch(going: Run, meter: _Meter) -> RunResult:
         now = going.progress
         meter(now.fraction, now.doing, now.seconds_left)
     return going.result()
-
-
-_COMPUTE = {"inline": _inline, "process": _in_process, "dask": _on_dask}
 
 
 class _Meter:

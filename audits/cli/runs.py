@@ -4,23 +4,41 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+from typer import Argument, Option
+
+from audits.cli.parameters import SETTINGS, Annotate, Executor, FailOn, Id, Json, Junit, Summary, Told
 from audits.cli.text import count_of, lines_of_findings, one_line, wrap
 from audits.errors import InputError
-from audits.runs.comparison.two_models import paired_changes
-from audits.runs.documents import dump_yaml
-from audits.runs.gates.compare import RunChange, compare_runs
-from audits.runs.storage.saved import STATUSES, SavedRun, SavedRuns
 
-__all__ = ["annotate", "compare", "list_runs", "remove_runs", "rename_run", "show_run"]
+if TYPE_CHECKING:
+    from audits.runs.gates.compare import RunChange
+    from audits.runs.storage.saved import SavedRun
+
+__all__ = ["runs"]
 
 _SHORT = 8
 _MAX_A_PART = 12
 _HEAD = ("evenhand", "spec", "data", "model")
+runs = typer.Typer(help="List and keep saved audits.", **SETTINGS)
 
 
-def list_runs(status: str | None, verdict: str | None, audit: str | None, text: str, *, as_json: bool) -> str:
-    """List saved audits, latest first."""
+@runs.command("list")
+def list_runs(
+    status: Annotated[
+        str | None, Option(help="only running, done, failed, cancelled or interrupted ones")
+    ] = None,
+    verdict: Annotated[str | None, Option(help="only those with this overall verdict")] = None,
+    audit: Annotated[str | None, Option(help="only those that hold this audit")] = None,
+    text: Annotated[str, Option(help="only those with this in title, note or finding")] = "",
+    as_json: Json = False,
+) -> str:
+    """List them, latest first."""
+    from audits.runs.storage.saved import STATUSES, SavedRuns
+
     if status is not None and status not in STATUSES:
         raise InputError("--status", f"must be one of {', '.join(STATUSES)}", status)
     found = SavedRuns().list(status=status, verdict=verdict, audit=audit, text=text)
@@ -35,8 +53,12 @@ def list_runs(status: str | None, verdict: str | None, audit: str | None, text: 
     )
 
 
-def show_run(identity: str, *, as_json: bool) -> str:
-    """Show one saved audit: how it stands, its findings, its spec."""
+@runs.command("show")
+def show_run(identity: Id, as_json: Json = False) -> str:
+    """Findings and spec of one; with --json all numbers."""
+    from audits.runs.documents import dump_yaml
+    from audits.runs.storage.saved import SavedRuns
+
     saved = SavedRuns()
     run = saved.get(identity)
     result = saved.load(run.id) if run.status == "done" else None
@@ -50,8 +72,13 @@ def show_run(identity: str, *, as_json: bool) -> str:
     return "\n".join([*lines, "", dump_yaml(run.spec).rstrip()])
 
 
-def compare(first: str, second: str, *, as_json: bool) -> str:
-    """Say what changed between two saved audits."""
+@runs.command()
+def compare(first: Id, second: Id, as_json: Json = False) -> str:
+    """What changed between two."""
+    from audits.runs.comparison.two_models import paired_changes
+    from audits.runs.gates.compare import compare_runs
+    from audits.runs.storage.saved import SavedRuns
+
     saved = SavedRuns()
     before, after = saved.load(first), saved.load(second)
     changes = compare_runs(before, after)
@@ -93,20 +120,45 @@ def _numbers(changes: list[RunChange], part: str) -> list[str]:
     return [*lines, f"  {len(one_run):,} of {part} that only one of the two has"]
 
 
-def rename_run(identity: str, title: str) -> str:
-    """Give a saved audit another title."""
+@runs.command("rename")
+def rename_run(identity: Id, title: Annotated[str, Argument(metavar="TITLE")]) -> str:
+    """Give one another title."""
+    from audits.runs.storage.saved import SavedRuns
+
     SavedRuns().rename(identity, title)
     return "Renamed."
 
 
-def annotate(identity: str, note: str) -> str:
-    """Keep a note with a saved audit."""
-    SavedRuns().annotate(identity, note)
-    return "Noted." if note else "The note was removed."
+@runs.command("note")
+def annotate(identity: Id, text: Annotated[str, Argument(metavar="TEXT")]) -> str:
+    """Keep a note with one; an empty text removes it."""
+    from audits.runs.storage.saved import SavedRuns
+
+    SavedRuns().annotate(identity, text)
+    return "Noted." if text else "The note was removed."
 
 
-def remove_runs(identities: list[str]) -> str:
-    """Delete saved audits."""
+@runs.command()
+def start(
+    identity: Id,
+    out: Annotated[Path | None, Option(metavar="DIR", help="folder for the results")] = None,
+    executor: Executor = "process",
+    fail_on: FailOn = None,
+    junit: Junit = None,
+    summary: Summary = None,
+    annotate: Annotate = False,
+) -> Told:
+    """Start again one that failed, was cancelled or interrupted."""
+    from audits.cli.run import Wishes, start_again
+
+    return start_again(identity, out, Wishes(executor, fail_on, junit, summary, annotate))
+
+
+@runs.command("rm")
+def remove_runs(identities: Annotated[list[str], Argument(metavar="ID …")]) -> str:
+    """Delete them."""
+    from audits.runs.storage.saved import SavedRuns
+
     saved = SavedRuns()
     found = [saved.get(identity) for identity in identities]  # a wrong id deletes nothing
     for run in found:

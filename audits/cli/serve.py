@@ -10,6 +10,9 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
 
 from audits.errors import InputError, RunFailed
 
@@ -18,26 +21,19 @@ __all__ = ["serve"]
 _SCRIPT = Path(__file__).with_name("model_server.py")
 
 
-def serve(file: Path, python: str, port: int, columns: str | None) -> tuple[int, str]:
-    """Run the model server until it is interrupted; return exit status and last words.
+def serve(
+    file: Annotated[Path, Argument(metavar="MODEL", help="joblib or pickle file, or MLflow folder")],
+    python: Annotated[
+        str, Option(metavar="PATH", help="the Python with the packages the model needs", show_default=False)
+    ] = sys.executable,
+    port: Annotated[int, Option(metavar="N", help="of 127.0.0.1")] = 8000,
+    columns: Annotated[
+        str | None, Option(metavar="NAME,…", help="its columns in order, if the model does not name them")
+    ] = None,
+) -> tuple[int, str]:
+    """Have your own model answer for audits on this machine, run by a Python of yours.
 
-    Parameters
-    ----------
-    file : Path
-        A joblib or pickle file, or an MLflow model folder.
-    python : str
-        The interpreter that opens it: a path, or a name on the path.
-    port : int
-        Of 127.0.0.1; 0 takes a free one, which is told.
-    columns : str or None
-        Columns that the model reads, separated by commas.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, interpreter or port.
-    RunFailed
-        If the server ends by itself: it has said why.
+    Opening a joblib or pickle file runs what is in it: serve only files that you trust.
     """
     if not file.exists():
         raise InputError("MODEL", "must name an existing file or folder", str(file))

@@ -3,41 +3,53 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
 
 from audits.cli.text import count_of
-from audits.runs.storage.audit_log import AuditLog
-from audits.runs.storage.backup import CopySize, backup, restore
-from audits.runs.storage.erasure import Erasure, erase_person
-from audits.runs.storage.store import home
 
-__all__ = ["backed_up", "erase_report", "restore_report"]
+if TYPE_CHECKING:
+    from audits.runs.storage.backup import CopySize
+
+__all__ = ["backup", "erase", "restore"]
+
+CopyFile = Annotated[Path, Argument(metavar="FILE.tar.gz")]
 
 
-def backed_up(target: Path) -> str:
-    """Copy everything into a file."""
-    copied = backup(target)
+def backup(file: CopyFile) -> str:
+    """Copy EVENHAND_HOME and the database into a file, while servers go on."""
+    from audits.runs.storage.audit_log import AuditLog
+    from audits.runs.storage.backup import backup
+    from audits.runs.storage.store import home
+
+    copied = backup(file)
     AuditLog(home()).note("backed up")
-    return f"{_words(copied)} are in {target}. It holds people's data: keep it like {home()}."
+    return f"{_words(copied)} are in {file}. It holds people's data: keep it like {home()}."
 
 
-def restore_report(source: Path) -> str:
-    """Lay out a copy in an empty home folder."""
-    copied = restore(source)
+def restore(file: CopyFile) -> str:
+    """Lay out what `backup` copied in an empty EVENHAND_HOME and an empty database."""
+    from audits.runs.storage.audit_log import AuditLog
+    from audits.runs.storage.backup import restore
+    from audits.runs.storage.store import home
+
+    copied = restore(file)
     AuditLog(home()).note("restored")
     return f"{_words(copied)} were restored in {home()}."
 
 
-def erase_report(person: str, column: str | None, *, look: bool) -> str:
-    """Take one person out; say what was done, and where nothing could be."""
-    return "\n".join(_erasure_lines(erase_person(person, column=column, look=look), look))
+def erase(
+    person: Annotated[str, Option(metavar="VALUE", help="the person's value in that column")],
+    column: Annotated[
+        str | None, Option(metavar="NAME", help="that column (default: what specs name as person)")
+    ] = None,
+    look: Annotated[bool, Option("--look", help="only list what would be removed")] = False,
+) -> str:
+    """Take a person's rows out of uploads and monitors; delete audits made with them."""
+    from audits.runs.storage.erasure import erase_person
 
-
-def _words(copied: CopySize) -> str:
-    rows, files = count_of(copied.rows, "row"), count_of(copied.files, "file")
-    return f"{rows} of the database and {files} ({copied.size / 1e6:,.1f} MB)"
-
-
-def _erasure_lines(told: Erasure, look: bool) -> list[str]:
+    told = erase_person(person, column=column, look=look)
     would = "would be" if look else "were"
     rows = sum(told.files.values())
     lines = [
@@ -51,4 +63,11 @@ def _erasure_lines(told: Erasure, look: bool) -> list[str]:
         for name, columns in told.elsewhere.items()
     ]
     lines += [f"Not read: {name}: {why}" for name, why in told.unread.items()]
-    return [*lines, "Copies made before (`evenhand backup`, HOME/backups) still hold what they held."]
+    return "\n".join(
+        [*lines, "Copies made before (`evenhand backup`, HOME/backups) still hold what they held."]
+    )
+
+
+def _words(copied: CopySize) -> str:
+    rows, files = count_of(copied.rows, "row"), count_of(copied.files, "file")
+    return f"{rows} of the database and {files} ({copied.size / 1e6:,.1f} MB)"

@@ -84,18 +84,13 @@ class Cache(Generic[T]):
     def _make_room(self, size: int, owner: str) -> bool:
         if size > self._most_each:
             return False
-        if self._fits(size, owner):
-            return True
-        for key in self._of(owner):
-            self._drop(key)
+        now, mine = time.monotonic(), self._of(owner)
+        stale = [key for key, kept in self._things.items() if now - kept.used > _LOOKED_AT_SECONDS]
+        for key in dict.fromkeys((*mine, *stale)):
             if self._fits(size, owner):
-                return True
-        now = time.monotonic()
-        for key in [key for key, kept in self._things.items() if now - kept.used > _LOOKED_AT_SECONDS]:
+                break
             self._drop(key)
-            if self._fits(size, owner):
-                return True
-        return False
+        return self._fits(size, owner)
 
     def _fits(self, size: int, owner: str) -> bool:
         return self._bytes[owner] + size <= self._most_each and self._bytes.total() + size <= self._most

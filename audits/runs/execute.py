@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import build, choices
-from audits.data import AuditData, Table, build_data, read_table
+from audits.data import Table, build_data, read_table
 from audits.data.io.limits import beyond_limits
 from audits.data.outliers import check_spread
 from audits.data.quality.checks import examine
@@ -31,9 +31,9 @@ from audits.runs.comparison.second_model import of_the_second, of_the_treated, o
 from audits.runs.comparison.two_models import audit_change, refusal, with_decisions
 from audits.runs.documents import plain_data
 from audits.runs.executors.threads import fixed_threads
-from audits.runs.multiple_testing import levels_of
+from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
-from audits.runs.result import AuditResult, RunResult, SecondRun
+from audits.runs.result import AuditResult, RunResult, SecondRun, data_facts
 from audits.runs.search import with_search
 from audits.runs.source.sample import draw_table, of_all
 from audits.runs.spec import AuditRequest, Spec
@@ -136,7 +136,7 @@ def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunRes
         try:
             theirs.append(carry_out(request, place, second.subject, spec.seed, stretches[1]))
         except InputError as error:
-            [level] = levels_of([request.all_options()])
+            level = level_of(request.all_options())
             told.append(refusal(request.name, str(error), level))
         else:
             pair = first.subject, second.subject
@@ -221,10 +221,7 @@ def remembered_subject(spec: Spec, digests: list[str], progress: Progress = sile
     """
     if spec.streamed:
         raise InputError("data.path", "is too large to read completely", advice="name part of it")
-    if spec.asks_a_service:
-        return _prepare(spec, digests, progress).subject
-    key = f"{spec.subject_key(digests)} {spec.base_dir}"
-    return _prepared.get(key, lambda: _prepare(spec, digests, progress)).subject
+    return _prepared_for(spec, digests, progress).subject
 
 
 def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
@@ -235,17 +232,15 @@ def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
     InputError
         As `execute`; also for a table that is only counted batch by batch.
     """
-    if spec.streamed:
-        raise InputError("data.path", "is too large to read completely", advice="name part of it")
     with fixed_threads():
-        return _prepare(spec, spec.digests(), progress).subject
+        return remembered_subject(spec, spec.digests(), progress)
 
 
 def _count(spec: Spec, expected: list[str], progress: Progress) -> _Preparation:
     from audits.runs.source.streaming import count_subject  # late: few tables are larger than memory
 
     subject, data, model = count_subject(spec, expected, part(progress, 0.0, _COUNTED))
-    return _Preparation(subject, plain_data(data, "data"), plain_data(model, "model"))
+    return _Preparation(subject, data, plain_data(model, "model"))
 
 
 def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: bool = False) -> _Preparation:
@@ -277,7 +272,7 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
             "data.path or model.path", "names a file that changed during the run", advice="run it again"
         )
     model = plain_data(model_facts(subject), "model")
-    facts = _data_facts(table, data, subject)
+    facts = data_facts(data, subject, table.report)
     decided = own.model.predictions.label if own.model.predictions else None
     if len(table.frame) <= _EXAMINED:
         found = examine(table, spec.data, data, predictions=decided)
@@ -299,21 +294,6 @@ def _add_noticed(error: InputError, table: Table) -> None:
         error.args = (f"{error} Noticed while reading: {' '.join(noticed)}",)
 
 
-def _data_facts(table: Table, data: AuditData, subject: Subject) -> dict[str, Any]:
-    facts = {
-        "rows_read": data.rows_read,
-        "rows_used": data.n,
-        "rows_audited": subject.data.n,
-        "rows_trained": subject.training.n if subject.training is not None else 0,
-        "excluded": dict(data.excluded),
-        "imputed": dict(data.imputed),
-        "sha256": data.sha256,
-        "files": table.report.to_dict()["files"],
-        "notes": list(dict.fromkeys([*table.report.sentences(), *data.notes])),
-    }
-    return plain_data(facts, "data")
-
-
 def carry_out(
     request: AuditRequest, place: int, subject: Subject, seed: int, progress: Progress = silent
 ) -> AuditResult:
@@ -330,11 +310,12 @@ def carry_out(
     drawn = subject
     if subject.data.design is not None and not AUDITS[request.name].designs:
         if not subject.data.design.persons:
+            supporting = [name for name, audit in AUDITS.items() if audit.designs]
             raise InputError(
                 f"audits[{place}].{request.name}",
                 "treats each row as one independent person, but these have sampling weights, strata or "
                 "clusters, so its intervals would be too narrow",
-                advice=f"leave the audit out; these audits support them: {choices(_with_designs())}",
+                advice=f"leave the audit out; these audits support them: {choices(supporting)}",
             )
         # the same rows for every audit of the run
         one_each = subject.data.one_row_each(np.random.default_rng([seed, _PERSONS]))
@@ -382,10 +363,6 @@ def _check_installed(request: AuditRequest, place: int) -> None:
 _PERSONS = 1 << 31  # tells this stream from others of the same seed
 
 
-def _with_designs() -> list[str]:
-    return [name for name, audit in AUDITS.items() if audit.designs]
-
-
 def _locate(error: InputError, place: str, request: AuditRequest) -> None:
     """Have an audit's error say which audit of the spec it is about."""
     root = error.where.replace("[", ".").split(".")[0]
@@ -397,4 +374,4 @@ def _locate(error: InputError, place: str, request: AuditRequest) -> None:
         prefix = f"{place}.{request.name}."
     else:
         prefix = f"{place}.{request.name}: "
-    error.where, error.args = prefix + error.where, (prefix + str(error),)
+    error.moved(prefix + error.where)

@@ -7,40 +7,16 @@ asked one beneath.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from audits.data.values import MISSING
-from audits.records import Section
 from audits.runs.multiple_testing import RunCorrection, counted_together
 from audits.stats import BADGES, EVIDENCE, Judgment
 from audits.stats.badges import size_against_limit
 from audits.stats.verdicts import judged_of
 
 __all__ = ["RunFinding", "RunHeadline", "findings_of", "headline_of"]
-
-
-class _Audit(Protocol):
-    """One audit of a run."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def options(self) -> dict[str, Any]: ...
-    @property
-    def result(self) -> Any: ...
-    @property
-    def headline(self) -> str: ...
-    @property
-    def section(self) -> Section: ...
-
-
-class _Run(Protocol):
-    """What a run states."""
-
-    @property
-    def audits(self) -> Sequence[_Audit]: ...
 
 
 @dataclass(frozen=True)
@@ -105,12 +81,12 @@ class RunHeadline:
         return {**self.leads.to_json(), "asked": None if self.asked is None else self.asked.to_json()}
 
 
-def findings_of(run: _Run) -> list[RunFinding]:
+def findings_of(run: Any) -> list[RunFinding]:
     """Return the findings of a run in the order in which a reader should see them.
 
     The search stands among them while it has evidence; it is counted along in any case.
     """
-    search: _Audit | None = getattr(run, "search", None)
+    search = getattr(run, "search", None)
     audits = [*run.audits, *([search] if search is not None else [])]
     across = counted_together([each.result for each in audits], [each.options for each in audits])
     places: list[int | None] = [*range(len(run.audits)), None]
@@ -119,7 +95,7 @@ def findings_of(run: _Run) -> list[RunFinding]:
     return sorted(shown, key=_rank)
 
 
-def headline_of(run: _Run, *, asked: bool = True) -> RunHeadline:
+def headline_of(run: Any, *, asked: bool = True) -> RunHeadline:
     """Return what a run says first.
 
     Parameters
@@ -128,21 +104,12 @@ def headline_of(run: _Run, *, asked: bool = True) -> RunHeadline:
         Whether the groups that options name are someone's question; not in a bundled example.
     """
     found = findings_of(run)
-    question = next(
-        (each for each in sorted(found, key=_place) if asked and _names_groups(each.audit.options)), None
-    )
+    naming = [each for each in found if each.audit.options.get("source") and each.place is not None]
+    question = min(naming, key=lambda each: each.place or 0, default=None) if asked else None
     if question is None:
         return RunHeadline(found[0])
     ahead = [each for each in found[: found.index(question)] if each.material]
     return RunHeadline(ahead[0], question) if ahead else RunHeadline(question)
-
-
-def _names_groups(options: dict[str, Any]) -> bool:
-    return bool(options.get("source"))
-
-
-def _place(finding: RunFinding) -> float:
-    return float("inf") if finding.place is None else finding.place
 
 
 def _rank(finding: RunFinding) -> tuple[bool, int, float, float]:

@@ -8,7 +8,7 @@ dependence. Other runs on the same data can be counted along.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from audits.stats import EVIDENCE, Judgment, Verdict, holm, judge_across
 from audits.stats.text import p_words
 from audits.stats.verdicts import DEFAULT_LEVEL, judged_of
 
-__all__ = ["RunCorrection", "adjusted_p_values", "counted_together", "levels_of", "verdicts_across"]
+__all__ = ["RunCorrection", "adjusted_p_values", "counted_together", "level_of"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def counted_together(
     results: Sequence[Any], options: Sequence[dict[str, Any]], *, others: Sequence[float] = ()
 ) -> list[RunCorrection]:
     """Return what is left of each verdict, with the options that each audit ran with."""
-    levels, number = levels_of(options), len(results) + len(others)
+    levels, number = [level_of(each) for each in options], len(results) + len(others)
     adjusted = adjusted_p_values(results, levels, others=others)
     found = []
     for result, p, each, level in zip(results, adjusted, options, levels, strict=True):
@@ -84,27 +84,6 @@ def _note(
     return " ".join(said)
 
 
-def verdicts_across(
-    results: Sequence[Any], levels: Sequence[float], *, others: Sequence[float] = ()
-) -> list[Verdict]:
-    """Return each result's verdict after Holm over all of them.
-
-    Parameters
-    ----------
-    results : sequence
-        Results of the audits of a run.
-    levels : sequence of float
-        Error rate that each audit ran with.
-    others : sequence of float
-        p-values of further audits on the same data that are to be counted along.
-    """
-    adjusted = adjusted_p_values(results, levels, others=others)
-    return [
-        judge_across(judged_of(result), float(p), level=level).verdict
-        for result, p, level in zip(results, adjusted, levels, strict=True)
-    ]
-
-
 def adjusted_p_values(
     results: Sequence[Any], levels: Sequence[float], *, others: Sequence[float] = ()
 ) -> np.ndarray:
@@ -117,9 +96,9 @@ def adjusted_p_values(
     return holm(np.array([*p_values, *others]))[: len(p_values)]
 
 
-def levels_of(options: Sequence[dict[str, Any]]) -> list[float]:
-    """Return the error rate of each audit from its options; `DEFAULT_LEVEL` where it has none."""
-    return [float(each.get("level") or DEFAULT_LEVEL) for each in options]
+def level_of(options: Mapping[str, Any]) -> float:
+    """Return the error rate of an audit from its options; `DEFAULT_LEVEL` where it has none."""
+    return float(options.get("level") or DEFAULT_LEVEL)
 
 
 def _p_value(result: Any, level: float) -> float:

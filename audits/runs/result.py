@@ -19,6 +19,7 @@ from audits.errors import RunFailed
 from audits.records import Section, resolve
 from audits.results import frame_of, load_result, numbers, save_result
 from audits.runs.comparison.changes import Changes
+from audits.runs.documents import plain_data
 from audits.runs.headline import RunFinding, RunHeadline, findings_of, headline_of
 from audits.runs.multiple_testing import RunCorrection, counted_together
 from audits.runs.registry import AUDITS
@@ -26,10 +27,13 @@ from audits.runs.tables import result_tables, write_csv
 from audits.stats.vocabulary import DataWords, speaking
 
 if TYPE_CHECKING:
+    from audits.data import AuditData
+    from audits.data.io.tables import ReadReport
+    from audits.models import Subject
     from audits.runs.spec import Spec
     from audits.stats import Verdict
 
-__all__ = ["SCHEMA", "AuditResult", "RunResult", "SecondRun"]
+__all__ = ["SCHEMA", "AuditResult", "RunResult", "SecondRun", "data_facts"]
 
 SCHEMA = 2
 """Version of results.json, as `audits.reports.schema.results_schema` describes it."""
@@ -68,14 +72,8 @@ _NAMES = {  # what a row of results.json says that it is about
     "attribute": ("attribute", "feature", "column", "columns"),
     "group": ("group", "rule_set", "level", "name", "value"),
 }
-_TURNS = (
-    "alpha",
-    "way",
-    "to",
-    "level",
-    "name",
-    "value",
-)  # what rows that are about the same differ in, else their position
+# what rows that are about the same differ in, else their position
+_TURNS = ("alpha", "way", "to", "level", "name", "value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,8 +179,15 @@ class RunResult:
             {**audit.to_json(), "verdict_across": across.verdict}
             for audit, across in zip(self._corrected_together(), self._across(), strict=True)
         ]
-        headline = self.headline().to_json()
-        document = {**self._head(), "headline": headline, "audits": entries[: len(self.audits)]}
+        document = {
+            "schema": SCHEMA,
+            "evenhand": self.evenhand,
+            "spec": self.spec,
+            "data": self.data,
+            "model": self.model,
+            "headline": self.headline().to_json(),
+            "audits": entries[: len(self.audits)],
+        }
         if self.search is not None:
             document["search"] = entries[-1]
         if self.compared is not None:
@@ -322,23 +327,16 @@ class RunResult:
             entries = document.pop("audits")
             told = document["spec"]["data"].get("words")
             words = DataWords() if told is None else build(DataWords, told, "data.words")
-            audits = tuple(
-                AuditResult(
-                    AUDITS.now(entry["audit"]),
-                    entry["options"],
-                    load_result(
-                        AUDITS[entry["audit"]].result_type, folder / "people", f"{place}-{entry['audit']}"
-                    ),
-                    words,
-                )
-                for place, entry in enumerate(entries)
-            )
+
+            def read(entry: dict[str, Any], name: str) -> AuditResult:
+                audit = AUDITS[entry["audit"]]
+                result: Any = load_result(audit.result_type, folder / "people", name)
+                return AuditResult(audit.name, entry["options"], result, words)
+
+            audits = tuple(read(each, f"{place}-{each['audit']}") for place, each in enumerate(entries))
             document.pop("headline", None)  # follows from the rest
-            search, entry = None, document.pop("search", None)
-            if entry is not None:
-                kind = AUDITS[entry["audit"]].result_type
-                result: Any = load_result(kind, folder / "people", _SEARCH)
-                search = AuditResult(entry["audit"], entry["options"], result, words)
+            search = document.pop("search", None)
+            search = None if search is None else read(search, _SEARCH)
             compared = None
             if document.pop("compared", None) is not None:
                 compared = SecondRun(
@@ -373,15 +371,6 @@ class RunResult:
             found["compared-people"] = changes.people
             found |= {f"second-{name}": table for name, table in self.compared.second.named_tables().items()}
         return found
-
-    def _head(self) -> dict[str, Any]:
-        return {
-            "schema": SCHEMA,
-            "evenhand": self.evenhand,
-            "spec": self.spec,
-            "data": self.data,
-            "model": self.model,
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,6 +411,24 @@ class Figures(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"<figures: {', '.join(self._made)}>"
+
+
+def data_facts(data: AuditData, subject: Subject, report: ReadReport | None = None) -> dict[str, Any]:
+    """Return what results say of the data: read, used, audited and left out; of files how they were read."""
+    notes = [*(report.sentences() if report is not None else ()), *data.notes]
+    facts = {
+        "rows_read": data.rows_read,
+        "rows_used": data.rows,
+        "rows_audited": subject.data.rows,
+        "rows_trained": subject.training.n if subject.training is not None else 0,
+        "excluded": dict(data.excluded),
+        "imputed": dict(data.imputed),
+        "sha256": data.sha256,
+        "files": report.to_dict()["files"] if report is not None else [],
+        "notes": list(dict.fromkeys(notes)),
+    }
+    found: dict[str, Any] = plain_data(facts, "data")
+    return found
 
 
 def _numbered(audits: Iterable[AuditResult]) -> Iterator[str]:
@@ -478,17 +485,13 @@ def _names_of(row: Any, about: Mapping[str, Any]) -> dict[str, str]:
     A part of a group's row keeps that group, unless it names a group itself.
     """
     found: dict[str, str] = {}
-    for name, keys in _NAMES.items() if isinstance(row, dict) else ():
-        for key in keys:
+    if not isinstance(row, dict) or "low" in row:
+        return found
+    for name, keys in _NAMES.items():
+        for key in (name,) if name in about else keys:
             said = row.get(key)
             said = ", ".join(map(str, said)) if isinstance(said, list) else said
-            part = key != name and name in about
-            if (
-                said
-                and not part
-                and name not in found
-                and isinstance(said, (str, int, float))
-                and "low" not in row
-            ):
+            if said and isinstance(said, (str, int, float)):
                 found[name] = str(said)
+                break
     return found

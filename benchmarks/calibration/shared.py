@@ -12,7 +12,7 @@ import pandas as pd
 from audits.data import build_data, data_spec
 from audits.groups import GroupsOptions, groups
 from audits.models import make_subject, model_spec
-from audits.runs.multiple_testing import verdicts_across
+from audits.runs.multiple_testing import counted_together
 from audits.stats import EVIDENCE, Estimate, judge, wilson
 from audits.stats.design import design_share, make_design
 from audits.stats.group_means import group_means
@@ -115,7 +115,7 @@ def _session(number: int) -> Iterator[Found]:
     for p in np.random.default_rng([number, 8]).uniform(size=8):
         judged = judge(Estimate(0.2, 0.1, 0.3, 400, "drawn"), immaterial=(-0.1, 0.1), p_value=p)
         results.append(SimpleNamespace(judged=judged, verdict=judged.verdict))
-    wrong = EVIDENCE in verdicts_across(results, [LEVEL] * 8)
+    wrong = EVIDENCE in [each.verdict for each in counted_together(results, [{"level": LEVEL}] * 8)]
     yield alarm("any evidence in a run, after Holm over it", wrong)
 
 

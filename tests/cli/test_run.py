@@ -146,17 +146,12 @@ def test_a_run_that_breaks_exits_with_3_and_names_a_log(cli, project, monkeypatc
 
 def slow_spec(project: Path) -> Path:
     """Write a spec whose run takes much longer than a test waits."""
-    frame = pd.concat([pd.read_csv(project / "people.csv")] * 12, ignore_index=True)
+    frame = pd.concat([pd.read_csv(project / "people.csv")] * 4, ignore_index=True)
     rng = np.random.default_rng(0)
     frame["skill"] += rng.normal(0, 1, len(frame)).round(4)
     frame.to_csv(project / "people.csv", index=False)
-    flipset = {
-        "source": {"group": "south"},
-        "target": {"group": "north"},
-        "permutations": 9999,
-        "noise_people": 1200,
-    }
-    return write_spec(project, audits=[{"flipset": flipset}])
+    sides = {"source": {"group": "south"}, "target": {"group": "north"}}
+    return write_spec(project, audits=[{"flipset": {**sides, "permutations": 99_999}}])
 
 
 @pytest.mark.parametrize(("executor", "number"), [("inline", signal.SIGINT), ("process", signal.SIGTERM)])
@@ -237,9 +232,6 @@ def test_describe(cli, project):
     rows = {line.split()[0]: line.split() for line in answer.out.splitlines()[3:] if line.strip()}
     assert rows["skill"][1:3] == ["continuous", "0"]
     assert rows["paid"][-1] == "outcome"
-
-
-def test_describe_as_json(cli, project):
     facts = json.loads(cli("describe", project / "people.csv", "--json").out)
     assert facts["rows"] == 240
     assert [column["name"] for column in facts["columns"]] == ["group", "skill", "hours", "paid", "score"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import urllib.request
-from contextlib import contextmanager
 from pathlib import Path
 
 import joblib
@@ -45,35 +45,29 @@ def folder(tmp_path_factory):
     return folder
 
 
-@contextmanager
-def served(folder, model, said_of_it):
-    """Serve a model of `folder`; yield its address."""
-    command = [
-        sys.executable,
-        "-m",
-        "audits",
-        "serve",
-        model,
-        "--port",
-        "0",
-        "--python",
-        sys.executable,
-    ]
+@pytest.fixture(scope="module")
+def address(folder):
+    """Where the served pipeline answers."""
+    words = [*(sys.executable, "-m", "audits", "serve", "model.joblib"), *("--port", "0", "--python")]
     environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
-    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        [*words, sys.executable], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
+    ) as server:
         said = [server.stdout.readline() for _ in range(3)]
-        assert said[0].startswith(f"{said_of_it} answers on http://127.0.0.1:"), said
+        assert said[0].startswith("Pipeline answers on http://127.0.0.1:"), said
         assert said[1] == "It reads hours, job.\n"
         yield said[0].split()[-1]
-        server.send_signal(2)
+        server.send_signal(signal.SIGTERM)
         assert server.wait(60) == 0
 
 
 @pytest.fixture(scope="module")
-def address(folder):
-    """Where the served pipeline answers."""
-    with served(folder, "model.joblib", "Pipeline") as found:
-        yield found
+def script():
+    """The functions that the served script has."""
+    source = (ROOT / "audits" / "cli" / "model_server.py").read_text(encoding="utf-8")
+    found = {"__name__": "model_server"}
+    exec(compile(source, "model_server.py", "exec"), found)
+    return found
 
 
 def scores_from(address, folder):
@@ -89,34 +83,33 @@ def test_scores_are_the_pipeline_s_own(folder, address):
     np.testing.assert_allclose(scores_from(address, folder), own, rtol=0, atol=1e-12)
 
 
-def test_an_mlflow_folder_of_scikit_learn_and_one_of_any_function(folder):
+def test_an_mlflow_folder_of_scikit_learn_and_one_of_any_function(folder, script):
     mlflow = pytest.importorskip("mlflow")
     frame = pd.read_csv(folder / "people.csv")[["hours", "job"]]
-    pipeline = joblib.load(folder / "model.joblib")
-    trusted = {"serialization_format": "cloudpickle"}
-    mlflow.sklearn.save_model(pipeline, folder / "of-sklearn", pip_requirements=[], **trusted)
-    own = pipeline.predict_proba(frame)[:, 1]
-    with served(folder, "of-sklearn", "Pipeline") as address:
-        np.testing.assert_allclose(scores_from(address, folder), own, rtol=0, atol=1e-12)
+    rows, pipeline = frame.to_dict("records"), joblib.load(folder / "model.joblib")
 
     class Chances(mlflow.pyfunc.PythonModel):
         def predict(self, context, model_input):
             return np.column_stack([1 - model_input["hours"] / 100, model_input["hours"] / 100])
 
+    plain = {"pip_requirements": []}
+    trusted = {"serialization_format": "cloudpickle", **plain}
+    mlflow.sklearn.save_model(pipeline, folder / "of-sklearn", **trusted)
     signature = mlflow.models.infer_signature(frame)
-    mlflow.pyfunc.save_model(
-        folder / "of-any", python_model=Chances(), signature=signature, pip_requirements=[]
-    )
-    with served(folder, "of-any", "PyFuncModel") as address:
-        np.testing.assert_allclose(scores_from(address, folder), frame["hours"] / 100, rtol=0, atol=1e-12)
+    mlflow.pyfunc.save_model(folder / "of-any", python_model=Chances(), signature=signature, **plain)
+    for name, good, own in (
+        ("of-sklearn", "yes", pipeline.predict_proba(frame)[:, 1]),
+        ("of-any", 1, frame["hours"] / 100),
+    ):
+        model = script["load"](str(folder / name))
+        assert script["columns_of"](model, "") == ["hours", "job"]
+        found = script["answers"](model, script["table"](rows, ["hours", "job"], model))
+        np.testing.assert_allclose([each[good] for each in found], own, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["HistGradientBoosting", "LightGBM", "XGBoost", "CatBoost"])
-def test_categories_as_the_library_takes_them(folder, kind):
-    """The functions that the served script has, with what each library calls a category."""
-    source = (ROOT / "audits" / "cli" / "model_server.py").read_text(encoding="utf-8")
-    script = {"__name__": "model_server"}
-    exec(compile(source, "model_server.py", "exec"), script)
+def test_categories_as_the_library_takes_them(folder, script, kind):
+    """What each library calls a category."""
     frame = pd.read_csv(folder / "people.csv")
     X, y = frame[["job", "hours"]].astype({"job": "category"}), (frame["paid"] == "yes").astype(int)
     model = {

@@ -41,15 +41,20 @@ def test_a_table_of_results_runs_by_its_name_alone(cli, results, tmp_path):
     assert "on rows that may have been used" in " ".join(done.out.split())
 
 
-@pytest.mark.parametrize("made", ["held_out", "in_sample"])
-def test_of_whom_predictions_were_made_is_printed_with_the_accuracy(cli, results, tmp_path, made):
+def run_spec(cli, folder, audit, **said):
+    """Run a spec of results.csv."""
     spec = {
         "data": {"path": "results.csv", "label": "y_true", "favorable": 1, "protected": ["sex"]},
-        "model": {"predictions": {"label": "y_pred", "made": made}},
-        "audits": ["groups"],
+        "model": {"predictions": {"label": "y_pred", **said}},
+        "audits": [audit],
     }
-    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec))
-    done = cli("run", tmp_path / "spec.yaml", "--out", tmp_path / "out", "--executor", "inline")
+    (folder / "spec.yaml").write_text(yaml.safe_dump(spec))
+    return cli("run", folder / "spec.yaml", "--out", folder / "out", "--executor", "inline")
+
+
+@pytest.mark.parametrize("made", ["held_out", "in_sample"])
+def test_of_whom_predictions_were_made_is_printed_with_the_accuracy(cli, results, tmp_path, made):
+    done = run_spec(cli, tmp_path, "groups", made=made)
     assert done.status == 0, done.err
     said = " ".join(done.out.split())
     words = {"held_out": "not used for training", "in_sample": "used for training, so it will be lower"}
@@ -60,13 +65,7 @@ def test_of_whom_predictions_were_made_is_printed_with_the_accuracy(cli, results
 
 
 def test_audits_that_compare_people_are_refused_without_features(cli, results, tmp_path):
-    spec = {
-        "data": {"path": "results.csv", "label": "y_true", "favorable": 1, "protected": ["sex"]},
-        "model": {"predictions": {"label": "y_pred"}},
-        "audits": [{"flipset": {"source": {"sex": "f"}, "target": {"sex": "m"}}}],
-    }
-    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec))
-    done = cli("run", tmp_path / "spec.yaml", "--out", tmp_path / "out", "--executor", "inline")
+    done = run_spec(cli, tmp_path, {"flipset": {"source": {"sex": "f"}, "target": {"sex": "m"}}})
     assert done.status == 2
     assert "flipset has no feature left to match people on" in done.err
 

@@ -75,6 +75,8 @@ def test_each_comes_back_from_files(results: Findings, tmp_path: Path, kind: typ
     results.save(kind(tmp_path / "kept"))
     back = evenhand.load(kind(tmp_path / "kept"))
     assert back.to_json()["audits"] == results.to_json()["audits"]
+    assert back["groups"].verdict == results["groups"].verdict
+    assert list(back.figures) == list(results.figures)
     pd.testing.assert_frame_equal(back.tidy(), results.tidy())
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -49,16 +48,6 @@ def test_one_long_table_of_every_estimate(results) -> None:
     assert set(table["audit"]) == {"groups", "rule_sets"}
     units = dict(zip(table["measure"], table["unit"], strict=True))
     assert (units["table.selection_rate"], units["table.impact_ratio"]) == ("share", "ratio")
-
-
-@pytest.mark.parametrize("kind", [str, Path])
-def test_what_is_saved_comes_back(results, tmp_path, kind) -> None:
-    results.save(kind(tmp_path / "kept"))
-    back = evenhand.load(kind(tmp_path / "kept"))
-    assert back.to_json()["audits"] == results.to_json()["audits"]
-    assert back["groups"].verdict == results["groups"].verdict
-    assert list(back.figures) == list(results.figures)
-    pd.testing.assert_frame_equal(back.tidy(), results.tidy())
 
 
 def test_a_pickle_holds_the_numbers_and_no_model(results) -> None:

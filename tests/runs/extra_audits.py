@@ -136,7 +136,7 @@ def break_down(subject, options, *, rng, progress) -> PlainResult:
     if options.how == "memory":
         np.ones(10**15)
     if options.how == "leak":
-        _left.append(np.ones(80_000_000))  # 640 MB
+        _left.append(np.ones(60_000_000))  # 480 MB
     if options.how == "error":
         raise LookupError("no such\nthing")
     if options.how == "input":

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from audits.options import options_of
-from audits.runs.multiple_testing import adjusted_p_values, counted_together, verdicts_across
+from audits.runs.multiple_testing import adjusted_p_values, counted_together
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, judge
 
@@ -18,27 +18,21 @@ def result(value: float, half: float, p: float | None):
     return SimpleNamespace(judged=judged, verdict=judged.verdict)
 
 
+def across(results, level: float = 0.05, **more):
+    return [each.verdict for each in counted_together(results, [{"level": level}] * len(results), **more)]
+
+
 def test_evidence_must_outlast_the_others():
     results = [result(0.2, 0.1, 0.03), result(0.2, 0.1, 0.01), result(0.0, 0.05, 0.9)]
     assert [each.verdict for each in results] == [EVIDENCE, EVIDENCE, NO_MATERIAL]
     assert adjusted_p_values(results, [0.05] * 3) == pytest.approx([0.06, 0.03, 0.9])
-    assert verdicts_across(results, [0.05] * 3) == [INSUFFICIENT, EVIDENCE, NO_MATERIAL]
-    assert verdicts_across(results, [0.10] * 3) == [EVIDENCE, EVIDENCE, NO_MATERIAL]
-
-
-def test_one_audit_alone_keeps_its_verdict():
-    assert verdicts_across([result(0.2, 0.1, 0.05)], [0.05]) == [EVIDENCE]
-    assert verdicts_across([result(0.2, 0.1, None)], [0.05]) == [EVIDENCE]
-
-
-def test_evidence_without_a_p_value_counts_as_at_the_level():
-    both = [result(0.2, 0.1, None), result(0.0, 0.05, 0.9)]
-    assert verdicts_across(both, [0.05] * 2)[0] == INSUFFICIENT
-
-
-def test_other_audits_of_a_session_can_be_counted_along():
-    one = [result(0.2, 0.1, 0.02)]
-    assert verdicts_across(one, [0.05], others=[0.5, 0.6]) == [INSUFFICIENT]
+    assert across(results) == [INSUFFICIENT, EVIDENCE, NO_MATERIAL]
+    assert across(results, 0.10) == [EVIDENCE, EVIDENCE, NO_MATERIAL]
+    # one alone keeps its verdict; without a p-value it counts as at the level
+    assert across([result(0.2, 0.1, 0.05)]) == across([result(0.2, 0.1, None)]) == [EVIDENCE]
+    assert across([result(0.2, 0.1, None), result(0.0, 0.05, 0.9)])[0] == INSUFFICIENT
+    # others of a session can be counted along
+    assert across([result(0.2, 0.1, 0.02)], others=[0.5, 0.6]) == [INSUFFICIENT]
 
 
 def test_a_verdict_that_does_not_outlast_the_others_stands_beside_what_it_is_alone():

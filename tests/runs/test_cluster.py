@@ -31,7 +31,7 @@ AUDITS = {
     "recourse": {"actionable": ["income"], "permutations": 19},
     "loss_ratio": {"sensitive": ["sex"], "steps": 5},
     "sensitivity": {"protected": "sex", "bootstrap": 100},
-    "mitigation": {"amounts": [0.5]},
+    "mitigation": {"amounts": [0.5], "also": {"groups": {}}},
 }
 
 
@@ -148,7 +148,7 @@ def test_a_run_is_cancelled(executor, folder):
 
 def test_a_worker_killed_in_mid_run_is_replaced(executor, cluster, folder):
     spec = spec_of("flipset")
-    spec["audits"][0]["flipset"] = {**AUDITS["flipset"], "seconds": 5, "permutations": 800}
+    spec["audits"][0]["flipset"] = {**AUDITS["flipset"], "seconds": 2, "permutations": 400}
     run = executor.submit(spec, folder)
     until(lambda: run.progress.fraction > 0.2)
     client = executor._client

@@ -202,14 +202,12 @@ def same(found, expected, where=""):
 
 def test_how_a_table_falls_into_parts_changes_nothing():
     rng = np.random.default_rng(0)
-    table = pa.table(
-        {"g": rng.integers(0, 3, 150), "s": pa.array(rng.random(150), mask=rng.random(150) < 0.05)}
-    )
+    table = pa.table({"g": rng.integers(0, 3, 60), "s": pa.array(rng.random(60), mask=rng.random(60) < 0.05)})
     cuts = {"s": np.array([0.25, 0.5])}
     found = []
-    for rows in (150, 37, 1):
+    for rows in (60, 17, 1):
         parts = [
-            _count_lines(["g", "s"], cuts, "s", hold_table(table.slice(k, rows))) for k in range(0, 150, rows)
+            _count_lines(["g", "s"], cuts, "s", hold_table(table.slice(k, rows))) for k in range(0, 60, rows)
         ]
         lines, gathered = _readable_table(
             _sum_parts(parts, ["g", "s"], cuts), table.schema, ["g", "s"], cuts, "s"
@@ -217,7 +215,7 @@ def test_how_a_table_falls_into_parts_changes_nothing():
         found.append(lines.to_pandas().assign(**gathered.reset_index(drop=True)))
     for other in found[1:]:
         pd.testing.assert_frame_equal(found[0], other, rtol=1e-12)
-    assert found[0]["rows"].sum() == 150
+    assert found[0]["rows"].sum() == 60
     known = table.to_pandas().query("g == 1 and 0.25 < s < 0.5")["s"]
     line = found[0].query("g == 1 and 0.25 < s < 0.5").iloc[0]
     assert line["rows"] == len(known)

@@ -27,6 +27,8 @@ import audits
 from audits.cli.main import main
 from audits.data import read_table
 from audits.errors import InputError
+from audits.runs.executors.sandbox_pool import SandboxPool
+from audits.runs.source import fetch
 from audits.runs.source.fetch import ALLOWED, fetch_data
 from audits.runs.spec import parse_spec
 from tests.runs.postgres import serve
@@ -46,11 +48,26 @@ def people(tmp_path):
     return frame
 
 
+@pytest.fixture(scope="module")
+def forking():
+    """The process that forks one for each query, started once."""
+    pool = SandboxPool("audits.runs.source.query:answer")
+    yield pool
+    SandboxPool.close(pool)
+
+
+@pytest.fixture
+def quick(forking, monkeypatch):
+    """For queries that need no settings of their own: each is answered by a fork of the same process."""
+    monkeypatch.setattr(forking, "close", lambda: None)
+    monkeypatch.setattr(fetch, "SandboxPool", lambda function: forking)
+
+
 def ask(folder, **data):
     return fetch_data({"data": {**REST, **data}, "audits": ["groups"]}, folder, "audit")["data"]
 
 
-def test_duckdb_answers_over_files_beside_the_spec(people, tmp_path):
+def test_duckdb_answers_over_files_beside_the_spec(quick, people, tmp_path):
     per_income = "sum(said) OVER (PARTITION BY income) AS s"  # a decimal of 38 digits to DuckDB
     query = f"SELECT sex, income, paid, {per_income} FROM 'people.csv' WHERE year = 2025"
     data = ask(tmp_path, query=query)
@@ -75,7 +92,7 @@ def test_a_command_that_asked_duckdb_has_nothing_to_add_at_its_end(people, tmp_p
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_nobodys_own_file_is_written_over(people, tmp_path):
+def test_nobodys_own_file_is_written_over(quick, people, tmp_path):
     before = (tmp_path / "people.csv").read_bytes()
     with pytest.raises(InputError, match=r"data\.path must not"):
         ask(tmp_path, query="FROM 'people.csv'", path="people.csv")
@@ -88,7 +105,7 @@ def test_nobodys_own_file_is_written_over(people, tmp_path):
         ask(tmp_path, query="FROM 'people.csv'")
 
 
-def test_a_run_states_where_its_table_is_from(people, tmp_path):
+def test_a_run_states_where_its_table_is_from(quick, people, tmp_path):
     document = {
         "data": {**REST, "query": "FROM 'people.csv'", "path": "answer.arrow"},
         "model": {"predictions": {"label": "said"}},
@@ -103,7 +120,7 @@ def test_a_run_states_where_its_table_is_from(people, tmp_path):
     assert result.audits[0].to_json()["finding"] == whole.audits[0].to_json()["finding"]
 
 
-def test_a_database_is_asked_and_only_read(people, tmp_path, monkeypatch):
+def test_a_database_is_asked_and_only_read(quick, people, tmp_path, monkeypatch):
     address = f"sqlite:///{tmp_path / 'people.db'}"
     engine = sa.create_engine(address)
     people.to_sql("people", engine, index=False)
@@ -118,7 +135,7 @@ def test_a_database_is_asked_and_only_read(people, tmp_path, monkeypatch):
         assert connection.scalar(sa.text("SELECT count(*) FROM people")) == len(people)
 
 
-def test_postgresql_is_asked_as_written_and_only_read(people, tmp_path, monkeypatch):
+def test_postgresql_is_asked_as_written_and_only_read(quick, people, tmp_path, monkeypatch):
     with serve() as url:
         address = url.replace("postgresql:", "postgresql+psycopg:")
         engine = sa.create_engine(address)
@@ -144,7 +161,7 @@ def test_postgresql_is_asked_as_written_and_only_read(people, tmp_path, monkeypa
 
 
 def test_a_query_ends_at_its_limits_of_time_and_memory(people, tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_QUERY_SECONDS", "2")
+    monkeypatch.setenv("EVENHAND_QUERY_SECONDS", "1")
     began, sides = time.monotonic(), "range(1000000) a, range(1000000) b"
     with pytest.raises(InputError, match=r"data\.query .* EVENHAND_QUERY_SECONDS"):
         ask(tmp_path, query=f"SELECT sum(a.range * b.range) AS n FROM {sides}")
@@ -161,7 +178,7 @@ def test_a_query_ends_at_its_limits_of_time_and_memory(people, tmp_path, monkeyp
 
 
 def test_a_spec_that_is_not_trusted_reads_and_writes_in_its_folder_alone(
-    people, tmp_path, capsys, monkeypatch
+    quick, people, tmp_path, capsys, monkeypatch
 ):
     home, other, cwd = (tmp_path / name for name in ("spec", "other", "cwd"))
     for folder in (home, other, cwd):
@@ -203,20 +220,20 @@ def test_a_spec_that_is_not_trusted_reads_and_writes_in_its_folder_alone(
     assert sorted(path.name for path in other.iterdir()) == ["people.csv"]
 
 
-def test_a_driver_that_is_not_installed_is_named(tmp_path, monkeypatch):
+def test_a_driver_that_is_not_installed_is_named(quick, tmp_path, monkeypatch):
     monkeypatch.setenv("WAREHOUSE", "mysql+pymysql://someone:secret@host/people")
     with pytest.raises(InputError, match="driver 'pymysql' is not installed here; install it"):
         ask(tmp_path, query="SELECT 1", database="WAREHOUSE")
 
 
-def test_many_comments_before_what_is_no_question_are_looked_through_once(tmp_path, monkeypatch):
+def test_many_comments_before_what_is_no_question_are_looked_through_once(quick, tmp_path, monkeypatch):
     """Each further comment doubled the time: of 200, nobody would have seen the end."""
     monkeypatch.setenv("WAREHOUSE", f"sqlite:///{tmp_path}/people.db")
     with pytest.raises(InputError, match="must be one SELECT"):
         ask(tmp_path, query="/**/ -- of women\n" * 200 + "DELETE FROM people", database="WAREHOUSE")
 
 
-def test_passwords_stay_in_the_environment(tmp_path, monkeypatch):
+def test_passwords_stay_in_the_environment(quick, tmp_path, monkeypatch):
     monkeypatch.setenv("WAREHOUSE", "sqlite:////nowhere/secret-password/people.db")
     with pytest.raises(InputError) as error:
         ask(tmp_path, query="SELECT 1", database="WAREHOUSE")
@@ -236,7 +253,7 @@ def test_passwords_stay_in_the_environment(tmp_path, monkeypatch):
         ("", "data.path"),
     ],
 )
-def test_what_no_query_may_do(query, says, people, tmp_path):
+def test_what_no_query_may_do(query, says, quick, people, tmp_path):
     with pytest.raises(InputError, match=says):
         parse_spec(
             {"data": ask(tmp_path, query=query), "model": {"train": "logistic"}, "audits": []}, tmp_path

@@ -18,8 +18,8 @@ from tests.attribute_swap.test_attribute_swap import Rule, subject_of, swap
 PAIR = {"source": {"race": "Black"}, "target": {"race": "white"}}
 QUICK: dict[str, dict[str, Any]] = {
     "explain": {**PAIR, "explainers": ["town"]},
-    "flipset": {**PAIR, "permutations": 199},
-    "barycentre": {"by": ["race"], "permutations": 399},
+    "flipset": {**PAIR, "permutations": 59},
+    "barycentre": {"by": ["race"], "permutations": 99},
     "rule_sets": {"permutations": 199},
 }
 

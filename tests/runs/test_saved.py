@@ -304,7 +304,7 @@ def test_a_file_that_is_no_database_is_told(tmp_path):
 
 def test_a_followed_run_is_noted_by_its_executor(base):
     store = SavedRuns()
-    with ProcessExecutor(1) as executor:
+    with ProcessExecutor(1, warm=False) as executor:
         spec = make_spec({"groups": {"by": ["group"]}})
         good, bad = executor.submit(spec, base), executor.submit({"data": {}}, base)
         names = [store.begin(spec, base) for _ in (good, bad)]

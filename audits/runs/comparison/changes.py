@@ -126,18 +126,15 @@ class AuditChange:
 
     def worded(self) -> pd.DataFrame:
         """Return the same as a table to read."""
-        return pd.DataFrame(
-            [
-                {
-                    "number": row.name,
-                    "first model": stated_words(row.first, row.kind),
-                    "second model": stated_words(row.second, row.kind),
-                    "change": change_words(row.change, row.kind),
-                    "verdict": row.verdict or "",
-                }
-                for row in self.rows
-            ],
-            columns=["number", "first model", "second model", "change", "verdict"],
+        return frame_of(
+            self.rows,
+            {
+                "number": "name",
+                "first model": lambda row: stated_words(row.first, row.kind),
+                "second model": lambda row: stated_words(row.second, row.kind),
+                "change": lambda row: change_words(row.change, row.kind),
+                "verdict": lambda row: row.verdict or "",
+            },
         )
 
 

@@ -20,19 +20,14 @@ __all__ = ["of_the_second", "of_the_treated", "on_the_same_people"]
 
 def of_the_second(error: InputError) -> InputError:
     """Have an error about the second model name its key of the spec."""
-    if error.where.split(".")[0] in {"model", "threshold"}:
-        error.where, error.args = f"compare.{error.where}", (f"compare.{error}",)
-    return error
+    theirs = error.where.split(".")[0] in {"model", "threshold"}
+    return error.moved(f"compare.{error.where}") if theirs else error
 
 
 def of_the_treated(error: InputError, treating: str) -> InputError:
     """Have an error of the audit that makes the second model, `treating`, name its key of the spec."""
     root, _, key = error.where.partition(".")
-    if root == treating:
-        said = str(error).removeprefix(error.where)
-        error.where = f"compare.treated.{key}" if key else "compare.treated"
-        error.args = (f"{error.where}{said}",)
-    return error
+    return error.moved(f"compare.treated.{key}".rstrip(".")) if root == treating else error
 
 
 def on_the_same_people(first: Subject, second: Subject) -> tuple[Subject, Subject, tuple[str, ...]]:

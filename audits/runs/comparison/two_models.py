@@ -6,7 +6,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from audits.records import resolve
 from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes, DecisionChangeRow
 from audits.runs.comparison.same_people import in_rows, matched_rows, relabel
 from audits.runs.gates.baselines import estimates_in
+from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, Estimate, Judgment, judge, wilson, worst_of
 from audits.stats.intervals import weighted_sum
@@ -26,6 +27,7 @@ from audits.stats.verdicts import DEFAULT_LEVEL, MATERIAL_DIFFERENCE
 
 if TYPE_CHECKING:
     from audits.models import Subject
+    from audits.runs.result import AuditResult, RunResult
 
     Subjects = tuple[Subject, Subject]
 
@@ -35,31 +37,7 @@ _POWER_FACTOR = (1 + 0.8416 / 1.96) ** 2
 _REPEATED = {"interval"}  # the one interval of a verdict is one of the audit's numbers
 
 
-class OneAudit(Protocol):
-    """One audit of a run: its name in the spec, the options it ran with, and its result."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def options(self) -> dict[str, Any]: ...
-    @property
-    def result(self) -> Any: ...
-
-
-class OneRun(Protocol):
-    """What a comparison needs of a run."""
-
-    @property
-    def data(self) -> dict[str, Any]: ...
-    @property
-    def model(self) -> dict[str, Any]: ...
-    @property
-    def spec(self) -> dict[str, Any]: ...
-    @property
-    def audits(self) -> Sequence[OneAudit]: ...
-
-
-def compare(first: OneRun, second: OneRun) -> Changes:
+def compare(first: RunResult, second: RunResult) -> Changes:
     """Return what changes from one run to another, each with a model of its own.
 
     Parameters
@@ -96,7 +74,7 @@ def compare(first: OneRun, second: OneRun) -> Changes:
     return with_decisions(Changes(names, told, notes=notes), subjects)
 
 
-def paired_changes(first: OneRun, second: OneRun) -> tuple[AuditChange, ...]:
+def paired_changes(first: RunResult, second: RunResult) -> tuple[AuditChange, ...]:
     """Return what changes between two saved runs of one table, in audits with the same options.
 
     Nothing of other tables, and no audit whose numbers are all the same or not paired.
@@ -113,8 +91,8 @@ def paired_changes(first: OneRun, second: OneRun) -> tuple[AuditChange, ...]:
 
 
 def _matching_audits(
-    first: Sequence[OneAudit], second: Sequence[OneAudit]
-) -> Iterator[tuple[OneAudit, OneAudit, int]]:
+    first: Sequence[AuditResult], second: Sequence[AuditResult]
+) -> Iterator[tuple[AuditResult, AuditResult, int]]:
     """Yield audits of the same name: as many others of that name before either."""
     turns: dict[str, int] = {}
     for audit in first:
@@ -125,7 +103,7 @@ def _matching_audits(
 
 
 def _on_common_people(
-    first: OneRun, second: OneRun
+    first: RunResult, second: RunResult
 ) -> tuple[tuple[Sequence[Any], Sequence[Any]], Subjects | None, tuple[str, ...]]:
     """Return the audits of both with common row numbers for common people, and both subjects on these.
 
@@ -166,8 +144,8 @@ _APART = (
 
 
 def audit_change(
-    first: OneAudit,
-    second: OneAudit,
+    first: AuditResult,
+    second: AuditResult,
     place: int,
     subjects: Subjects | None = None,
     *,
@@ -188,7 +166,7 @@ def audit_change(
         if record.paired is None
         else resolve(record.paired)(first.result, second.result, subjects)
     )
-    level = float(second.options.get("level") or DEFAULT_LEVEL)
+    level = level_of(second.options)
     judged_rows = [row for row in pairing.rows if row.judged and row.moved.ends is not None]
     looked_at = max(pairing.looked_at, len(judged_rows), 1)
     told = [(row, _judge_change(row, level, looked_at)) for row in pairing.rows]
@@ -270,7 +248,7 @@ def _paired_row(row: Row, judged: Judgment | None, level: float) -> ChangeRow:
 
 
 def _unpaired_rows(
-    first: OneAudit, second: OneAudit, pairing: Pairing, *, independent: bool
+    first: AuditResult, second: AuditResult, pairing: Pairing, *, independent: bool
 ) -> Iterator[ChangeRow]:
     """Yield all other numbers that both results state, with the reason why their change has no interval.
 
@@ -299,7 +277,7 @@ def _estimate_of(ends: Sequence[float | None]) -> Estimate:
     return Estimate(value, low, high, float(n or 0.0), "")
 
 
-def _own(audit: OneAudit) -> dict[str, Any]:
+def _own(audit: AuditResult) -> dict[str, Any]:
     found: dict[str, Any] = audit.result.to_json()
     return {key: value for key, value in found.items() if key not in {"warnings", "finding", "rows"}}
 

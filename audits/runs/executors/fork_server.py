@@ -19,6 +19,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,41 +48,56 @@ _GIVES_WAY = 2  # to the pages; runs give way further
 Answering = Callable[[dict[str, Any]], dict[str, Any]]
 
 
+@dataclass
+class _Forked:
+    """A child: its name, what it may use, where its standard error is read, and what that said last."""
+
+    identity: str
+    memory: int
+    folder: str
+    errors: int
+    said: bytes = b""
+    why: str = ""
+
+    def listen(self) -> None:
+        """Pass on what it has written to its standard error, and remember the end."""
+        with contextlib.suppress(OSError):  # nothing is there, or nobody takes it
+            while part := os.read(self.errors, CHUNK):
+                self.said = (self.said + part)[-_LAST_WORDS:]
+                os.write(2, part)
+
+
 class _Forker:
     """The process that forks: takes orders, reaps, and ends children that grow beyond their memory."""
 
     def __init__(self, orders: socket.socket, answer: Answering, server: int) -> None:
         self._orders, self._answer, self._server = orders, answer, server
-        self._pids: dict[str, int] = {}
-        self._bounds: dict[int, tuple[str, int, str]] = {}  # id, memory, folder
-        self._why: dict[int, str] = {}
-        self._errors: dict[int, int] = {}  # where a child's standard error can be read
-        self._said: dict[int, bytes] = {}
+        self._children: dict[int, _Forked] = {}
 
     def run(self) -> None:
         self._tell({"warm": True})
         while os.getppid() == self._server:  # it may have gone while libraries were loaded
-            ready, _, _ = select.select([self._orders], [], [], _LOOK_SECONDS if self._bounds else 1.0)
+            ready, _, _ = select.select([self._orders], [], [], _LOOK_SECONDS if self._children else 1.0)
             if ready:
                 text, handed, _, _ = socket.recv_fds(self._orders, MAX_MESSAGE, 1)
                 if not text:
                     break
                 self._obey(json.loads(text), handed)
-            for pid in self._bounds:
-                self._listen(pid)
+            for child in self._children.values():
+                child.listen()
             self._reap()
-            for pid, (_, memory, _) in self._bounds.items():
-                if sandbox.resident_memory(pid) > memory + _SPARE:
-                    self._why[pid] = "memory"
+            for pid, child in self._children.items():
+                if sandbox.resident_memory(pid) > child.memory + _SPARE:
+                    child.why = "memory"
                     os.kill(pid, signal.SIGKILL)
-        for pid in self._bounds:
+        for pid in self._children:
             os.kill(pid, signal.SIGKILL)
 
     def _obey(self, order: dict[str, Any], handed: list[int]) -> None:
         if "kill" in order:
-            pid = self._pids.get(order["kill"])
-            if pid is not None:
-                os.kill(pid, signal.SIGKILL)
+            for pid, child in self._children.items():
+                if child.identity == order["kill"]:
+                    os.kill(pid, signal.SIGKILL)
             return
         folder = tempfile.mkdtemp(prefix="read-")
         heard, said = os.pipe()
@@ -92,43 +108,30 @@ class _Forker:
             try:
                 self._orders.close()
                 os.dup2(said, 2)
-                for each in (heard, said, *self._errors.values()):
+                for each in (heard, said, *(child.errors for child in self._children.values())):
                     os.close(each)
                 status = _live(handed[0], order, folder, self._answer)
             finally:
                 os._exit(status)
         for each in (*handed, said):
             os.close(each)
-        self._errors[pid], self._said[pid] = heard, b""
-        self._pids[order["start"]] = pid
-        self._bounds[pid] = (order["start"], order["memory"], folder)
+        self._children[pid] = _Forked(order["start"], order["memory"], folder, heard)
         shared = sandbox.resident_memory(os.getpid())
         self._tell({"child": order["start"], "pid": pid, "shared": shared})
 
-    def _listen(self, pid: int) -> None:
-        """Pass on what a child has written to its standard error, and remember its end."""
-        with contextlib.suppress(OSError):  # nothing is there, or nobody takes it
-            while part := os.read(self._errors[pid], CHUNK):
-                self._said[pid] = (self._said[pid] + part)[-_LAST_WORDS:]
-                os.write(2, part)
-
     def _reap(self) -> None:
-        while self._bounds:
+        while self._children:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:
                 return
-            identity, _, folder = self._bounds.pop(pid)
-            del self._pids[identity]
-            self._listen(pid)
+            child = self._children.pop(pid)
+            child.listen()
             aborted = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGABRT
-            said = self._said.pop(pid)
-            if aborted and _NO_MEMORY.search(
-                said
-            ):  # in a library's own thread, which nobody asks for an error
-                self._why.setdefault(pid, "memory")
-            os.close(self._errors.pop(pid))
-            shutil.rmtree(folder, ignore_errors=True)
-            self._tell({"child": identity, "status": status, "why": self._why.pop(pid, "")})
+            if aborted and _NO_MEMORY.search(child.said):
+                child.why = "memory"  # in a library's own thread, which nobody asks for an error
+            os.close(child.errors)
+            shutil.rmtree(child.folder, ignore_errors=True)
+            self._tell({"child": child.identity, "status": status, "why": child.why})
 
     def _tell(self, news: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):

@@ -101,6 +101,9 @@ class Run:
         SHA-256 over all that decides the numbers; empty if the spec could not be read.
     owner : str or None
         Whoever submitted it.
+    status : {"queued", "running", "done", "failed", "cancelled"}
+    error : RunError or None
+        Why it failed; None unless it did.
     planned : sequence of dict
         Of a plan what it found, `audits.runs.plans.power.PowerRow` made plain.
     answer : dict or None
@@ -113,11 +116,11 @@ class Run:
         self.owner = owner
         self.submitted = time.time()
         self._changed = threading.Condition()
-        self._status: Status = "queued"
+        self.status: Status = "queued"
         self._fraction, self._doing = 0.0, "Waiting for a free worker"
         self._curve: deque[CurvePoint] = deque(maxlen=_MAX_CURVE)
         self._started: float | None = None
-        self._error: RunError | None = None
+        self.error: RunError | None = None
         self._read: Callable[[], RunResult] | None = None
         self._stop: Callable[[], None] | None = None
         self._after: list[Callable[[], None]] = []
@@ -126,19 +129,9 @@ class Run:
         self.answer: Mapping[str, Any] | None = None
 
     @property
-    def status(self) -> Status:
-        """Return ``queued``, ``running``, ``done``, ``failed`` or ``cancelled``."""
-        return self._status
-
-    @property
     def finished(self) -> bool:
         """Tell whether nothing about this run will change any more."""
-        return self._status in {"done", "failed", "cancelled"}
-
-    @property
-    def error(self) -> RunError | None:
-        """Return why the run failed; None unless it did."""
-        return self._error
+        return self.status in {"done", "failed", "cancelled"}
 
     @property
     def progress(self) -> RunProgress:
@@ -164,10 +157,10 @@ class Run:
             If the run was cancelled.
         """
         self.wait()
-        if self._status == "cancelled":
+        if self.status == "cancelled":
             raise RunCancelled("The run was cancelled.")
-        if self._error is not None:
-            raise self._error.exception()
+        if self.error is not None:
+            raise self.error.exception()
         return self._read()  # type: ignore[misc]
 
     def cancel(self) -> None:
@@ -197,7 +190,7 @@ class Run:
         with self._changed:
             if self.finished or self.cancel_requested:
                 return False
-            self._status, self._started, self._doing = "running", time.monotonic(), "Starting"
+            self.status, self._started, self._doing = "running", time.monotonic(), "Starting"
             self._changed.notify_all()
             return True
 
@@ -216,7 +209,7 @@ class Run:
 
     def fail(self, error: RunError) -> None:
         """Mark the run as failed: for executors."""
-        self._error = error
+        self.error = error
         self._end("failed")
 
     def end_cancelled(self) -> None:
@@ -225,7 +218,7 @@ class Run:
 
     def _end(self, status: Status) -> None:
         with self._changed:
-            self._status, self._stop = status, None
+            self.status, self._stop = status, None
             after, self._after = self._after, []
             self._changed.notify_all()
         for call in after:

@@ -22,6 +22,7 @@ from audits.runs.digests import digest_of
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.executors.job import Run, RunError
 from audits.runs.executors.queue import RunLimits, RunQueue, RunRequest, worker_count
+from audits.runs.executors.system import start_timer
 from audits.runs.executors.threads import thread_count
 from audits.runs.executors.worker_process import WorkerProcess, can_fork
 from audits.runs.storage.store import RunStore, home
@@ -76,11 +77,9 @@ class ProcessExecutor:
         self._idle_warm = 0
         self._lock = threading.Condition()
         self._line = RunQueue(self.limits)
-        self._active: dict[tuple[str, str | None], Run] = {}
         self._remembered: OrderedDict[str, Run] = OrderedDict()
         self._workers: set[WorkerProcess] = set()
         self._warm: set[WorkerProcess] = set()
-        self._current: dict[WorkerProcess, Run] = {}
         self._why_not = ""
         self._closing = False
         self._warm_from_start = workers or 1
@@ -136,16 +135,17 @@ class ProcessExecutor:
         with self._lock:
             if self._closing:
                 raise RunFailed("The executor is closed.")
-            going = self._active.get((run.key, owner))
-            if going is not None and not going.finished and not going.cancel_requested:
-                return going
+            for going in self._line.runs:
+                if (going.key, going.owner) == (run.key, owner) and not (
+                    going.finished or going.cancel_requested
+                ):
+                    return going
             if finished:
                 run.finish(job.read)
             elif why := self._line.too_many(owner):
                 run.fail(RunError("failed", why))
             else:
                 run.on_cancel(lambda: self._cancel_queued(job))
-                self._active[run.key, owner] = run
                 self._line.add(job)
                 self._lock.notify_all()
             return self._remember(run)
@@ -190,7 +190,7 @@ class ProcessExecutor:
             self._closing = True
             for job in self._line.clear():
                 job.run.end_cancelled()
-            going = [run for run in self._active.values() if not run.finished]
+            going = self._line.runs
             workers = list(self._workers)
             self._lock.notify_all()
         for run in going:
@@ -262,7 +262,6 @@ class ProcessExecutor:
             return self._closing or (self._line.first() is not None and (warm or not self._idle_warm))
 
         with self._lock:
-            self._active = {name: run for name, run in self._active.items() if not run.finished}
             self._idle_warm += warm
             try:
                 found = self._lock.wait_for(ready, _LOOK_SECONDS)
@@ -336,8 +335,6 @@ class ProcessExecutor:
         if worker is None:
             run.fail(RunError("failed", "No worker process could be started.", self._why_not))
             return True
-        with self._lock:
-            self._current[worker] = run
         run.on_cancel(lambda: self._cancel_running(worker, run))
         if run.cancel_requested:  # asked for before the line above
             self._cancel_running(worker, run)
@@ -346,13 +343,10 @@ class ProcessExecutor:
         worker.send({**job.message, "seconds": self.limits.seconds})  # a worker that is gone says so below
         try:
             for message in worker.messages():
-                if message["event"] == "progress":
-                    run.report(message["fraction"], message["doing"], message.get("curve", ()))
-                    continue
-                with self._lock:
-                    del self._current[worker]
-                self._settle(worker, job, message)
-                return not message.get("full")
+                if message["event"] != "progress":
+                    self._settle(worker, job, message)
+                    return not message.get("full")
+                run.report(message["fraction"], message["doing"], message.get("curve", ()))
         finally:
             if clock is not None:
                 clock.cancel()
@@ -365,10 +359,7 @@ class ProcessExecutor:
         if seconds is None:
             return None
         why = f"a run may take at most {seconds:,.0f} seconds on this server"
-        clock = threading.Timer(seconds, worker.kill, args=(why,))
-        clock.daemon = True
-        clock.start()
-        return clock
+        return start_timer(seconds, worker.kill, why)
 
     def _settle(self, worker: WorkerProcess, job: RunRequest, message: dict[str, Any]) -> None:
         """Take note of what a worker says about the end of a run."""
@@ -387,8 +378,6 @@ class ProcessExecutor:
 
     def _mourn(self, worker: WorkerProcess, job: RunRequest) -> None:
         """Take note of a worker that ended in the middle of a run."""
-        with self._lock:
-            del self._current[worker]
         worker.close()
         self._store.discard(job.partial)
         if job.run.cancel_requested or self._closing:
@@ -402,14 +391,11 @@ class ProcessExecutor:
 
     def _cancel_running(self, worker: WorkerProcess, run: Run) -> None:
         def insist() -> None:
-            with self._lock:
-                if self._current.get(worker) is run:
-                    worker.kill()
+            if not run.finished:
+                worker.kill()
 
         worker.send({"cancel": run.id})
-        timer = threading.Timer(GRACE_SECONDS, insist)
-        timer.daemon = True
-        timer.start()
+        start_timer(GRACE_SECONDS, insist)
 
 
 _open_executors: weakref.WeakSet[ProcessExecutor] = weakref.WeakSet()

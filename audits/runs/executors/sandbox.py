@@ -50,11 +50,12 @@ _CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000
 _EACCES = 13
 _PAGE = os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else 4096
 
-# kept from the server's environment; never the address of its database, nor anyone's keys
+# kept from the server's environment; never the address of its database, nor anyone's keys. What has the
+# numeric library take other instructions is among it: a worker would find another last digit
 _KEPT = {
     "EVENHAND_ENDPOINT_HOSTS", "EVENHAND_HOME", "EVENHAND_MAX_FILE_MB", "EVENHAND_MEMORY",
     "EVENHAND_SCORE_SECONDS", "EVENHAND_THREADS", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH",
-    "PYTHONPATH", "SYSTEMROOT", "TZ",
+    "OPENBLAS_CORETYPE", "PYTHONPATH", "SYSTEMROOT", "TZ",
 }  # fmt: skip
 
 _FOR_SERVICES = (

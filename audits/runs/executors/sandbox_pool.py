@@ -25,6 +25,8 @@ from audits.errors import InputError, RunFailed
 from audits.runs.executors import sandbox
 from audits.runs.executors.fork_server import CHUNK, MAX_MESSAGE, OVER_MEMORY
 from audits.runs.executors.scratch import scratch
+from audits.runs.executors.system import start_timer
+from audits.runs.executors.threads import THREAD_VARIABLES
 
 __all__ = ["Child", "LimitReached", "SandboxPool"]
 
@@ -83,9 +85,7 @@ class Child:
         with self._asking:
             if not self.alive:
                 raise RunFailed("The process that reads the data has ended.")
-            clock = threading.Timer(seconds, self.kill, args=("time",))
-            clock.daemon = True
-            clock.start()
+            clock = start_timer(seconds, self.kill, "time")
             try:
                 line = json.dumps({**question, "seconds": seconds}).encode("ascii") + b"\n"
                 self._line.sendall(line)
@@ -241,7 +241,7 @@ class SandboxPool:
             )
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         folder = self._folder = tempfile.mkdtemp(prefix="pool-", dir=scratch())
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        threads = dict.fromkeys(THREAD_VARIABLES, "1")
         with theirs:
             self._process = subprocess.Popen(
                 [

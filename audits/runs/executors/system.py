@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 try:
@@ -39,6 +39,7 @@ __all__ = [
     "open_many_files",
     "read_at",
     "start_time",
+    "start_timer",
 ]
 
 HAS_LOCKS = fcntl is not None
@@ -58,12 +59,12 @@ def lock(file: int, *, wait: bool) -> None:
 
 
 @contextlib.contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """Hold the lock on a file of no other use, made if absent, so that nobody else changes what it guards."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+def alone(path: Path) -> Iterator[int]:
+    """Open a file, made if absent, to be read and appended to by this process alone, or to guard another."""
+    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         lock(file, wait=True)
-        yield
+        yield file
     finally:
         os.close(file)
 
@@ -115,6 +116,14 @@ def start_time(pid: int) -> str:
         facts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "over" if facts[0] == "Z" else facts[19]  # a zombie has ended
     return "?"
+
+
+def start_timer(seconds: float, call: Callable[..., None], *given: object) -> threading.Timer:
+    """Have something called after `seconds`, unless the timer is cancelled or this process ends before."""
+    timer = threading.Timer(seconds, call, given)
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
 def one_thread() -> bool:

@@ -20,7 +20,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from audits.errors import RunCancelled
 from audits.progress import CurvePoint, Progress
@@ -34,7 +34,10 @@ from audits.runs.executors.sandbox import (
     give_way,
 )
 
-__all__ = ["die_with_parent", "main", "private_pipes"]
+if TYPE_CHECKING:
+    from audits.runs.spec import Spec
+
+__all__ = ["main", "private_pipes"]
 
 _PRELOADED = (
     "numpy",
@@ -56,7 +59,7 @@ _HELD_BACK = 0.25
 
 
 class Worker:
-    """Carries out one run after another until its input closes."""
+    """Carries out one run after another until its input closes; `cancelled` are those that shall stop."""
 
     def __init__(self, commands: IO[bytes], answers: IO[bytes], memory: int | None = None) -> None:
         self._commands = commands
@@ -64,7 +67,7 @@ class Worker:
         self._memory = memory
         self._writing = threading.Lock()
         self._runs: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-        self._cancelled: set[str] = set()
+        self.cancelled: set[str] = set()
 
     def say(self, **message: Any) -> None:
         """Send one message to the parent."""
@@ -78,7 +81,7 @@ class Worker:
         for line in self._commands:
             message = json.loads(line)
             if "cancel" in message:
-                self._cancelled.add(message["cancel"])
+                self.cancelled.add(message["cancel"])
             else:
                 self._runs.put(message)
         os._exit(0)
@@ -90,7 +93,7 @@ class Worker:
             job = self._runs.get()
             told = self._outcome(job)
             self.say(run=job["run"], full=self._is_full(empty), **told)
-            self._cancelled.discard(job["run"])
+            self.cancelled.discard(job["run"])
 
     def _is_full(self, empty: int) -> bool:
         """Tell whether runs left behind so much, a stranger's model for one, that others would lack it."""
@@ -101,18 +104,19 @@ class Worker:
             gc.collect()
         return data_memory() > most
 
-    def is_cancelled(self, run: str) -> bool:
-        """Tell whether the parent wants the run to stop."""
-        return run in self._cancelled
-
     def _outcome(self, job: dict[str, Any]) -> dict[str, Any]:
         try:
-            reporter = _Reporter(self, job["run"])
+            from audits.runs.executors.threads import thread_count
+            from audits.runs.spec import parse_spec
+
+            if job.get("seconds"):
+                allow_seconds(int(job["seconds"] * thread_count()) + 1)
+            spec, reporter = parse_spec(job["spec"], Path(job["base_dir"])), _Reporter(self, job["run"])
             if job.get("ask") is not None:
-                return {"event": "done", "answer": _ask_model(job, reporter)}
+                return {"event": "done", "answer": _ask_model(spec, job, reporter)}
             if job.get("plan") is not None:
-                return {"event": "done", "planned": _plan(job, reporter)}
-            _carry_out(job, reporter)
+                return {"event": "done", "planned": _plan(spec, job, reporter)}
+            _carry_out(spec, job, reporter)
         except RunCancelled:
             return {"event": "cancelled"}
         except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user, and the worker lives on)
@@ -131,7 +135,7 @@ class _Reporter:
         self._points: list[CurvePoint] = []
 
     def __call__(self, fraction: float, doing: str) -> None:
-        if self._worker.is_cancelled(self._run):
+        if self._run in self._worker.cancelled:
             raise RunCancelled
         now = time.monotonic()
         # each new sentence is told at once, but those that come with a curve's points only differ in numbers
@@ -146,17 +150,12 @@ class _Reporter:
         self._points.append(point)
 
 
-def _carry_out(job: dict[str, Any], progress: Progress) -> None:
+def _carry_out(spec: Spec, job: dict[str, Any], progress: Progress) -> None:
     from audits.runs.digests import know_files
     from audits.runs.execute import execute
-    from audits.runs.executors.threads import thread_count
-    from audits.runs.spec import parse_spec
     from audits.runs.storage.store import commit
 
-    if job.get("seconds"):
-        allow_seconds(int(job["seconds"] * thread_count()) + 1)
     know_files(job.get("known") or {})
-    spec = parse_spec(job["spec"], Path(job["base_dir"]))
     result = execute(spec, digests=job["digests"], progress=progress)
     partial = Path(job["partial"])
     partial.mkdir()
@@ -165,32 +164,24 @@ def _carry_out(job: dict[str, Any], progress: Progress) -> None:
     commit(partial, Path(job["folder"]))
 
 
-def _plan(job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
-    from audits.runs.executors.threads import fixed_threads, thread_count
+def _plan(spec: Spec, job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
+    from audits.runs.executors.threads import fixed_threads
     from audits.runs.plans.power import plan
-    from audits.runs.spec import parse_spec
 
-    if job.get("seconds"):
-        allow_seconds(int(job["seconds"] * thread_count()) + 1)
     with fixed_threads():
-        found = plan(parse_spec(job["spec"], Path(job["base_dir"])), progress=progress, **job["plan"])
-    return [asdict(each) for each in found]
+        return [asdict(each) for each in plan(spec, progress=progress, **job["plan"])]
 
 
-def _ask_model(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def _ask_model(spec: Spec, job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     from audits.records import resolve
     from audits.runs.execute import remembered_subject
-    from audits.runs.executors.threads import fixed_threads, thread_count
-    from audits.runs.spec import parse_spec
+    from audits.runs.executors.threads import fixed_threads
 
-    if job.get("seconds"):
-        allow_seconds(int(job["seconds"] * thread_count()) + 1)
-    spec = parse_spec(job["spec"], Path(job["base_dir"]))
+    asked = dict(job["ask"])
+    ask = resolve(asked.pop("of", "audits.models.what_if:what_if"))
     with fixed_threads():
-        subject = remembered_subject(spec, job["digests"], progress)
-        asked = dict(job["ask"])
-        answer: dict[str, Any] = resolve(asked.pop("of", "audits.models.what_if:what_if"))(subject, **asked)
-        return answer
+        answer: dict[str, Any] = ask(remembered_subject(spec, job["digests"], progress), **asked)
+    return answer
 
 
 def private_pipes() -> tuple[IO[bytes], IO[bytes]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -15,17 +15,16 @@ from audits.errors import InputError
 from audits.runs.gates.baselines import GateBaseline, baseline_in, growth, read_baseline
 from audits.runs.gates.places import place_names
 from audits.runs.gates.rules import BaselineRule, Number, Rule, Waiver, check_words, numbers
+from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.text import number, people
-from audits.stats.verdicts import DEFAULT_LEVEL
 
 __all__ = [
     "Gate",
     "GateCheck",
     "GateFailed",
     "GateJudgment",
-    "HasVerdicts",
     "Statement",
     "judge",
     "next_look",
@@ -34,12 +33,6 @@ __all__ = [
 ]
 
 Most = Annotated[int, Field(strict=True, ge=0)] | None
-
-
-class HasVerdicts(Protocol):
-    """What has verdicts to judge: the result of a run."""
-
-    def to_json(self) -> dict[str, Any]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +195,7 @@ def next_look(result: Any, stopped: Sequence[Statement], *, written: bool = Fals
 
 
 def judge(
-    result: HasVerdicts, gate: Gate, base_dir: Path | None = None, *, today: date | None = None
+    result: Any, gate: Gate, base_dir: Path | None = None, *, today: date | None = None
 ) -> GateJudgment:
     """Hold a run against a gate.
 
@@ -297,7 +290,7 @@ def _since(result: Any, found: list[Number], rule: Rule, baseline: GateBaseline)
     for item in found:
         if item.place not in paired:
             audit = result.audits[item.place]
-            level = _level(audit.options) / len(found)
+            level = level_of(audit.options) / len(found)
             paired[item.place] = baseline.changes(audit, item.place, result.data["sha256"], level=level)
         change = paired[item.place].get(item.path)
         if change is None:
@@ -311,7 +304,7 @@ def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str
     entries, looked_at = result.to_json()["audits"], 0
     for place, audit in enumerate(result.audits):
         gaps = list(_gaps(entries[place], place))
-        level = _level(audit.options) / max(len(gaps), 1)
+        level = level_of(audit.options) / max(len(gaps), 1)
         paired = baseline.changes(audit, place, result.data["sha256"], level=level)
         for item in gaps:
             change = paired.get(item.path) or baseline.change(audit.name, place, item.path, item.estimate)
@@ -349,14 +342,10 @@ def _gaps(entry: dict[str, Any], place: int) -> Iterator[Number]:
                 )  # fmt: skip
 
 
-def _level(options: Mapping[str, Any]) -> float:
-    return float(options.get("level") or DEFAULT_LEVEL)
-
-
 _ENTRY = {"audit", "verdict", "verdict_across", "material", "finding", "interval"}
 
 
-def statements(result: HasVerdicts) -> list[Statement]:
+def statements(result: Any) -> list[Statement]:
     """Return the verdicts that a run states, in the order of results.json.
 
     Of a verdict and the same one further down the path that it rests on, only the latter.
@@ -368,7 +357,7 @@ def statements(result: HasVerdicts) -> list[Statement]:
     if search is not None and search["verdict"] == EVIDENCE:
         entries.append((-1, {key: item for key, item in search.items() if key in _ENTRY}))
     for place, entry in entries:
-        stated = _verdicts(entry, "")
+        stated = list(_verdicts(entry, ""))
         outlasts = entry["verdict_across"] == entry["verdict"]
         for path, item in stated:
             verdict = item["verdict"]
@@ -424,17 +413,17 @@ def _for_spec(stated: Any, spec: Mapping[str, Any]) -> Gate:
     return gate
 
 
-def _verdicts(value: Any, path: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return every record that states a verdict, with its path, from the whole to the parts."""
+def _verdicts(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every record that states a verdict, with its path, from the whole to the parts."""
     if isinstance(value, dict):
-        found = [(path, value)] if isinstance(value.get("verdict"), str) else []
-        inner = [(f"{path}.{key}", item) for key, item in value.items() if key != "options"]
+        if isinstance(value.get("verdict"), str):
+            yield path, value
+        for key, item in value.items():
+            if key != "options":
+                yield from _verdicts(item, f"{path}.{key}")
     elif isinstance(value, list):
-        found = []
-        inner = [(f"{path}[{name}]", item) for name, item in zip(place_names(value), value, strict=True)]
-    else:
-        return []
-    return found + [pair for name, item in inner for pair in _verdicts(item, name)]
+        for name, item in zip(place_names(value), value, strict=True):
+            yield from _verdicts(item, f"{path}[{name}]")
 
 
 def _below(path: str, other: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from audits.runs.gates.gate import GateCheck, GateJudgment, HasVerdicts, Statement
+from audits.runs.gates.gate import GateCheck, GateJudgment, Statement
 from audits.stats import INSUFFICIENT
 
 __all__ = ["github_annotations", "junit_xml", "markdown"]
@@ -57,7 +57,7 @@ def _why_skipped(item: Statement, waived: dict[int, Any]) -> str:
     return item.verdict if item.verdict == INSUFFICIENT else ""
 
 
-def markdown(judged: GateJudgment, result: HasVerdicts) -> str:
+def markdown(judged: GateJudgment, result: Any) -> str:
     """Return a gate's judgement as Markdown, for a job's summary or a merge request."""
     document = result.to_json()
     lines = ["## Fairness audit", "", _headline(judged), ""]

@@ -65,7 +65,8 @@ def estimate(spec: Spec) -> RunCost:
     steps = {"starting": _START, "reading": rows * columns * _CELL_SECONDS}
     memory = _START_BYTES + (0 if how == "counted" else held * columns * _CELL_BYTES)
     largest = 0.0
-    for kind in _models(spec):
+    second = [] if spec.compare is None else [spec.of_second().model.train]
+    for kind in (spec.model.train, *second):
         size = _size(data, people, kind)
         for request in spec.audits:
             audit = AUDITS[request.name]
@@ -73,10 +74,6 @@ def estimate(spec: Spec) -> RunCost:
             largest = max(largest, audit.expected_bytes(request.options, size))
     audited = round(rows * kept) if how == "counted" else people
     return RunCost(steps, memory + (0.0 if how == "counted" else largest), rows, how, audited)
-
-
-def _models(spec: Spec) -> list[Train | None]:
-    return [spec.model.train, *([] if spec.compare is None else [spec.of_second().model.train])]
 
 
 def _size(data: AuditData, people: int, kind: Train | None) -> Size:

@@ -98,43 +98,41 @@ def plan(
             raise InputError(name, f"must be at least {low}", value)
     if not all(0 <= each < 1 for each in differences):
         raise InputError("difference", "must be a share from 0 to below 1", list(differences))
-    none = Estimate(None, None, None, 0, "not run")
-    steps, found = _steps(spec, sizes, differences), []
-    if all(AUDITS[request.name].unplanned for request in spec.audits):  # nothing to read the data for
-        return [_without_plan(request.name, n, difference, others, none) for request, n, difference in steps]
-    subject = prepared_subject(spec)
-    if not subject.data.protected:
-        raise InputError("data.protected", "must name an attribute whose groups are planned for")
-    if subject.data.design is not None:
-        if not subject.data.design.persons:
-            raise InputError(
-                "data.weights",
-                "cannot be used in planning, because worlds are sampled row by row, as if each were one "
-                "independent person",
-                advice="leave it out, and read the sizes as numbers of independent people",
-            )
-        one_each = subject.data.one_row_each(np.random.default_rng(seed))
-        subject = dataclasses.replace(subject, data=one_each)
+    steps = [(request, n, share) for request in spec.audits for n in sizes for share in differences]
+    nothing = all(AUDITS[request.name].unplanned for request in spec.audits)  # to read the data for
+    subject = None if nothing else _independent_people(spec, seed)
+    found = []
     for place, (request, n, difference) in enumerate(steps):
-        stretch = part(progress, place / len(steps), (place + 1) / len(steps))
-        if AUDITS[request.name].unplanned:
-            found.append(_without_plan(request.name, n, difference, others, none))
+        people, reason = (n, others or n), AUDITS[request.name].unplanned
+        if reason or subject is None:
+            found.append(_without_plan(request.name, people, difference, reason))
         else:
-            found.append(
-                _simulate_plan(subject, request, (n, others or n), difference, worlds, seed, stretch)
-            )
+            stretch = part(progress, place / len(steps), (place + 1) / len(steps))
+            found.append(_simulate_plan(subject, request, people, difference, worlds, seed, stretch))
     return found
 
 
-def _steps(
-    spec: Spec, sizes: Sequence[int], differences: Sequence[float]
-) -> list[tuple[AuditRequest, int, float]]:
-    return [(request, n, d) for request in spec.audits for n in sizes for d in differences]
+def _independent_people(spec: Spec, seed: int) -> Subject:
+    """Return the people of a spec, one row each."""
+    subject = prepared_subject(spec)
+    if not subject.data.protected:
+        raise InputError("data.protected", "must name an attribute whose groups are planned for")
+    if subject.data.design is None:
+        return subject
+    if not subject.data.design.persons:
+        raise InputError(
+            "data.weights",
+            "cannot be used in planning, because worlds are sampled row by row, as if each were one "
+            "independent person",
+            advice="leave it out, and read the sizes as numbers of independent people",
+        )
+    one_each = subject.data.one_row_each(np.random.default_rng(seed))
+    return dataclasses.replace(subject, data=one_each)
 
 
-def _without_plan(audit: str, n: int, difference: float, others: int | None, none: Estimate) -> PowerRow:
-    reason = AUDITS[audit].unplanned
-    return PowerRow(audit, n, difference, none, none, none, reason, others or n)
+def _without_plan(audit: str, sizes: tuple[int, int], difference: float, reason: str) -> PowerRow:
+    none = Estimate(None, None, None, 0, "not run")
+    return PowerRow(audit, sizes[0], difference, none, none, none, reason, sizes[1])
 
 
 def _simulate_plan(
@@ -156,8 +154,7 @@ def _simulate_plan(
         try:
             result = AUDITS[request.name].run(drawn, request.options, rng=rng, progress=silent)
         except InputError as error:
-            none = Estimate(None, None, None, 0, "not run")
-            return PowerRow(request.name, n, difference, none, none, none, str(error), others)
+            return _without_plan(request.name, sizes, difference, str(error))
         verdicts.append(result.verdict)
     evidence, no_material, insufficient = (
         wilson(sum(each == kind for each in verdicts), worlds)

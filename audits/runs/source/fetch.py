@@ -20,7 +20,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from audits.data.io.large_table import duckdb_megabytes
 from audits.data.io.tables import Limits
-from audits.errors import InputError, how_to_install, is_installed, not_installed
+from audits.errors import InputError, first_line, how_to_install, is_installed, not_installed
 from audits.runs.executors.sandbox import number_from
 from audits.runs.executors.sandbox_pool import LimitReached, SandboxPool
 from audits.runs.source.confinement import confine
@@ -210,7 +210,7 @@ def _over_https(address: str) -> Iterator[bytes]:
         advice = ""
         if isinstance(error, urllib3.exceptions.SSLError):
             advice = "if your own authority signs, name its certificate file in SSL_CERT_FILE"
-        raise InputError("data.address", f"cannot be read: {_first_line(error)}", address, advice) from None
+        raise InputError("data.address", f"cannot be read: {first_line(error)}", address, advice) from None
 
 
 def _through_fsspec(address: str) -> Iterator[bytes]:
@@ -228,8 +228,4 @@ def _through_fsspec(address: str) -> Iterator[bytes]:
     except FileNotFoundError:
         raise InputError("data.address", "names nothing that exists", address) from None
     except Exception as error:  # noqa: BLE001  (each kind of store has errors of its own: of credentials, say)
-        raise InputError("data.address", f"cannot be read: {_first_line(error)}", address) from None
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        raise InputError("data.address", f"cannot be read: {first_line(error)}", address) from None

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from audits.data.io.large_table import duckdb_settings
 from audits.data.io.tables import Limits
-from audits.errors import InputError, how_to_install, optional
+from audits.errors import InputError, first_line, how_to_install, optional
 
 __all__ = ["answer"]
 
@@ -66,7 +66,7 @@ def _ask_files(query: str, base_dir: Path, target: Path, *, confined: bool) -> N
     except duckdb.OutOfMemoryException:
         raise MemoryError from None
     except duckdb.Error as error:
-        raise InputError("data.query", f"cannot be answered: {_first_line(error)}", query) from None
+        raise InputError("data.query", f"cannot be answered: {first_line(error)}", query) from None
 
 
 def _sees(folder: Path) -> bool:
@@ -110,7 +110,7 @@ def _ask_database(query: str, variable: str, target: Path) -> None:
     except SQLAlchemyError as error:
         # the driver's words alone: the address holds a password
         raise InputError(
-            "data.query", f"cannot be answered: {_first_line(getattr(error, 'orig', None) or error)}", query
+            "data.query", f"cannot be answered: {first_line(getattr(error, 'orig', None) or error)}", query
         ) from None
     columns = list(zip(*found, strict=True)) or [()] * len(names)
     arrays = []
@@ -132,7 +132,3 @@ def _write(schema: pa.Schema, batches: Any, target: Path) -> None:
             rows += batch.num_rows
             limits.check("data.query", rows=rows, columns=len(schema))
             writer.write_batch(batch)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
 from audits.data import DataSpec
 from audits.data.io.limits import COUNTED_FROM, beyond_limits, parquet_rows, text_lines
@@ -15,25 +15,13 @@ from audits.runs.registry import AUDITS
 if TYPE_CHECKING:
     from audits.data.groupby import Asked
 
-__all__ = ["DRAWN", "Request", "columns_of_audits", "is_counted", "sample_size"]
+__all__ = ["DRAWN", "columns_of_audits", "is_counted", "sample_size"]
 
 DRAWN = 200_000
 """Rows sampled from a table that is too large for memory."""
 
 
-class Request(Protocol):
-    """An audit asked for."""
-
-    @property
-    def name(self) -> str:
-        """As in the registry."""
-
-    @property
-    def options(self) -> object:
-        """Its checked options."""
-
-
-def is_counted(data: DataSpec, model: ModelSpec, audits: Sequence[Request], paths: Sequence[Path]) -> bool:
+def is_counted(data: DataSpec, model: ModelSpec, audits: Sequence[Any], paths: Sequence[Path]) -> bool:
     """Return whether people are counted batch by batch: of files with predictions, for audits of counts.
 
     So is all Parquet that is too large to read completely, and a table of a million rows, be it Parquet or
@@ -57,7 +45,7 @@ def is_counted(data: DataSpec, model: ModelSpec, audits: Sequence[Request], path
     return True
 
 
-def columns_of_audits(data: DataSpec, audits: Sequence[Request]) -> dict[str, Asked]:
+def columns_of_audits(data: DataSpec, audits: Sequence[Any]) -> dict[str, Asked]:
     """Return the columns that audits read besides those of the data, each with how it is cut.
 
     Raises

@@ -28,6 +28,7 @@ from audits.models import ModelSpec, Predictions, Subject, make_subject, model_f
 from audits.progress import Progress, part
 from audits.runs.digests import path_digest
 from audits.runs.registry import AUDITS
+from audits.runs.result import data_facts
 from audits.runs.source.strategy import columns_of_audits
 
 if TYPE_CHECKING:
@@ -81,17 +82,8 @@ def count_subject(
     subject = make_subject(
         data, spec.model, threshold=spec.threshold, seed=spec.seed, progress=part(progress, 0.9, 1.0)
     )
-    facts = {
-        "rows_read": data.rows_read,
-        "rows_used": data.rows,
-        "rows_audited": data.rows,
-        "rows_trained": 0,
-        "excluded": dict(data.excluded),
-        "imputed": {},
-        "sha256": data.sha256,
-        "files": table.report.to_dict()["files"],
-        "notes": list(dict.fromkeys([*table.report.sentences(), *data.notes, _NOTE])),
-    }
+    facts = data_facts(data, subject, table.report)
+    facts["notes"].append(_NOTE)
     model = model_facts(subject)
     if score in cuts and model["quality"] is not None:
         model["quality"]["auc"] = None  # needs the order of all scores
@@ -298,10 +290,16 @@ def _rule_cuts(asked: Asked, people: LargeTable | None, name: str) -> Sequence[f
         return ()
     from audits.subgroups.binning import number_edges
 
-    if isinstance(asked, Quantiles):
-        return _quantile_cuts(asked.bins, people, name)
-    both = np.array(ends)
-    return [edge for whole in (True, False) for edge in number_edges(both, asked, "width", whole=whole)]
+    kept: list[float] = []
+    values, times = np.array(ends), None
+    bins, way = (asked.bins, "quantile") if isinstance(asked, Quantiles) else (asked, "width")
+    if way == "quantile":
+        # each value that quantiles lie between is then a line of its own, and the rows before it are counted:
+        # so quantiles of lines are those of rows
+        values, times = values_at(people, name, np.linspace(0, 1, bins + 1))
+        kept = values.tolist()
+    edges = [number_edges(values, bins, way, whole=whole, times=times) for whole in (True, False)]
+    return [*kept, *np.concatenate(edges).tolist()]
 
 
 def _group_cuts(
@@ -311,23 +309,6 @@ def _group_cuts(
     if not isinstance(bins, int):
         return bins
     return None if people is None else values_at(people, name, np.linspace(0, 1, bins + 1))[0].tolist()
-
-
-def _quantile_cuts(bins: int, people: LargeTable, name: str) -> list[float]:
-    """Return the values that quantiles lie between, and the edges that are made of them.
-
-    Each of these values is then a line of its own, and the rows before it are counted: so quantiles of lines
-    are those of rows.
-    """
-    from audits.subgroups.binning import number_edges
-
-    values, times = values_at(people, name, np.linspace(0, 1, bins + 1))
-    edges = [
-        edge
-        for whole in (True, False)
-        for edge in number_edges(values, bins, "quantile", whole=whole, times=times)
-    ]
-    return [*values.tolist(), *edges]
 
 
 def _filtered_rows(people: LargeTable, spec: Spec) -> LargeTable | None:

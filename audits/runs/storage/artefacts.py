@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import time
 import uuid
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from audits.errors import InputError, RunFailed
+from audits.errors import RunFailed
+from audits.runs.storage.store import STALE_SECONDS, make_folder, take_stale
 
-__all__ = ["Artefact", "Artefacts", "take_stale"]
-
-_STALE_SECONDS = 86_400.0
+__all__ = ["Artefact", "Artefacts"]
 
 
 @dataclass(frozen=True)
@@ -38,14 +36,8 @@ class Artefacts:
 
     def __init__(self, base: Path) -> None:
         self._folder = base / "artefacts"
-        try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(
-                "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})"
-            ) from None
-
-        take_stale(self._folder.glob(".incoming-*"), _STALE_SECONDS)
+        make_folder(self._folder)
+        take_stale(self._folder.glob(".incoming-*"), STALE_SECONDS)
 
     @contextmanager
     def aside(self) -> Iterator[Path]:
@@ -96,14 +88,3 @@ def _facts(path: Path, folder: Path) -> Artefact:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Artefact(path.relative_to(folder).as_posix(), digest, path.stat().st_size)
-
-
-def take_stale(folders: Iterable[Path], seconds: float) -> None:
-    """Delete folders that a process which was killed left unfinished, `seconds` ago or more.
-
-    One that another process finishes or deletes meanwhile is not there any more, which is no error.
-    """
-    for folder in folders:
-        with suppress(FileNotFoundError):
-            if time.time() - folder.stat().st_mtime > seconds:
-                shutil.rmtree(folder, ignore_errors=True)

@@ -11,7 +11,6 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +68,7 @@ class AuditLog:
         }
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._alone() as file:
+            with system.alone(self.path) as file:
                 before = _last(file)
                 line = json.dumps({**entry, "before": before}, ensure_ascii=False)
                 os.write(file, line.encode() + b"\n")
@@ -109,15 +108,6 @@ class AuditLog:
                 except ValueError:
                     raise RunFailed(f"Line {number:,} of the audit log is damaged.") from None
                 yield line.rstrip(b"\n"), entry
-
-    @contextmanager
-    def _alone(self) -> Iterator[int]:
-        file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            system.lock(file, wait=True)
-            yield file
-        finally:
-            os.close(file)
 
 
 def _last(file: int) -> str:

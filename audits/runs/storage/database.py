@@ -23,7 +23,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, S
 
 from audits.errors import InputError, RunFailed, not_installed
 from audits.runs.storage.schema import MIGRATIONS
-from audits.runs.storage.store import home
+from audits.runs.storage.store import home, make_folder
 
 __all__ = ["Database", "database", "database_url", "is_full", "is_unreachable"]
 
@@ -172,12 +172,7 @@ def database_url(folder: Path) -> str:
     """Return where the database of a home folder is; the folder is made."""
     url = os.environ.get(_URL)
     if not url:
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # results hold people's data
-        except OSError as error:
-            raise InputError(
-                "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})"
-            ) from None
+        make_folder(folder)
         url = sa.URL.create("sqlite", database=str(folder / "evenhand.sqlite")).render_as_string()
     return url
 

@@ -18,9 +18,9 @@ import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
 from audits.runs.executors import system
+from audits.runs.executors.sandbox_pool import SandboxPool
 from audits.runs.storage.audit_log import AuditLog
 from audits.runs.storage.database import database
-from audits.runs.storage.row_removal import Rewriter
 from audits.runs.storage.saved import SavedRun, SavedRuns
 from audits.runs.storage.store import RunStore, home, write_json
 
@@ -29,6 +29,7 @@ __all__ = ["Erasure", "erase_person"]
 _CLIENT_ID = "client_id"  # the column of every table that holds a sender's own name of a person
 _INBOXES = ("inbox", "done", "failed")
 _IDS = ("id",)
+_MEMORY, _SECONDS = 4 << 30, 3600.0  # of the process that reads and rewrites files
 
 
 @dataclass
@@ -84,12 +85,14 @@ def erase_person(
     saved = SavedRuns(base)
     runs = saved.list()
     touched: set[Path] = set()
-    with contextlib.closing(Rewriter(folder)) as rewriter:
+    with contextlib.closing(SandboxPool("audits.runs.storage.row_removal:rows_of")) as pool:
+        process = pool.child(memory=_MEMORY, writes=(folder,))
         for path, columns, reading in _files(folder, runs, column):
             name = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
             ours = path.is_relative_to(folder)
             try:
-                found = rewriter.take_out(path, person, columns, reading, look=look or not ours)
+                question = {"path": str(path), "value": person, "columns": columns, "look": look or not ours}
+                found = process.ask({**question, **reading}, _SECONDS)
             except (InputError, RunFailed) as error:
                 told.unread[name] = str(error)
                 continue
@@ -100,7 +103,7 @@ def erase_person(
                 told.elsewhere[name] = found["other"]
     store = RunStore(folder)
     for run in runs:
-        if touched.intersection(_paths(run)):
+        if touched.intersection(_spec_paths(Path(run.base_dir), run.spec.get("data", {}))):
             told.audits.append(run.id)
             if not look:
                 saved.delete(run.id)
@@ -153,10 +156,6 @@ def _reading(sections: list[Mapping[str, Any]]) -> dict[str, Any]:
 def _spec_paths(folder: Path, section: Mapping[str, Any]) -> list[Path]:
     written = section.get("path") or ()
     return [folder / each for each in ([written] if isinstance(written, str) else written)]
-
-
-def _paths(run: SavedRun) -> list[Path]:
-    return _spec_paths(Path(run.base_dir), run.spec.get("data", {}))
 
 
 def _forget_run(space: Path, key: str) -> None:

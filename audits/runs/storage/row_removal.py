@@ -10,45 +10,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from audits.runs.executors.sandbox_pool import SandboxPool
-
-__all__ = ["Found", "Rewriter", "rows_of"]
-
-_MEMORY = 4 << 30
-_SECONDS = 3600.0
-Found = dict[str, Any]
-"""``rows`` taken out (or that would be), ``columns`` looked at, and ``other`` columns that hold the value."""
+__all__ = ["rows_of"]
 
 
-class Rewriter:
-    """The process; close it after use. It sees and writes in `folder` alone."""
+def rows_of(question: dict[str, Any]) -> dict[str, Any]:
+    """Take the rows out of the file ``path`` in which one of ``columns`` holds ``value``, or only ``look``.
 
-    def __init__(self, folder: Path) -> None:
-        self._pool = SandboxPool(f"{__name__}:rows_of")
-        self._child = self._pool.child(memory=_MEMORY, writes=(folder,))
+    Parameters
+    ----------
+    question : dict
+        These four, and ``format`` and ``read`` where the file is read by them.
 
-    def take_out(
-        self, path: Path, value: str, columns: Sequence[str], reading: dict[str, Any], *, look: bool
-    ) -> Found:
-        """Take the rows out of `path` in which one of `columns` holds `value`; only `look`, or do it.
+    Returns
+    -------
+    dict
+        ``rows`` taken out (or that would be), ``columns`` looked at, and ``other`` ones that hold the value.
 
-        Raises
-        ------
-        InputError
-            If the file cannot be read.
-        RunFailed
-            If the process ended, or a library stumbled over the file.
-        """
-        question = {"path": str(path), "value": value, "columns": list(columns), "look": look}
-        return self._child.ask({**question, **reading}, _SECONDS)
-
-    def close(self) -> None:
-        """End it."""
-        self._pool.close()
-
-
-def rows_of(question: dict[str, Any]) -> Found:
-    """Answer what `Rewriter.take_out` asks: for its process."""
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
     import numpy as np
 
     from audits.data import DataSpec, read_table

@@ -191,11 +191,10 @@ class SavedRuns:
         now = {"process": this_process(self._base), "created": time.time(), "ended": None}
         note = found.note.replace(RESTARTED, "").strip()
         change = {"status": "running", "error": "", "note": f"{note} {RESTARTED * restarted}".strip(), **now}
-        with self._database.writing() as connection:
-            wanted = (_RUNS.c.id == found.id) & _RUNS.c.status.in_(("failed", "cancelled", "interrupted"))
-            if connection.execute(sa.update(_RUNS).where(wanted).values(change)).rowcount == 0:
-                rule = f"is {found.status}; only a failed, cancelled or interrupted one starts again"
-                raise InputError("the saved audit", rule, found.id)
+        wanted = (_RUNS.c.id == found.id) & _RUNS.c.status.in_(("failed", "cancelled", "interrupted"))
+        if not self._update(wanted, change):
+            rule = f"is {found.status}; only a failed, cancelled or interrupted one starts again"
+            raise InputError("the saved audit", rule, found.id)
         return self.get(found.id)
 
     def finish(self, identity: str, result: RunResult) -> bool:
@@ -237,9 +236,7 @@ class SavedRuns:
     def end(self, identity: str, status: str, error: str = "") -> None:
         """Note that a run failed or was cancelled."""
         change = {"status": status, "ended": time.time(), "error": storable(error)}
-        with self._database.writing() as connection:
-            wanted = (_RUNS.c.id == identity) & (_RUNS.c.status != "interrupted")
-            connection.execute(sa.update(_RUNS).where(wanted).values(change))
+        self._update((_RUNS.c.id == identity) & (_RUNS.c.status != "interrupted"), change)
 
     def reconcile(self) -> int:
         """Take in the runs that were noted while the database was away; return how many.
@@ -378,14 +375,9 @@ class SavedRuns:
             connection.execute(sa.delete(_FILES).where(of_run))
             connection.execute(sa.delete(_RUNS).where(_RUNS.c.id == found.id))
         with self._database.writing() as connection:  # a crash between the two leaves files, never gaps
-            for digest in digests:
-                if (
-                    connection.execute(
-                        sa.select(_FILES.c.run).where(_FILES.c.digest == digest).limit(1)
-                    ).first()
-                    is None
-                ):
-                    self._artefacts.forget(digest)
+            others = sa.select(_FILES.c.digest).where(_FILES.c.digest.in_(digests))
+            for digest in digests.difference(connection.scalars(others)):
+                self._artefacts.forget(digest)
         self._database.scrub()
 
     def note_end(self, identity: str, run: Run) -> None:
@@ -413,14 +405,13 @@ class SavedRuns:
 
     def _set(self, identity: str, owner: str | None, **values: str) -> None:
         found = self.get(identity, owner)
+        if not self._update(_RUNS.c.id == found.id, values):
+            raise InputError("ID", "must be the id of a saved audit", identity, "it was deleted meanwhile")
+
+    def _update(self, wanted: sa.ColumnElement[bool], change: Mapping[str, Any]) -> int:
+        """Change the runs that are `wanted`; return how many they were."""
         with self._database.writing() as connection:
-            if (
-                connection.execute(sa.update(_RUNS).where(_RUNS.c.id == found.id).values(values)).rowcount
-                == 0
-            ):
-                raise InputError(
-                    "ID", "must be the id of a saved audit", identity, "it was deleted meanwhile"
-                )
+            return connection.execute(sa.update(_RUNS).where(wanted).values(dict(change))).rowcount
 
     def _sweep(self) -> None:
         """Mark runs whose process is gone as interrupted; one that had its result by then is done.

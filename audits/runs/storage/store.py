@@ -11,14 +11,26 @@ import json
 import logging
 import os
 import shutil
+import time
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from audits.errors import InputError
-from audits.runs.storage.artefacts import take_stale
 
-__all__ = ["RunStore", "home", "make_private", "write_json"]
+__all__ = [
+    "STALE_SECONDS",
+    "RunStore",
+    "commit",
+    "home",
+    "make_folder",
+    "make_private",
+    "take_stale",
+    "write_json",
+]
 
-_STALE_SECONDS = 86_400.0
+STALE_SECONDS = 86_400.0
+"""After which what a process left unfinished is deleted."""
 
 
 def home() -> Path:
@@ -36,6 +48,22 @@ def write_json(path: Path, value: object) -> None:
     partial = path.with_suffix(".partial")
     partial.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
     partial.replace(path)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder where it is not there, for its owner alone: results hold people's data.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})", str(folder)
+        ) from None
 
 
 def make_private(base: Path) -> None:
@@ -76,16 +104,12 @@ class RunStore:
         self._runs = base / "runs"
         if not writes:
             return
-        try:
-            base.mkdir(mode=0o700, parents=True, exist_ok=True)  # results hold people's data
-            make_private(base)
-            self._runs.mkdir(exist_ok=True)
-            writable = os.access(self._runs, os.W_OK | os.X_OK)
-        except OSError:
-            writable = False
-        if not writable:
+        make_folder(base)
+        make_private(base)
+        make_folder(self._runs)
+        if not os.access(self._runs, os.W_OK | os.X_OK):
             raise InputError("EVENHAND_HOME", "must be a folder that can be written to", str(base))
-        take_stale(self._runs.glob("*.partial"), _STALE_SECONDS)
+        take_stale(self._runs.glob("*.partial"), STALE_SECONDS)
 
     def folder(self, key: str, owner: str | None = None) -> Path:
         """Return where the finished run `key` of `owner` lies or would lie."""
@@ -122,3 +146,14 @@ def commit(partial: Path, folder: Path) -> None:
         if not (folder / "results.json").is_file():
             raise
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def take_stale(folders: Iterable[Path], seconds: float) -> None:
+    """Delete folders that a process which was killed left unfinished, `seconds` ago or more.
+
+    One that another process finishes or deletes meanwhile is not there any more, which is no error.
+    """
+    for folder in folders:
+        with suppress(FileNotFoundError):
+            if time.time() - folder.stat().st_mtime > seconds:
+                shutil.rmtree(folder, ignore_errors=True)

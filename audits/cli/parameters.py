@@ -1,0 +1,38 @@
+"""What several commands take and return, and how all of them are shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from typer import Argument, Option
+
+SETTINGS: dict[str, Any] = {
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 110},
+}
+
+Told = str | tuple[int, str]
+"""What is printed, or that with an exit status before it."""
+
+Json = Annotated[bool, Option("--json", help="as JSON")]
+Force = Annotated[bool, Option("--force", help="replace a spec of that name")]
+Id = Annotated[str, Argument(metavar="ID")]
+SpecFile = Annotated[Path, Argument(metavar="SPEC.yaml")]
+ResultsFolder = Annotated[Path, Argument(metavar="DIR", help="folder that `run --out` wrote")]
+Executor = Annotated[
+    Literal["inline", "process", "dask"],
+    Option(
+        help="where to compute: in this process, a worker process, or on Dask", envvar="EVENHAND_EXECUTOR"
+    ),
+]
+FailOn = Annotated[
+    Literal["evidence", "material", "gate"] | None,
+    Option(
+        help="exit with status 1 if some verdict, corrected for all audits of the run, is 'evidence of a "
+        "difference', if one is of a material difference, or if the spec's gate stops the run"
+    ),
+]
+Junit = Annotated[Path | None, Option(metavar="FILE", help="write what the gate says as JUnit XML")]
+Summary = Annotated[Path | None, Option(metavar="FILE", help="add what the gate says to a Markdown file")]
+Annotate = Annotated[bool, Option("--annotate", help="print what does not pass for GitHub Actions")]
