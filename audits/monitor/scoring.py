@@ -25,7 +25,7 @@ from audits.monitor.bundle import MonitorBundle, Scored
 from audits.monitor.recoding import plain_values
 from audits.runs.executors.worker_process import WorkerProcess
 from audits.sensitivity.measurement.gradients import exceeds
-from audits.sensitivity.monitor.models import CarriedModel, FileModel
+from audits.sensitivity.monitor.models import CarriedModel
 
 __all__ = ["Scorer"]
 
@@ -155,7 +155,7 @@ def _open_bundle(text: str, weights: bytes) -> MonitorBundle | InputError:
     """Return a bundle with its model opened, or why that cannot be."""
     try:
         bundle = MonitorBundle.parse(text, weights)
-        if isinstance(bundle.audited, FileModel):
+        if isinstance(bundle.audited, CarriedModel):
             _ = bundle.audited.model  # opened now
         return bundle
     except InputError as error:

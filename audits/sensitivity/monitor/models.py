@@ -31,12 +31,12 @@ from audits.sensitivity.measurement.gradients import Measured, Status
 if TYPE_CHECKING:
     from audits.models import Model, Subject
 
-__all__ = ["MAX_BYTES", "CarriedModel", "FileModel", "TreeModel", "carry", "restore", "unpack"]
+__all__ = ["MAX_BYTES", "CarriedModel", "carry", "restore", "unpack"]
 
 
 @dataclass(frozen=True, eq=False)
 class CarriedModel:
-    """What every model that is carried along has.
+    """A model as plain arrays or as a file, and how it is fed.
 
     Attributes
     ----------
@@ -48,12 +48,26 @@ class CarriedModel:
         Of finite differences, in standard deviations.
     encoding : list of dict
         From `FeatureSpace.described`.
+    trees : PlainTrees, optional
+        The trees, and how rows become the matrix that they read; None of a file.
+    content : bytes
+        The file. It is opened at the first score: in a server only in a worker process.
+    feeding : dict
+        From the model's own ``feeding``: which format the file has, and what columns and answers mean.
     """
 
     favorable: np.ndarray
     counts: dict[str, list[float]]
     step: float
     encoding: list[dict[str, Any]]
+    trees: PlainTrees | None = None
+    content: bytes = field(default=b"", repr=False)
+    feeding: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def model(self) -> Any:
+        """The trees, or the opened file."""
+        return reopen(self.content, self.feeding) if self.trees is None else self.trees
 
     @cached_property
     def space(self) -> FeatureSpace:
@@ -63,15 +77,16 @@ class CarriedModel:
     @property
     def columns(self) -> tuple[str, ...]:
         """Raw columns that the model reads."""
-        raise NotImplementedError
+        return tuple(self.feeding["columns"]) if self.trees is None else self.trees.columns
 
-    def _by_text(self, column: str) -> bool:  # noqa: ARG002
+    def _by_text(self, column: str) -> bool:
         """Whether the model tells the levels of a column apart by their text."""
-        return False
+        inputs = () if self.trees is None else self.trees.inputs
+        return any(each.column == column and each.levels is not None for each in inputs)
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of the favorable outcome of raw rows, (n,)."""
-        raise NotImplementedError
+        return self.chance(self.model.score(frame))
 
     def chance(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability of the favorable outcome from those of all classes, (…, k) -> (…,)."""
@@ -128,92 +143,15 @@ class CarriedModel:
 
     def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return all but `favorable` and `encoding` as plain data and arrays."""
-        raise NotImplementedError
+        asked = {"counts": self.counts, "step": self.step}
+        if self.trees is not None:
+            return {"trees": self.trees.describe(), **asked}, self.trees.arrays()
+        file = np.frombuffer(self.content, dtype=np.uint8)
+        return {"feeding": self.feeding, **asked}, {_file_name(self.feeding): file}
 
 
-@dataclass(frozen=True, eq=False)
-class FileModel(CarriedModel):
-    """The file, and how it is fed.
-
-    Attributes
-    ----------
-    content : bytes
-        It is opened at the first score: in a server only in a worker process.
-    feeding : dict
-        From the model's own ``feeding``: which format it has, and what columns and answers mean.
-    """
-
-    content: bytes = field(repr=False)
-    feeding: dict[str, Any]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Raw columns that the model reads."""
-        return tuple(self.feeding["columns"])
-
-    @cached_property
-    def model(self) -> Any:
-        """The opened file."""
-        return reopen(self.content, self.feeding)
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of the favorable outcome of raw rows, (n,)."""
-        return self.chance(self.model.score(frame))
-
-    def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return all but `favorable` and `encoding` as plain data and arrays."""
-        own = {"feeding": self.feeding, "counts": self.counts, "step": self.step}
-        name = "file" if "format" in self.feeding else "onnx"
-        return own, {name: np.frombuffer(self.content, dtype=np.uint8)}
-
-    @classmethod
-    def restore(
-        cls,
-        own: Mapping[str, Any],
-        arrays: Mapping[str, np.ndarray],
-        favorable: np.ndarray,
-        encoding: list[dict[str, Any]],
-    ) -> FileModel:
-        """Rebuild what `dump` gave."""
-        content = arrays["file" if "format" in own["feeding"] else "onnx"].tobytes()
-        return cls(favorable, own["counts"], own["step"], encoding, content, own["feeding"])
-
-
-@dataclass(frozen=True, eq=False)
-class TreeModel(CarriedModel):
-    """The trees, and how rows become the matrix that they read."""
-
-    model: PlainTrees
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Raw columns that the model reads."""
-        return self.model.columns
-
-    def _by_text(self, column: str) -> bool:
-        """Whether the trees tell the levels of a column apart by their text."""
-        return self.model.inputs[self.columns.index(column)].levels is not None
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the probability of the favorable outcome of raw rows, (n,)."""
-        return self.chance(self.model.score(frame))
-
-    def dump(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return all but `favorable` and `encoding` as plain data and arrays."""
-        own = {"trees": self.model.describe(), "counts": self.counts, "step": self.step}
-        return own, self.model.arrays()
-
-    @classmethod
-    def restore(
-        cls,
-        own: Mapping[str, Any],
-        arrays: Mapping[str, np.ndarray],
-        favorable: np.ndarray,
-        encoding: list[dict[str, Any]],
-    ) -> TreeModel:
-        """Rebuild what `dump` gave."""
-        model = PlainTrees.restore(own["trees"], arrays)
-        return cls(favorable, own["counts"], own["step"], encoding, model)
+def _file_name(feeding: Mapping[str, Any]) -> str:
+    return "file" if "format" in feeding else "onnx"
 
 
 MAX_BYTES = 20_000_000
@@ -243,7 +181,7 @@ def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
     why = _why_not(subject)
     trees = _trees_of(model)
     if trees is not None:
-        own_trees = TreeModel(favorable, counts, step, described, trees)
+        own_trees = CarriedModel(favorable, counts, step, described, trees)
         packed = _pack(own_trees)
         if len(packed["arrays"]) > MAX_BYTES:
             why = f"The trees of the {model.name} take more than {MAX_BYTES // 10**6} MB."
@@ -256,13 +194,13 @@ def carry(subject: Subject, z: np.ndarray, step: float) -> dict[str, Any]:
     if len(content) > MAX_BYTES:
         return {"refused": f"The {model.name} has more than {MAX_BYTES // 10**6} MB."}
     feeding = model.feeding()  # type: ignore[attr-defined]
-    own = FileModel(favorable, counts, step, described, content, feeding)
+    own = CarriedModel(favorable, counts, step, described, None, content, feeding)
     if not _scores_as(own, subject, _CHECKED):
         return {"refused": f"The {model.name}, asked about people by their values, gives other scores."}
     return _pack(own)
 
 
-def _scores_as(own: FileModel | TreeModel, subject: Subject, most: int) -> bool:
+def _scores_as(own: CarriedModel, subject: Subject, most: int) -> bool:
     """Tell whether what is carried says of people's values what the model says of their rows."""
     # as of rows that nobody has in the data: what else single cells hold is not sent
     rows = subject.data.frame.head(most).rename_axis(index=None)
@@ -330,8 +268,14 @@ def restore(
     InputError, KeyError, TypeError, ValueError
         If it is damaged.
     """
-    kind = TreeModel if "trees" in own else FileModel
-    made = kind.restore(own, arrays, favorable, encoding)
+    trees, content = None, b""
+    if "trees" in own:
+        trees = PlainTrees.restore(own["trees"], arrays)
+    else:
+        content = arrays[_file_name(own["feeding"])].tobytes()
+    made = CarriedModel(
+        favorable, own["counts"], own["step"], encoding, trees, content, own.get("feeding", {})
+    )
     lacking = [name for name in made.columns if name not in made.space.columns]
     if lacking:
         raise InputError("bundle", "must encode every column that its model reads", lacking)
