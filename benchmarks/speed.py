@@ -67,7 +67,9 @@ def line(what: str, ours: Taken, peer: Taken | None = None, note: str = "") -> s
     """Word one line of the table."""
     told = f"{what:52} {ours.seconds:9.4f} s {ours.processor:8.2f} s {ours.gigabytes:6.2f} GB"
     if peer is not None:
-        told += f" | {peer.seconds:9.4f} s {peer.gigabytes:6.2f} GB, ratio {ours.seconds / peer.seconds:.3f}"
+        clock, busy = ours.seconds / peer.seconds, ours.processor / max(peer.processor, 1e-9)
+        told += f" | {peer.seconds:9.4f} s {peer.processor:8.2f} s {peer.gigabytes:6.2f} GB"
+        told += f", ratio {clock:.3f} by the clock, {busy:.3f}"
     return f"{told}  {note}"
 
 
