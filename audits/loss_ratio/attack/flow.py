@@ -44,7 +44,7 @@ def layers_of(network: Any) -> list[torch.nn.Linear] | None:
     plain = len(flat) % 2 == 1 and all(type(part) is nn.Linear for part in linear)
     if not plain or not all(type(part) is nn.ReLU for part in bends) or linear[-1].out_features != 1:
         return None
-    return linear  # type: ignore[return-value]
+    return linear
 
 
 Schedule = Literal["constant", "decreasing"]

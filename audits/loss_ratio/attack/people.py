@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from audits.data import AuditData
 from audits.errors import InputError, RunFailed
@@ -106,9 +106,12 @@ def move_people(
 
 def differentiable_of(subject: Subject) -> Differentiable | None:
     """Return what gives the audited model's gradient, of a number too; None where there is none."""
-    if subject.differentiable is None and isinstance(subject.model, NumberModel):
-        return None if subject.regression is None else _Regression(subject.regression)  # type: ignore[return-value]
-    return subject.differentiable
+    found = subject.regression if isinstance(subject.model, NumberModel) else None
+    if subject.differentiable is not None or found is None:
+        return subject.differentiable
+    return SimpleNamespace(
+        name=found.name, columns=found.columns, design=found.design, network=found.regression
+    )
 
 
 def _draw(
@@ -190,27 +193,6 @@ def _join_flows(flows: Sequence[Flow], order: np.ndarray) -> Flow:
     whole = {name: np.concatenate([getattr(flow, name) for flow in flows])[back] for name in names}
     curve = {step: np.concatenate([flow.curve[step] for flow in flows])[back] for step in flows[0].curve}
     return Flow(**whole, curve=curve, fell=sum(flow.fell for flow in flows))
-
-
-@dataclass(frozen=True, eq=False)
-class _Regression:
-    """A model of a number seen as a `Differentiable` one, whose network gives the number."""
-
-    model: Any
-
-    @property
-    def name(self) -> str:
-        return self.model.name
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.model.columns
-
-    def design(self, frame: pd.DataFrame) -> np.ndarray:
-        return self.model.design(frame)
-
-    def network(self) -> torch.nn.Module:
-        return self.model.regression()
 
 
 def answers_at(network: torch.nn.Module, x: np.ndarray, target: Target) -> np.ndarray:
