@@ -15,9 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 
-from benchmarks.serving import CHROMIUM, FLAGS, ROOT, Served, served
+from benchmarks.serving import ROOT, Served, browsing, served
 from benchmarks.ten_tables import TABLES, Known, write_table
 from tests.browser import acts
 
@@ -170,12 +170,10 @@ def main() -> None:
     if given.shots:
         given.shots.mkdir(parents=True, exist_ok=True)
     journeys = []
-    with served() as app, sync_playwright() as engine, tempfile.TemporaryDirectory() as folder:
-        browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with served() as app, browsing() as browser, tempfile.TemporaryDirectory() as folder:
         for name in given.tables.split(","):
             journeys.append(travel(browser, app, name, Path(folder), given.shots))
             print(journeys[-1], flush=True)
-        browser.close()
     text = given.file.read_text(encoding="utf-8")
     head, _, rest = text.partition(_MARKS[0])
     before, _, tail = rest.partition(_MARKS[1])

@@ -1,6 +1,6 @@
 """Many people at once: each opens pages and has small audits run, with an attacker among them.
 
-``python -m benchmarks.load [--sessions 50] [--seconds 300] [--rush]``. Each session speaks to the server as
+``python -m benchmarks.load [--sessions 50] [--seconds 300]``. Each session speaks to the server as
 a browser does, over its socket, in a workspace of its own whose groups have names that nobody else's have:
 it opens all pages, moves sliders, clicks marks of figures, sends files and has audits run. A monitor is sent
 200 rows a second meanwhile. The clients compute on the cores that the server has. Printed:
@@ -21,16 +21,13 @@ import os
 import random
 import re
 import statistics
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.error
 import urllib.request
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,10 +49,9 @@ from audits.runs.executors.sandbox import resident_memory
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import database
 from audits.runs.storage.store import home
-from tests.free_port import free_port
+from benchmarks.serving import processor, served
 from tests.security.corpus import MODELS, TABLES
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("", "groups")  # until the server has said which pages there are
 ROWS_A_SECOND, BATCHES_A_SECOND = 200, 5
 PATIENCE = 60.0
@@ -64,7 +60,6 @@ BROUGHT_BYTES = 1_000_000  # of a table that is sent over a page
 LEFT_BYTES = 8_000_000
 CLOSES = 0.02  # how often he closes his tab after an act: a session ends, and another begins
 LIMIT_SECONDS = 1.5
-RUNS_AT_ONCE, FILES_AT_ONCE, FILE_BYTES, RUSH_SECONDS = 20, 5, 199_000_000, 60
 FLAT_MB = 0.5  # by which the last half may grow a minute
 _FINISHED = {
     ForwardMsg.FINISHED_SUCCESSFULLY,
@@ -372,45 +367,6 @@ def monitored(port: int, until: float, told: Told) -> None:
             told.acts[f"monitor: {error}"] += 1
 
 
-def rush(port: int, base: Path, pid: int) -> list[float]:
-    """Have twenty runs asked for and five large files sent at once; return what a page took meanwhile."""
-    askers, senders = [
-        [Visitor(port, workspace(place, base).token) for place in range(first, first + number)]
-        for first, number in ((100, RUNS_AT_ONCE), (200, FILES_AT_ONCE))
-    ]
-    content, told = b"x" * FILE_BYTES, Told()
-    visitor = Visitor(port, workspace(300, base).token)
-    for each in (*askers, *senders, visitor):
-        each.open("groups")
-    for each in askers:
-        while "Run audit" not in each.buttons:  # its table is being read
-            time.sleep(0.2)
-            each.open("groups")
-        each.press("Run audit")
-    threads = [
-        threading.Thread(target=lambda each=each: told.acts.update([f"files answered {each.send(content)}"]))
-        for each in senders
-    ]
-    for each in threads:
-        each.start()
-    highest, until = 0.0, time.monotonic() + RUSH_SECONDS
-    while time.monotonic() < until or any(each.is_alive() for each in threads):
-        told.reactions.append(visitor.open(("groups", "")[len(told.reactions) % 2]))
-        highest = max(highest, resident_memory(pid) / 1e6)
-        time.sleep(0.2)
-    print(f"{RUNS_AT_ONCE} runs and {FILES_AT_ONCE} files of {FILE_BYTES / 1e6:.0f} MB:", dict(told.acts))
-    median, longest = statistics.median(told.reactions), max(told.reactions)
-    print(f"another's page: {median:.2f} s, at most {longest:.2f} s (limit {LIMIT_SECONDS} s)")
-    print(f"the server's memory: at most {highest:.0f} MB")
-    return told.reactions
-
-
-def processor_ms(pid: int) -> float:
-    """Return the milliseconds that a process has computed so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> Told:
     """Have everyone come within the first tenth of the time; return what was measured."""
     told, until = Told(), time.monotonic() + seconds
@@ -421,7 +377,7 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
     ]
     people.append(threading.Thread(target=monitored, args=(port, until, told)))
     people.append(threading.Thread(target=attacker, args=(port, base, until, told), daemon=True))
-    memory, threads, began, started = [], [], processor_ms(pid), time.monotonic()
+    memory, threads, began, started = [], [], processor(pid), time.monotonic()
     clients = time.process_time()
     for each in people:
         each.start()
@@ -433,7 +389,7 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
     for each in people[:-1]:
         each.join(PATIENCE + 30)
     slope = 60 * growth(memory[len(memory) // 2 :])
-    third, spent = max(1, len(memory) // 3), processor_ms(pid) - began
+    third, spent = max(1, len(memory) // 3), 1000 * (processor(pid) - began)
     reactions = sorted(told.reactions)
     p95, p99 = (reactions[int(share * (len(reactions) - 1))] for share in (0.95, 0.99))
     rows = [
@@ -476,45 +432,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sessions", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=300)
-    parser.add_argument("--rush", action="store_true", help="runs and large files at once instead")
     chosen = parser.parse_args()
-    with serving() as (port, base, pid):
-        if chosen.rush:
-            sys.exit(max(rush(port, base, pid)) > LIMIT_SECONDS)
-        told = measure(chosen.sessions, chosen.seconds, port, base, pid)
-        log = (base / "server.log").read_text(encoding="utf-8", errors="replace")
+    with served() as app:
+        os.environ["EVENHAND_HOME"] = str(app.home)
+        told = measure(chosen.sessions, chosen.seconds, app.port, app.home, app.pid)
+        log = (app.home / "server.log").read_text(encoding="utf-8", errors="replace")
         for sentence, times in Counter(re.findall(r"(?m)^\w+(?:Error|Exception): .*", log)).most_common(5):
             print(f"  the server's log, {times} times: {sentence[:200]}")
     sys.exit(1 if told.wrong else 0)
-
-
-@contextlib.contextmanager
-def serving() -> Iterator[tuple[int, Path, int]]:
-    """Start a server in a home folder of its own; give its port, that folder and its process."""
-    with tempfile.TemporaryDirectory() as folder:
-        base, port = Path(folder), free_port()
-        os.environ["EVENHAND_HOME"] = folder
-        command = [sys.executable, "-m", "streamlit", "run", "app/server.py", f"--server.port={port}"]
-        with (base / "server.log").open("wb") as log:
-            server = subprocess.Popen(
-                [*command, "--server.address=127.0.0.1"], cwd=ROOT, stdout=log, stderr=log
-            )
-            try:
-                _await(f"http://127.0.0.1:{port}/api/v1/ready")
-                yield port, base, server.pid
-            finally:
-                server.terminate()
-                server.wait(30)
-
-
-def _await(url: str) -> None:
-    for _ in range(600):
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return
-        except (OSError, urllib.error.URLError):
-            time.sleep(0.2)
-    raise TimeoutError(url)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,22 @@
 """Speed and quality of the transport maps, against a peer in the same process, printed as ratios.
 
-python benchmarks/maps.py gan          WGAN passes against the same loop in plain autograd torch
-python benchmarks/maps.py transform    people a second that a fitted map carries
-python benchmarks/maps.py adult        entropic and neural map on Adult, women to men (needs the shared data)
+python -m benchmarks.maps gan          WGAN passes against the same loop in plain autograd torch
+python -m benchmarks.maps transform    people a second that a fitted map carries
+python -m benchmarks.maps adult        entropic and neural map on Adult, women to men (needs the shared data)
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from audits.data import FeatureSpace, data_spec, load_data, public_section  # noqa: E402
-from audits.models.networks.dense import Dense  # noqa: E402
-from audits.transport.maps import (  # noqa: E402
+from audits.data import FeatureSpace, data_spec, load_data, public_section
+from audits.models.networks.dense import Dense
+from audits.transport.maps import (
     MAPS,
     EntropicMap,
     GanOptions,
@@ -31,8 +27,8 @@ from audits.transport.maps import (  # noqa: E402
     mean_cost,
     regression_gaps,
 )
-from audits.transport.maps.wgan import Wgan  # noqa: E402
-from benchmarks.samples import hiring  # noqa: E402
+from audits.transport.maps.wgan import Wgan
+from benchmarks.samples import hiring
 
 
 class TorchTwin:
@@ -168,7 +164,9 @@ def transform_speed(n: int = 1_000_000, d: int = 8) -> None:
 
 
 def adult(n: int) -> None:
-    data = load_data(data_spec(public_section("adult", ROOT.parent / "shared" / "data")))
+    data = load_data(
+        data_spec(public_section("adult", Path(__file__).resolve().parents[2] / "shared" / "data"))
+    )
     space = FeatureSpace.fit(data, [name for name in data.features if name != "sex"])
     z = space.encode(data.frame)
     rng = np.random.default_rng(0)

@@ -4,8 +4,7 @@ Three tables. Files of every format: difference from the library that wrote them
 slopes. S and T of a network in torch and of its ONNX file. What the search without gradient finds of the
 exact mean ratio, for ten models of made-up people and ten on five tables.
 
-The people are Adult's where ``../shared/data`` has it, else made up with the same kinds of columns; where it
-is missing, so are four of the five tables. Run with ``python -m benchmarks.models``.
+Run with ``python -m benchmarks.models`` beside the shared data.
 """
 
 from __future__ import annotations
@@ -34,21 +33,10 @@ WORDS = ["workclass", "occupation", "sex"]
 READ = [*NUMBERS, *WORDS]
 
 
-def people(folder: Path) -> tuple[pd.DataFrame, AuditData]:
+def people() -> tuple[pd.DataFrame, AuditData]:
     """Return the rows as a modeller reads them, and as an audit does."""
-    if ADULT.exists():
-        raw = pd.read_csv(ADULT, names=list(NAMES), skipinitialspace=True)
-        table = read_table(ADULT, options=ReadOptions(names=NAMES))
-    else:
-        rng = np.random.default_rng(0)
-        n = 32_561
-        raw = pd.DataFrame({name: rng.integers(1, 90, n) for name in NUMBERS})
-        for name in WORDS:
-            raw[name] = rng.choice(["a", "b", "c", "?"], n)
-        raw["race"] = rng.choice(["x", "y"], n)
-        raw["income"] = np.where(raw["age"] + 20 * rng.standard_normal(n) > 50, ">50K", "<=50K")
-        raw.to_csv(folder / "people.csv", index=False)
-        table = read_table(folder / "people.csv")
+    raw = pd.read_csv(ADULT, names=list(NAMES), skipinitialspace=True)
+    table = read_table(ADULT, options=ReadOptions(names=NAMES))
     spec = DataSpec(label="income", favorable=(">50K",), protected=("race",), features=tuple(READ))
     return raw, build_data(table, spec)
 
@@ -212,8 +200,6 @@ TABLES: dict[str, tuple[Path, dict[str, object]]] = {
 def searches(people: int = 200) -> Iterator[dict[str, object]]:
     """Yield the mean ratio by exact gradients and by scores of the same model alone."""
     for name, (path, section) in TABLES.items():
-        if not path.exists():
-            continue
         options = ReadOptions(names=NAMES) if path == ADULT else None
         data = build_data(read_table(path, options=options), data_spec(section))
         drawn = np.random.default_rng(0).choice(data.n, min(data.n, 4 * people), replace=False)
@@ -245,7 +231,7 @@ def main() -> None:
     """Print the tables."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        raw, data = people(folder)
+        raw, data = people()
         rows = [measure(data, *each) for way in (pipelines, boosters) for each in way(raw, folder)]
         print(f"{data.n:,} people, {len(READ)} columns")
         show(rows, 2)

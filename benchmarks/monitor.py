@@ -15,11 +15,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import http.client
 import itertools
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -34,7 +32,8 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.serving import ROOT, browsing, served
+
 SHARED = ROOT.parent / "shared" / "data"
 COLUMNS = ("age", "priors_count", "c_charge_degree", "sex", "juv_fel_count")
 FILES = {"xgboost": ".ubj", "lightgbm": ".txt", "catboost": ".cbm"}
@@ -69,7 +68,7 @@ class Running:
 
 
 @contextmanager
-def app(train: str) -> Iterator[Running]:
+def monitored(train: str) -> Iterator[Running]:
     """Serve the whole app with a workspace, a model trained on COMPAS, and its monitor."""
     from app.workspaces.workspace import issue_token
     from audits.data import DataSpec, build_data
@@ -88,25 +87,12 @@ def app(train: str) -> Iterator[Running]:
     bundle = MonitorBundle.of(sensitivity(subject, SensitivityOptions(match_set="off", bootstrap=100)))
     rows = json.loads(subject.data.frame[list(bundle.reads)].head(1000).to_json(orient="records"))
     workspace = issue_token()
-    with tempfile.TemporaryDirectory() as home, socket.socket() as free:
+    with tempfile.TemporaryDirectory() as home:
         monitors = Monitors(Database(f"sqlite:///{home}/evenhand.sqlite"))
         monitor, token = monitors.create(bundle, name="load", owner=workspace)
         (Path(home) / "workspaces" / workspace).mkdir(parents=True)  # else the page takes it for made up
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
-        command = [sys.executable, "-m", "streamlit", "run", "app/server.py"]
-        options = [f"--server.port={port}", "--server.address=127.0.0.1", "--server.headless=true"]
-        environment = {**os.environ, "EVENHAND_HOME": home, "OMP_NUM_THREADS": "1"}
-        server = subprocess.Popen(
-            command + options, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        try:
-            _wait(port)
-            yield Running(port, monitor.id, token, workspace, rows, server.pid)
-        finally:
-            server.terminate()
-            server.wait(30)
+        with served(Path(home), OMP_NUM_THREADS="1") as app:
+            yield Running(app.port, monitor.id, token, workspace, rows, app.pid)
 
 
 def _file(library: str, frame: pd.DataFrame, folder: Path) -> Path:
@@ -128,19 +114,6 @@ def _file(library: str, frame: pd.DataFrame, folder: Path) -> Path:
         made = catboost.CatBoostClassifier(100, verbose=0, allow_writing_files=False, thread_count=1)
         made.fit(x, y, cat_features=["c_charge_degree", "sex"]).save_model(path)
     return path
-
-
-def _wait(port: int) -> None:
-    for _ in range(300):
-        try:
-            connection = http.client.HTTPConnection("127.0.0.1", port)
-            connection.request("GET", "/api/v1/openapi.json")
-            connection.getresponse().read()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise RuntimeError("the app did not start")
 
 
 def processor_seconds(pid: int) -> dict[str, float]:
@@ -274,12 +247,7 @@ def flat_out(running: Running, senders: int, size: int, seconds: float, *, silen
 
 def pages(running: Running, rate: float, seconds: float) -> None:
     """Switch pages without and with predictions coming in; print both, and the answers' delays."""
-    from playwright.sync_api import sync_playwright
-
-    from benchmarks.serving import CHROMIUM, FLAGS
-
-    with sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with browsing() as browser:
         page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
         page.goto(f"http://127.0.0.1:{running.port}/monitor?w={running.workspace}")
         page.wait_for_selector(".st-key-figure-monitor-drift", timeout=60_000)  # it is the monitor's own page
@@ -291,7 +259,6 @@ def pages(running: Running, rate: float, seconds: float) -> None:
         while time.perf_counter() - began < seconds:
             loaded += switches(page, 4)
         delays = _delays(sender)
-        browser.close()
     for name, found in (("nothing else to do", quiet), (f"{rate:.0f} single rows a second", loaded)):
         print(
             f"page switch with {name:28} median {statistics.median(found):.2f} s, longest {max(found):.2f} s "
@@ -333,7 +300,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--rate", type=float, default=500.0)
     given = parser.parse_args()
-    with app(given.train) as running:
+    with monitored(given.train) as running:
         if given.what == "pages":
             flat_out(running, 1, 1000, 0.5, silent=True)  # a monitor without people draws nothing
             settle(running.pid)

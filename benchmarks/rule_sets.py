@@ -1,6 +1,6 @@
 """Speed of the rule-set audit against the paper's loop and DivExplorer, in one process, printed as ratios.
 
-    python -m benchmarks.rule_sets [adult|communities|items|measures|rows ...]
+    python -m benchmarks.rule_sets [adult|communities|items ...]
 
 ``items`` needs DivExplorer on the path: pip install --target FOLDER --no-deps divexplorer mlxtend, and
 PYTHONPATH=FOLDER.
@@ -8,10 +8,7 @@ PYTHONPATH=FOLDER.
 
 from __future__ import annotations
 
-import resource
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -24,10 +21,8 @@ import torch
 from audits.data import FeatureSpace, load_data
 from audits.data.public import public_section
 from audits.data.spec_parser import data_spec
-from audits.models import ModelSpec, Subject, make_subject
+from audits.models import Subject
 from audits.rule_sets import RuleSetsOptions, rule_sets
-from audits.rule_sets.options import MEASURES
-from audits.runs.documents import dump_yaml
 from audits.runs.executors.threads import fixed_threads
 from audits.subgroups.attributes import category
 from audits.subgroups.binning import read_attributes
@@ -251,88 +246,10 @@ def bench_items() -> None:
         )
 
 
-def bench_measures() -> None:
-    """Nine attributes of Adult: favorable decisions alone, and with every measure of error beside them."""
-    section = public_section("adult", SHARED)
-    nine = [
-        "workclass", "education", "marital-status", "occupation", "relationship", "race", "sex", "age",
-        "hours-per-week",
-    ]  # fmt: skip
-    section |= {"path": str(SHARED / "adult.data"), "protected": nine}
-    section |= {"bins": {"age": [0, 28, 37, 48, 100], "hours-per-week": [0, 39, 40, 100]}}
-    section.pop("recode", None)
-    section["features"] = [*dict.fromkeys([*section["features"], *nine])]
-    subject = make_subject(load_data(data_spec(section)), ModelSpec(train="logistic"), test_size=0.5)
-    seconds = {}
-    for names in ((), MEASURES):
-        options = RuleSetsOptions(categories="values", intervals="bins", measures=names)
-        seconds[len(names)], result = timed(lambda chosen=options: rule_sets(subject, chosen), 2)
-    for each in result.measures:
-        print(f"  {each.finding}")
-    print(
-        f"Adult, {subject.data.n:,} people x 9 attributes, {result.n_distinct:,} groups, 999 permutations: "
-        f"decisions {seconds[0]:.1f} s, with {len(MEASURES)} measures of error "
-        f"{seconds[len(MEASURES)]:.1f} s: "
-        f"{seconds[len(MEASURES)] / seconds[0]:.2f} x"
-    )
-
-
-def bench_rows(people: int = 10_000_000) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with tempfile.TemporaryDirectory() as folder:
-        rng = np.random.default_rng(0)
-        writer = None
-        for _ in range(people // 1_000_000):
-            table = pa.table({
-                "sex": pa.array(rng.choice(["f", "m"], 1_000_000)).dictionary_encode(),
-                "race": pa.array(rng.choice(list("abcde"), 1_000_000)).dictionary_encode(),
-                "region": pa.array(rng.choice(list("pqrs"), 1_000_000)).dictionary_encode(),
-                "education": pa.array(rng.choice(["low", "middle", "high"], 1_000_000)).dictionary_encode(),
-                "age": rng.integers(18, 90, 1_000_000),
-                "favorable": rng.random(1_000_000) < 0.4,
-            })  # fmt: skip
-            writer = writer or pq.ParquetWriter(Path(folder) / "people.parquet", table.schema)
-            writer.write_table(table)
-        writer.close()
-        _by_command(Path(folder), people)
-
-
-def _by_command(folder: Path, people: int) -> None:
-    """The audit as a spec says it, with decisions from a column of labels and results written."""
-    protected = ["sex", "race", "region", "education", "age"]
-    spec = {
-        "data": {"path": "people.parquet", "protected": protected, "favorable": True},
-        "model": {"predictions": {"label": "favorable"}},
-        "audits": [{"rule_sets": {"permutations": 999}}],
-    }
-    (folder / "spec.yaml").write_text(dump_yaml(spec), encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "audits",
-        "run",
-        folder / "spec.yaml",
-        "--out",
-        folder / "out",
-        "--no-save",
-    ]
-    start = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=Path(__file__).parents[1])
-    seconds = time.perf_counter() - start
-    print(
-        f"{people:,} rows x 5 attributes by command, start to written results: {seconds:.1f} s; peak of any "
-        f"process {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20:.2f} GB"
-    )
-
-
 BENCHES = {
     "adult": bench_adult,
     "communities": bench_communities,
     "items": bench_items,
-    "measures": bench_measures,
-    "rows": bench_rows,
 }
 
 if __name__ == "__main__":

@@ -157,7 +157,7 @@ def main() -> None:
             {"rule_sets": {}},
         ),
         (
-            "sensitivity, 4 features, 200,000 rows drawn and everyone measured",
+            "sensitivity, 4 features, 200,000 rows drawn",
             2,
             [*few, "sex", "repaid"],
             {**one, "features": few, "draw": 200_000},
@@ -165,7 +165,7 @@ def main() -> None:
             {"sensitivity": {}},
         ),
         (
-            "loss_ratio, 35 features, 100,000 rows drawn and everyone moved",
+            "loss_ratio, 35 features, 100,000 rows drawn",
             35,
             [*many, "sex", "repaid"],
             {**one, "features": many, "draw": 100_000},

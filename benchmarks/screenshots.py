@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from playwright.sync_api import Error as BrowserError
 
-from benchmarks.serving import CHROMIUM, FLAGS, PAGES, ROOT, Served, served
+from benchmarks.serving import PAGES, ROOT, Served, browsing, served
 from tests.browser import acts
 
 WIDTHS = (1280, 400)
@@ -43,14 +43,12 @@ def main() -> None:
     given = asked.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     pages, states = given.pages.split(","), given.states.split(",")
-    with served() as app, sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with served() as app, browsing() as browser:
         for state in states:
             for name, page in visited(browser, app, state, pages):
                 if (name, state) == SHOWN:
                     page.screenshot(path=ROOT / "docs" / "at-a-glance.png", clip=SEEN)
                 shoot(page, given.folder, f"{name}-{state}")
-        browser.close()
     size = sum(path.stat().st_size for path in given.folder.glob("*.webp"))
     print(f"{len(list(given.folder.glob('*.webp')))} screenshots, {size / 1e6:.1f} MB, in {given.folder}")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,8 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["CHROMIUM", "FLAGS", "PAGES", "ROOT", "Served", "served"]
+from tests.free_port import free_port
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+__all__ = ["CHROMIUM", "FLAGS", "PAGES", "ROOT", "Served", "browsing", "processor", "served"]
 
 ROOT = Path(__file__).resolve().parents[1]
 CHROMIUM = (
@@ -41,10 +46,16 @@ PAGES = ("data_model", *sorted(_VIEWS - {"data_model"}))
 
 @dataclass
 class Served:
-    """An app that answers, and its web process."""
+    """An app that answers, its web process, and the home folder, where ``server.log`` has what it says."""
 
     url: str
     pid: int
+    home: Path = Path()
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.url.rpartition(":")[2])
 
     def page(self, name: str, query: str = "") -> str:
         """Return the address of a page."""
@@ -52,30 +63,46 @@ class Served:
 
 
 @contextmanager
-def served() -> Iterator[Served]:
-    """Start the app with a home of its own, and end it."""
-    with tempfile.TemporaryDirectory() as home, socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
+def served(home: Path | None = None, **environment: str) -> Iterator[Served]:
+    """Start the app, with a home of its own where none is given, and end it."""
+    with tempfile.TemporaryDirectory() as folder:
+        home, port = home or Path(folder), free_port()
         command = [sys.executable, "-m", "streamlit", "run", "app/server.py"]
-        options = [f"--server.port={port}", "--server.address=127.0.0.1"]
-        environment = {**os.environ, "EVENHAND_HOME": home}
-        server = subprocess.Popen(command + options, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+        options = [f"--server.port={port}", "--server.address=127.0.0.1", "--server.headless=true"]
+        known = {**os.environ, "EVENHAND_HOME": str(home), **environment}
+        with (home / "server.log").open("wb") as log:
+            server = subprocess.Popen(command + options, cwd=ROOT, env=known, stdout=log, stderr=log)
         try:
-            _await(f"http://127.0.0.1:{port}/api/v1/health")
-            yield Served(f"http://127.0.0.1:{port}", server.pid)
+            _await(f"http://127.0.0.1:{port}/api/v1/ready")
+            yield Served(f"http://127.0.0.1:{port}", server.pid, home)
         finally:
             server.terminate()
-            server.wait(20)
+            server.wait(30)
 
 
 def _await(url: str) -> None:
     """Wait until the app answers."""
-    for _ in range(300):
+    for _ in range(600):
         try:
             with urllib.request.urlopen(url, timeout=2):
                 return
         except OSError:
             time.sleep(0.2)
     raise RuntimeError("the app did not start")
+
+
+@contextmanager
+def browsing() -> Iterator[Browser]:
+    """Start Chromium, and end it."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as engine:
+        browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def processor(pid: int) -> float:
+    """Return the seconds that a process has computed, its threads included and its children not."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -9,6 +9,7 @@ the file is); ours counts everything. On a machine that is shared, the ratio is 
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
@@ -21,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from audits.data import (
@@ -65,7 +67,9 @@ def line(what: str, ours: Taken, peer: Taken | None = None, note: str = "") -> s
     """Word one line of the table."""
     told = f"{what:52} {ours.seconds:9.4f} s {ours.processor:8.2f} s {ours.gigabytes:6.2f} GB"
     if peer is not None:
-        told += f" | {peer.seconds:9.4f} s {peer.gigabytes:6.2f} GB, ratio {ours.seconds / peer.seconds:.3f}"
+        clock, busy = ours.seconds / peer.seconds, ours.processor / max(peer.processor, 1e-9)
+        told += f" | {peer.seconds:9.4f} s {peer.processor:8.2f} s {peer.gigabytes:6.2f} GB"
+        told += f", ratio {clock:.3f} by the clock, {busy:.3f}"
     return f"{told}  {note}"
 
 
@@ -219,7 +223,7 @@ def executor() -> Iterator[str]:
 def sensitivity() -> Iterator[str]:
     """The pass over very many people against the two networks' forward passes alone, on one thread."""
     from audits.models.networks.dense import Dense
-    from audits.sensitivity.measurement.gradients import CHUNK, AuditedModel, Status, totals
+    from audits.sensitivity.measurement.gradients import CHUNK, AuditedModel, Status, measure
 
     features, width, people = 95, 32, 400_000  # the paper's Adult networks
     rng = np.random.default_rng(0)
@@ -238,13 +242,123 @@ def sensitivity() -> Iterator[str]:
             status.network.outputs(z[start : start + CHUNK])
 
     with threadpool_limits(1):
-        ours, peer = taken(partial(totals, z, audited, status), 5), taken(forward, 5)
+        blocks = [slice(k, min(k + 8, features)) for k in range(0, features, 8)]  # a raw column each
+        ours, peer = taken(partial(measure, z, audited, [status], blocks), 5), taken(forward, 5)
     yield line(
         f"sensitivity of {people:,} people",
         ours,
         peer,
         f"{people / ours.processor:,.0f} people a second",
     )
+
+
+_HIDDEN, _STEPS, _PRICE, _SIZE, _CHUNK = 50, 500, 50.0, 0.01, 1024
+
+
+def products(network: Any, x: Any, matrix: Any) -> None:
+    """The five products of a step of a flow and nothing else, in the same chunks."""
+    import torch
+
+    first, last = network[0].weight.detach(), network[2].weight.detach()
+    with torch.inference_mode():
+        for start in range(0, len(x), _CHUNK):
+            at = x[start : start + _CHUNK]
+            hidden, out = torch.empty(len(at), _HIDDEN), torch.empty(len(at), 1)
+            back, gradient, pull = torch.empty_like(hidden), torch.empty_like(at), torch.empty_like(at)
+            for _ in range(_STEPS):
+                torch.mm(at, first.T, out=hidden)
+                torch.mm(hidden, last.T, out=out)
+                torch.mm(out, last, out=back)
+                torch.mm(back, first, out=gradient)
+                torch.mm(at, matrix, out=pull)
+
+
+def infairness(
+    network: Any, x: np.ndarray, y: np.ndarray, basis: np.ndarray
+) -> Callable[[], np.ndarray] | None:
+    """InFairness's auditor on the same work, or None where it is not there.
+
+    inFairness 0.2.3 is no requirement: unpack it somewhere of its own, and name the folder as INFAIRNESS. Its
+    step is on the mean over the batch, so its learning rate is ours times the number of people.
+    """
+    import torch
+
+    if os.environ.get("INFAIRNESS"):
+        sys.path.append(os.environ["INFAIRNESS"])
+    try:
+        from inFairness.auditor import SenSRAuditor
+        from inFairness.distances import SensitiveSubspaceDistance
+    except ImportError as error:
+        print(f"inFairness is not here ({error}); its time is left out.")
+        return None
+    distance = SensitiveSubspaceDistance()
+    distance.fit(torch.tensor(basis, dtype=torch.float32))
+    loss = torch.nn.BCEWithLogitsLoss(reduction="none")
+    auditor = SenSRAuditor(loss, distance, _STEPS, _SIZE * len(x), max_noise=0.0, min_noise=0.0)
+    points = torch.tensor(x, dtype=torch.float32)
+    labels = torch.tensor(y, dtype=torch.float32)[:, None]
+
+    def work() -> np.ndarray:
+        return auditor.generate_worst_case_examples(
+            network, points, labels, torch.tensor(_PRICE), torch.optim.SGD
+        ).numpy()
+
+    return work
+
+
+def in_float64(network: Any, x: np.ndarray, y: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """The same flow in float64, its gradient written out."""
+    first, offset, last = (
+        part.detach().double().numpy() for part in (*network[0].parameters(), network[2].weight)
+    )
+    sign, shift = np.where(y == 1, -1.0, 1.0), np.zeros_like(x)
+    for _ in range(_STEPS):
+        hidden = (x + shift) @ first.T + offset
+        on = hidden > 0
+        logits = (hidden * on) @ last[0] + network[2].bias.item()
+        gradient = ((sign * expit(sign * logits))[:, None] * on * last[0]) @ first
+        shift += _SIZE * (gradient - 2 * _PRICE * shift @ matrix)
+    return x + shift
+
+
+def loss_ratio() -> Iterator[str]:
+    """The gradient flow of 9,045 people against its bare products and against inFairness's auditor."""
+    import torch
+
+    from audits.loss_ratio import gradient_flow, projection_metric
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    people, features = 9045, 41
+    layers = torch.nn.Linear(features, _HIDDEN), torch.nn.ReLU(), torch.nn.Linear(_HIDDEN, 1)
+    network, rng = torch.nn.Sequential(*layers), np.random.default_rng(0)
+    x, y = rng.normal(size=(people, features)), rng.integers(0, 2, people)
+    metric = projection_metric(rng.normal(size=(4, features)), "random")
+
+    def ours(curve: tuple[int, ...] = (), steps: int = _STEPS) -> np.ndarray:
+        options: dict[str, Any] = {"regularizer": _PRICE, "steps": steps, "step_size": _SIZE, "chunk": _CHUNK}
+        return gradient_flow(network, x, y, metric, curve=curve, **options).positions
+
+    short, flow = taken(partial(ours, steps=50)), taken(ours, 5)
+    points, matrix = (torch.tensor(each, dtype=torch.float32) for each in (x, metric.matrix))
+    note = f"memory grows by {1024 * (flow.gigabytes - short.gigabytes):.1f} MB from 50 steps"
+    yield line(
+        "flow of 500 steps, against the products",
+        flow,
+        taken(partial(products, network, points, matrix), 5),
+        note,
+    )
+    yield line("the same with its curve", taken(partial(ours, tuple(10 * 2**k for k in range(6))), 5), flow)
+    rival = infairness(network, x, y, metric.basis)
+    if rival is not None:
+        their = taken(rival, 5)
+        apart, exact = (
+            np.abs(their.result - flow.result).max(axis=1),
+            in_float64(network, x, y, metric.matrix),
+        )
+        off = [int((np.abs(each.result - exact).max(axis=1) > 1e-5).sum()) for each in (flow, their)]
+        note = f"{100 * (apart <= 1e-5).mean():.2f}% of rows equal to 1e-5; {off} off in float64"
+        yield line("the same against inFairness", flow, their, note)
 
 
 def outcomes() -> Iterator[str]:
@@ -304,7 +418,8 @@ def slider() -> Iterator[str]:
 
 
 WORKS: dict[str, Callable[[], Iterator[str]]] = {
-    each.__name__: each for each in (transport, flipset, reading, executor, sensitivity, outcomes, slider)
+    each.__name__: each
+    for each in (transport, flipset, reading, executor, sensitivity, loss_ratio, outcomes, slider)
 }
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ import statistics
 import time
 
 from audits.runs.registry import AUDITS
-from benchmarks.load import Visitor, processor_ms, serving, workspace
+from benchmarks.load import Visitor, workspace
+from benchmarks.serving import processor, served
 
 
 def main() -> None:
@@ -20,8 +21,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--views", type=int, default=20)
     views = parser.parse_args().views
-    with serving() as (port, base, pid):
-        visitor = Visitor(port, workspace(1, base).token)
+    with served() as app:
+        visitor = Visitor(app.port, workspace(1, app.home).token)
         visitor.open("groups")
         while "Run audit" not in visitor.buttons:  # the data are being prepared
             time.sleep(0.5)
@@ -33,8 +34,8 @@ def main() -> None:
             visitor.open("groups")
         for page in ("", *AUDITS, "monitor", "saved"):
             visitor.open(page)
-            began, waits = processor_ms(pid), [visitor.open(page) for _ in range(views)]
-            spent = (processor_ms(pid) - began) / views
+            began, waits = processor(app.pid), [visitor.open(page) for _ in range(views)]
+            spent = 1000 * (processor(app.pid) - began) / views
             print(f"{page or 'data':18} {spent:6.1f} ms, waited {1000 * statistics.median(waits):6.1f} ms")
         visitor.close()
 

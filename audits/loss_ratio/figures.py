@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from audits.data import group_name
 from audits.drawing.marks import add_legend, box, decisive, dot, reaching
-from audits.drawing.selected import of_group, of_run, people_id
+from audits.drawing.selected import of_group, of_run, people_id, within_edges
 from audits.drawing.style import (
     CONTEXT,
     FOCUS,
@@ -139,6 +139,7 @@ def ratios(result: LossRatioResult) -> go.Figure:
     """Draw how many people have which ratio, with the tolerance and the mean marked."""
     tolerance = result.tolerance
     bars = result.histogram
+    edges = [bars[0].low, *(bar.high for bar in bars)]
     beyond = FOCUS if result.verdict == EVIDENCE else INK
     figure = go.Figure(
         go.Bar(
@@ -147,12 +148,7 @@ def ratios(result: LossRatioResult) -> go.Figure:
             width=[bar.high - bar.low for bar in bars],
             marker={"color": [beyond if bar.low >= tolerance else CONTEXT for bar in bars]},
             customdata=[[number(bar.low), number(bar.high)] for bar in bars],
-            meta=[
-                people_id(of_run("ratio", at_least=bar.low), of_run("ratio", at_most=bar.high))
-                if bar is bars[-1]
-                else people_id(of_run("ratio", at_least=bar.low), of_run("ratio", below=bar.high))
-                for bar in bars
-            ],
+            meta=[people_id(*within_edges("ratio", edges, k)) for k in range(len(bars))],
             hovertemplate="%{customdata[0]} to %{customdata[1]} times: %{y:,.0f} people<extra></extra>",
             showlegend=False,
         )
@@ -237,21 +233,23 @@ def subspace(result: LossRatioResult) -> go.Figure:
     shown = [item for item in result.features if item.loading > 1e-6][:_MAX_FEATURES][::-1]
     if not shown:
         return empty("The metric leaves no direction free.")
-    figure = go.Figure(
-        go.Bar(
-            x=[item.loading for item in shown],
-            y=distinct([item.feature for item in shown]),
-            orientation="h",
-            marker={"color": CONTEXT},
-            customdata=[number(item.mean_absolute_move) for item in shown],
-            hovertemplate="%{y}: %{x:.3f}; moved by %{customdata} on average<extra></extra>",
-        )
+    figure = _bars(
+        [item.feature for item in shown],
+        [item.loading for item in shown],
+        [number(item.mean_absolute_move) for item in shown],
+        "%{y}: %{x:.3f}; moved by %{customdata} on average<extra></extra>",
     )
     figure.update_xaxes(title="share in the sensitive subspace", range=[0, 1])
     alt = "Features on which the sensitive subspace loads most: " + ", ".join(
         f"{item.feature} {number(item.loading)}" for item in shown[::-1][:5]
     )
     return finish(figure, height=90 + 24 * len(shown), alt=f"{alt}.")
+
+
+def _bars(names: list[str], values: list[float], told: list[Any], hover: str) -> go.Figure:
+    """Draw a lying bar for each feature, the first lowest."""
+    bars = go.Bar(x=values, y=distinct(names), orientation="h", marker={"color": CONTEXT}, customdata=told)
+    return go.Figure(bars.update(hovertemplate=hover))
 
 
 def misspecified_metric(result: LossRatioResult) -> go.Figure:
@@ -308,15 +306,11 @@ def moved_person(result: LossRatioResult, row: Any, *, most: int = 12) -> go.Fig
     if table.empty:
         return empty("This person's moves were not kept: raise the option `worst`.")
     shown = table.reindex(table["move"].abs().sort_values(ascending=False).index)[:most][::-1]
-    figure = go.Figure(
-        go.Bar(
-            x=shown["move"].tolist(),
-            y=distinct([str(name) for name in shown["feature"]]),
-            orientation="h",
-            marker={"color": CONTEXT},
-            customdata=[[number(a), number(b)] for a, b in zip(shown["before"], shown["after"], strict=True)],
-            hovertemplate="%{y}: from %{customdata[0]} to %{customdata[1]}<extra></extra>",
-        )
+    figure = _bars(
+        shown["feature"].astype(str).tolist(),
+        shown["move"].tolist(),
+        [[number(a), number(b)] for a, b in zip(shown["before"], shown["after"], strict=True)],
+        "%{y}: from %{customdata[0]} to %{customdata[1]}<extra></extra>",
     )
     figure.update_xaxes(title="move (standard deviations; 1 is a whole category)")
     top = shown.iloc[-1]

@@ -24,6 +24,7 @@ __all__ = [
     "RatioTest",
     "RatioVerdict",
     "judge_ratio",
+    "spanning",
     "stand",
     "worst_group",
 ]
@@ -78,6 +79,19 @@ class GroupRatio:
         return low is not None and low > tolerance and (self.reached is None or self.reached > tolerance)
 
 
+def spanning(found: Sequence[Estimate]) -> Estimate:
+    """Return the first estimate with an interval that holds those of all."""
+    if len(found) == 1:
+        return found[0]
+    low, high = ([getattr(each, end) for each in found] for end in ("low", "high"))
+    return dataclasses.replace(
+        found[0],
+        low=None if None in low else min(low),
+        high=None if None in high else max(high),
+        method=f"{found[0].method}, over the directions that the data allow",
+    )
+
+
 @dataclass(frozen=True)
 class Envelope:
     """Tests of one ratio by several metrics, the first of which is stated: what all of them allow.
@@ -95,16 +109,7 @@ class Envelope:
 
     def interval(self, level: float) -> Estimate:
         """Ratio of the first with an interval that holds those of all."""
-        found = [test.interval(level) for test in self.tests]
-        if len(found) == 1:
-            return found[0]
-        low, high = ([getattr(each, end) for each in found] for end in ("low", "high"))
-        return dataclasses.replace(
-            found[0],
-            low=None if None in low else min(low),
-            high=None if None in high else max(high),
-            method=f"{found[0].method}, over the directions that the data allow",
-        )
+        return spanning([test.interval(level) for test in self.tests])
 
     def lower_bound(self, level: float) -> float | None:
         """The least of all lower bounds; None where one does not exist."""

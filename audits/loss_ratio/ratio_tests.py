@@ -19,6 +19,7 @@ from audits.loss_ratio.attack.flow import Flow
 from audits.loss_ratio.attack.losses import MIN_LOSS, loss_ratios
 from audits.loss_ratio.attack.people import Moves, move_people
 from audits.loss_ratio.attack.targets import Target
+from audits.loss_ratio.inference import spanning
 from audits.loss_ratio.metrics.distances import FairMetric, FairMetrics, direction_of
 from audits.loss_ratio.options import LossRatioOptions, MisspecifiedMetric
 from audits.loss_ratio.result import CurvePoint, FlooredRatio, GroupRatio, PaperBounds, RotatedMetricRatio
@@ -160,14 +161,8 @@ def _groups(
 
 def _group_with_ends(group: GroupRatio, ends: Sequence[GroupRatio]) -> GroupRatio:
     """Return a group's ratio with an interval that holds those by all metrics."""
-    low, high = ([getattr(each.statistic, end) for each in (group, *ends)] for end in ("low", "high"))
     reached = [each.reached for each in (group, *ends) if each.reached is not None]
-    statistic = dataclasses.replace(
-        group.statistic,
-        low=None if None in low else min(low),
-        high=None if None in high else max(high),
-        method=f"{group.statistic.method}, over the directions that the data allow",
-    )
+    statistic = spanning([each.statistic for each in (group, *ends)])
     return dataclasses.replace(group, statistic=statistic, reached=min(reached, default=None))
 
 

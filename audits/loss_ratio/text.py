@@ -168,7 +168,7 @@ def warnings_for(
             f"The model's loss is 0 for {people(zeros)}; it counts as {tests.floor:.2g} there, so that "
             "nobody is dropped."
         )
-    found += _heavy(tests)
+    found += [*_concentration_note(tests), *_long_tailed(tests)]
     wrong = float(tests.errors.both + tests.errors.before)
     if wrong == 0:
         found.append("Nobody is misclassified before the move, so the ratio of error rates does not exist.")
@@ -200,7 +200,8 @@ def _moving(subject: Subject, moved: Moves, tests: RatioTests, options: LossRati
         found.append(
             f"The {subject.model.name} has no gradient: people were moved by {moved.searched.steps} long "
             "steps of finite differences on numbers and every category of each column, and the model was "
-            f"asked about {between} So the ratio is an estimate and {doubt}. {_longer(tests)}"
+            f"asked about {between} So the ratio is an estimate and {doubt}. A search of three times as many "
+            f"steps took the mean ratio from {number(tests.shorter)} to {number(tests.loss.mean)}."
         )
         if options.schedule != "constant":
             found.append("A step schedule does not apply to it, because its steps have one length.")
@@ -215,7 +216,7 @@ def _moving(subject: Subject, moved: Moves, tests: RatioTests, options: LossRati
             f"A random {len(moved.used):,} of {subject.data.n:,} people were moved: "
             f"{', '.join(moved.left_out)}."
         )
-    if moved.searched is not None and moved.searched.kept_inside:
+    if moved.kept_inside:
         found.append(
             "The model gives no score to people beyond the observed ranges, so people were kept within "
             "them. The paper's unfair map differs."
@@ -236,16 +237,6 @@ def _moving(subject: Subject, moved: Moves, tests: RatioTests, options: LossRati
     return found
 
 
-def _longer(tests: RatioTests) -> str:
-    """Say how much the longer search changed."""
-    if tests.shorter is None:
-        return ""
-    return (
-        f"A search of three times as many steps took the mean ratio from {number(tests.shorter)} to "
-        f"{number(tests.loss.mean)}."
-    )
-
-
 def outside_of(subject: Subject, moved: Moves) -> float:
     """Share of people moved beyond the smallest or largest value seen of a number."""
     columns = [
@@ -261,12 +252,8 @@ def outside_of(subject: Subject, moved: Moves) -> float:
     return float(beyond.any(axis=1).mean())
 
 
-def _heavy(tests: RatioTests) -> list[str]:
-    """Whether a hundredth of the people carries most of the variance, or few people have a long tail."""
-    return [*_concentration_note(tests), *_long_tailed(tests)]
-
-
 def _concentration_note(tests: RatioTests) -> list[str]:
+    """Say whether a hundredth of the people carries most of the variance."""
     apart = np.sort(np.square(tests.ratios - tests.loss.mean))[::-1]
     few = max(1, len(apart) // 100)
     total = float(apart.sum())

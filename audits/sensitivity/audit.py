@@ -25,7 +25,7 @@ from audits.sensitivity.measurement.setup import (
     MeasurementSetup,
     attributes_of,
     choose_people,
-    measure_people,
+    measure_by,
     train_models,
 )
 from audits.sensitivity.options import SensitivityOptions
@@ -75,7 +75,8 @@ def sensitivity(
     people = choose_people(subject, options, rng)
     models = train_models(people, attributes, options, rng, part(progress, 0.0, 0.1))
     progress(0.1, "measuring sensitivity")
-    found = measure_people(people, models, options, part(progress, 0.1, 0.3))
+    chosen = people.subject.data, people.z, people.subject
+    found = measure_by(models.statuses, *chosen, models.audited, options, part(progress, 0.1, 0.3))
     twin, note, others = _match(people, attributes, found, options, rng, part(progress, 0.3, 0.5))
     progress(0.5, "training protected-status models again")
     fits = cross_fit(people, attributes, models, options, rng, part(progress, 0.5, 0.95))

@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 
 from audits.records import Exhibit, Section
+from audits.results import frame_of
 from audits.sensitivity import SensitivityResult, figures
 from audits.sensitivity.match_sets.sets import QUANTILES
 from audits.stats import Estimate
@@ -165,29 +166,24 @@ def _rows(result: SensitivityResult, attribute: str) -> pd.DataFrame:
 def sides_table(result: SensitivityResult) -> pd.DataFrame:
     """Return sensitivity in and out of the match set as a table."""
     sides = () if result.match_set is None else result.match_set.sides
-    return pd.DataFrame(
-        [
-            (side.name, side.mean.n, side.mean.value, side.mean.low, side.mean.high, *side.quantiles)
-            for side in sides
-            if side.quantiles
-        ],
-        columns=[
-            *("people are", "people", "mean sensitivity", "low", "high"),
-            *(f"{100 * share:g}% are below" for share in QUANTILES),
-        ],
-    )
+    sides = tuple(side for side in sides if side.quantiles)
+    columns = {"people are": "name", "people": "mean.n", ("mean sensitivity", "low", "high"): "mean"}
+    shares = [f"{100 * share:g}% are below" for share in QUANTILES]
+    below = pd.DataFrame([side.quantiles for side in sides], columns=shares)
+    return frame_of(sides, columns).join(below)
 
 
 def metrics_table(result: SensitivityResult) -> pd.DataFrame:
     """Return the group metrics of the model and of its twin as a table."""
-    rows = () if result.match_set is None else result.match_set.metrics
-    return pd.DataFrame(
-        [
-            (row.attribute, row.metric, row.model, each.value, each.low, each.high, each.method)
-            for row in rows
-            for each in (row.difference,)
-        ],
-        columns=["attribute", "rate", "model", "largest difference", "low", "high", "interval"],
+    return frame_of(
+        () if result.match_set is None else result.match_set.metrics,
+        {
+            "attribute": "attribute",
+            "rate": "metric",
+            "model": "model",
+            ("largest difference", "low", "high"): "difference",
+            "interval": "difference.method",
+        },
     )
 
 

@@ -236,11 +236,6 @@ def _about(status: StatusQuality) -> list[str]:
     if status.calibration_error > _MISCALIBRATED:
         found.append(
             f"The protected-status model's probabilities of {status.attribute} are off by "
-            f"{percent_points(status.calibration_error)} on average."
+            f"{100 * status.calibration_error:.0f} percentage points on average."
         )
     return found
-
-
-def percent_points(value: float) -> str:
-    """Word a difference of shares: ``12 percentage points``."""
-    return f"{100 * value:.0f} percentage points"

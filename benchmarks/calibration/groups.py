@@ -26,7 +26,7 @@ from audits.groups.options import GroupsOptions
 from audits.stats import EVIDENCE, Estimate, largest_gap
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
-from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, found, inside, simulation
+from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, inside, simulation
 
 MATERIAL = 0.10
 LIMIT = GroupLimit(difference=MATERIAL)
@@ -177,21 +177,6 @@ def _pooled(first: int, second: int, n: int, spread: float, number: int) -> Iter
         yield covers("partially pooled rate", inside(item, true))
 
 
-def _gap(k: int, n: int, gap: float, number: int) -> Iterator[Found]:
-    """The verdict on a last group whose rate lies apart, and any wrong one on the others."""
-    rates = np.full(k, 0.4)
-    rates[-1] += gap
-    count = np.random.default_rng([number, k, n, 1]).binomial(n, rates).astype(float)
-    judged = [
-        judge_difference((count[j], n), (count[0], n), n, limit=LIMIT, level=LEVEL / (k - 1))
-        for j in range(1, k)
-    ]
-    wrong = any(item.verdict == EVIDENCE for item in (judged if gap == 0 else judged[:-1]))
-    cleared = gap >= MATERIAL and judged[-1].verdict == "no material difference"
-    yield alarm("any wrong verdict", wrong or cleared)
-    yield found("evidence on the last group", judged[-1].verdict == EVIDENCE, no_difference=gap == 0)
-
-
 @cache
 def _truth(sharp: float, by_group: float) -> float:
     chance = np.random.default_rng(0).beta(sharp, sharp, 400_000)
@@ -258,14 +243,3 @@ SETTINGS = [
     ),
     *(simulation("groups", f"{words}, 2 groups of {n:,}", _low_rates, rates, n) for rates, n, words in _LOW),
 ]
-MORE = [
-    *(
-        simulation("groups", f"difference of {gap:g}, {k} groups of {n:,}", _gap, k, n, gap)
-        for k, n, gap in product(GROUPS, PEOPLE, (0.0, 0.05, 0.1, 0.2))
-    ),
-    *(
-        simulation("groups", f"pooled, {a} x {b} groups of about {n:,}, interaction {spread:g}",
-                   *(_pooled, a, b, n, spread))
-        for (a, b), n, spread in product(((1, 3), (2, 4), (4, 5)), PEOPLE, (0.0, 0.3, 1.0))
-    ),
-]  # fmt: skip

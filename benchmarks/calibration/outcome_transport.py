@@ -83,8 +83,6 @@ def _far() -> float:
 
 def world(crowd: str, outcomes: str, seed: int, people: int = 200) -> OutcomeTransportResult:
     """Audit one world."""
-    from tests.outcome_transport.conftest import scored
-
     rng = np.random.default_rng(seed)
     in_b = np.arange(people) < round(_SHARE * people)
     frame = features(crowd, in_b, rng)
@@ -235,16 +233,7 @@ SETTINGS = [
         for n in (200, 1000)
     ),
 ]
-_GROUNDS: tuple[OutcomeCost, ...] = ("euclidean", "squared_euclidean")
 MORE = [
-    *(
-        simulation("outcome_transport", f"distance, {kind}, {apart} apart, {a} and {b} people, {ground}",
-                   *(_distance, kind, apart, (a, b), ground))
-        for kind in ("normal", "binary", "fives", "lognormal")
-        for apart in (0.0, 0.1, 0.3)
-        for a, b in ((100, 100), (500, 500), (300, 60))
-        for ground in _GROUNDS
-    ),
     *(
         simulation("outcome_transport", f"policies, {crowd}, {outcomes}", _policies, crowd, outcomes, 200)
         for crowd in ("alike", "same_mean", "spread_2", "spread_5", "spread_10")

@@ -21,7 +21,7 @@ from audits.models.quality import area_under_curve
 from audits.sensitivity.inference import baseline_of, feature_shares, ratio_p_value, threshold_of
 from audits.sensitivity.measurement.status_models import calibration_bins
 from audits.sensitivity.options import SensitivityOptions
-from audits.stats import EVIDENCE, NO_MATERIAL, p_value, wilson
+from audits.stats import EVIDENCE, NO_MATERIAL, wilson
 from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
 from audits.stats.ratios import mean_ratio
@@ -94,19 +94,6 @@ def _ratio(name: str, first: int, second: int, number: int) -> Iterator[Found]:
     yield alarm("ratio of mean sensitivities", not inside(ratio, 1) and p <= LEVEL)
     said = _SKEWED if first <= 50 else ""
     yield covers("mean sensitivity of the group", inside(mean_test(mine).interval(LEVEL), 1), said=said)
-
-
-def _rivals(name: str, first: int, second: int, number: int) -> Iterator[Found]:
-    """The interval alone, and permutations of the plain difference, which take spreads for means."""
-    group, others = WORLDS[name]
-    rng = np.random.default_rng([number, first])
-    mine, rest = group(rng, first), others(rng, second)
-    ratio = mean_ratio(mean_test(mine), mean_test(rest), level=LEVEL)
-    yield alarm("ratio, by its interval alone", not inside(ratio, 1))
-    shuffled = rng.permuted(np.tile(np.r_[mine, rest], (199, 1)), axis=1)
-    own, null = float(mine.mean()), shuffled[:, :first].mean(axis=1)
-    plain = min(1.0, 2 * min(p_value(own, null), p_value(-own, -null)))
-    yield alarm("ratio, by plain permutations", plain <= LEVEL)
 
 
 def _alone(n: int, number: int) -> Iterator[Found]:
@@ -247,8 +234,3 @@ _WORLDS: dict[str, tuple[Any, ...]] = {
     **{f"{n:,} people, probabilities of group membership that are right": (_status, n) for n in (100, 1000)},
 }
 SETTINGS = [simulation("sensitivity", setting, *told, part=SLOW) for setting, told in _WORLDS.items()]
-MORE = [
-    simulation("sensitivity", f"rivals, {name}, {first:,}, {second:,} people", _rivals, name, first, second)
-    for name in WORLDS
-    for first, second in SIZES
-]

@@ -9,10 +9,8 @@ F learns from the biased data, its unbiased twin from the unbiased, and A tells 
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -199,27 +197,14 @@ def _trial(
     )
 
 
-def facts(name: str, seed: int, trial: SyntheticTrial) -> dict[str, object]:
-    """What is kept of a trial; areas only where there is a curve."""
-    found = trial.matched
-    areas = [curve.auc.value for curve in found.curves]
-    return {
-        "name": name,
-        "seed": seed,
-        "accuracy": trial.accuracy,
-        "mismatched": found.mismatched.value,
-        "areas": areas or None,
-        "equally_far": found.equally_far.value if areas else None,
-    }
-
-
-def summary(name: str, trials: list[dict[str, Any]]) -> None:
+def summary(name: str, trials: list[SyntheticTrial]) -> None:
     """Mean and standard deviation over trials of the areas, where there is a curve."""
-    shown = [trial for trial in trials if trial["areas"]]
-    areas = np.array([trial["areas"] for trial in shown])
-    within = np.array([trial["equally_far"] for trial in shown])
-    mismatched = np.mean([trial["mismatched"] for trial in trials])
-    accuracy = np.mean([trial["accuracy"] for trial in trials])
+    found = [trial.matched for trial in trials]
+    shown = [each for each in found if each.curves]
+    areas = np.array([[curve.auc.value for curve in each.curves] for each in shown])
+    within = np.array([each.equally_far.value for each in shown])
+    mismatched = np.mean([each.mismatched.value for each in found])
+    accuracy = np.mean([trial.accuracy for trial in trials])
     columns = " ".join(f"{a:.3f} ± {s:.3f}" for a, s in zip(areas.mean(0), areas.std(0), strict=True))
     print(
         f"{name:30} {len(shown)} of {len(trials)} trials  accuracy {accuracy:.3f}  mismatched "
@@ -229,34 +214,14 @@ def summary(name: str, trials: list[dict[str, Any]]) -> None:
     )
 
 
-def keep(file: Path | None, name: str, found: list[dict[str, Any]]) -> None:
-    """Print the summary of these trials, and append them to `file`."""
-    summary(name, found)
-    if file is not None:
-        with file.open("a", encoding="utf-8") as lines:
-            lines.writelines(json.dumps(each) + "\n" for each in found)
-
-
-def kept(file: Path) -> None:
-    """Print the summaries of all trials in `file`, each seed once, beside the paper's."""
-    found: dict[str, dict[int, dict[str, Any]]] = {}
-    for line in file.read_text(encoding="utf-8").splitlines():
-        trial = json.loads(line)
-        found.setdefault(trial["name"], {})[trial["seed"]] = trial
-    for name, trials in found.items():
-        summary(name, list(trials.values()))
-    for (which, attribute), (accuracy, original, augmented) in PUBLISHED.items():
-        print(f"paper, {which} {attribute}: accuracy {accuracy}, AUC {original}, augmented {augmented}")
-
-
-def synthetic(seeds: range, file: Path | None) -> None:
+def synthetic(seeds: range) -> None:
     for literal in (False, True):
         name = "synthetic, literal" if literal else "synthetic, log-odds"
-        trials = (synthetic_trial(np.random.default_rng(k), literal=literal, draws=20) for k in seeds)
-        keep(file, name, [facts(name, k, trial) for k, trial in zip(seeds, trials, strict=True)])
+        trials = [synthetic_trial(np.random.default_rng(k), literal=literal, draws=20) for k in seeds]
+        summary(name, trials)
 
 
-def table_2(which: str, seeds: range, epochs: int, file: Path | None) -> None:
+def table_2(which: str, seeds: range, epochs: int) -> None:
     frame, label, protected = adult() if which == "adult" else compas()
     # "a single hidden layer", 32 and 256 wide; Adam at 0.001, as section 6.2 says; the batch is not said
     training = Training((32,) if which == "adult" else (256,), epochs, None, 1e-3, 0.0, 256)
@@ -270,8 +235,7 @@ def table_2(which: str, seeds: range, epochs: int, file: Path | None) -> None:
             ("literal, original", {"literal": True}),
         ):
             judged = [each.judge(rng, draws=20, **options) for each, rng in zip(trained, rngs, strict=True)]
-            called = f"{which} {name}, {test}"
-            keep(file, called, [facts(called, k, trial) for k, trial in zip(seeds, judged, strict=True)])
+            summary(f"{which} {name}, {test}", judged)
         accuracy, original, augmented = PUBLISHED[which, name]
         print(f"  paper, 40 epochs: accuracy {accuracy}, AUC {original}, augmented test set {augmented}")
 
@@ -318,22 +282,19 @@ def encode(frame: pd.DataFrame, members: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def main(*given: str) -> None:
-    """Table 2 (adult, compas) and section 5 (synthetic), trial by trial; kept: what files of trials say."""
+    """Table 2 (adult, compas) and section 5 (synthetic), over trials."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["synthetic", "adult", "compas", "kept"])
+    parser.add_argument("what", choices=["synthetic", "adult", "compas"])
     parser.add_argument("--trials", type=int, default=30)
     parser.add_argument("--first", type=int, default=0, help="seed of the first trial")
-    parser.add_argument("--keep", type=Path, help="file of JSON lines to which trials are added")
     parser.add_argument("--epochs", type=int, default=40)
     asked = parser.parse_args(given)
     seeds = range(asked.first, asked.first + asked.trials)
     with threadpool_limits(1):
-        if asked.what == "kept":
-            kept(asked.keep)
-        elif asked.what == "synthetic":
-            synthetic(seeds, asked.keep)
+        if asked.what == "synthetic":
+            synthetic(seeds)
         else:
-            table_2(asked.what, seeds, asked.epochs, asked.keep)
+            table_2(asked.what, seeds, asked.epochs)
 
 
 RUNS = {"prediction-sensitivity": main}

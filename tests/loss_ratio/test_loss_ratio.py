@@ -77,7 +77,7 @@ def test_numbers_by_the_papers_formulas(found, biased):
 
 
 def test_another_tolerance_needs_no_new_run(found, biased):
-    for tolerance in (1.01, 1.5, 2.0, 50.0):
+    for tolerance in (1.01, 2.0):
         at, anew = found.at(tolerance), loss_ratio(biased, LossRatioOptions(tolerance=tolerance))
         for name in ("judged", "finding", "lower_bound", "p_value", "reject", "tolerance", "error_ratio"):
             assert getattr(at, name) == getattr(anew, name), name

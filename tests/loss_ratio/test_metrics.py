@@ -1,10 +1,12 @@
-"""Fair metrics given and learned."""
+"""Fair metrics given and learned, and what is moved along where nobody has chosen."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from audits.data import DataSpec, build_data
 from audits.errors import InputError
 from audits.loss_ratio.metrics.distances import direction_of, matrix_metric, projection_metric
 from audits.loss_ratio.metrics.selection import (
@@ -12,6 +14,7 @@ from audits.loss_ratio.metrics.selection import (
     explore_metric,
     factor_directions,
     pairs_of,
+    usual_options,
 )
 
 
@@ -40,30 +43,20 @@ def test_a_matrix_is_its_own_sum_of_squares():
 
 
 @pytest.mark.parametrize(
-    ("vectors", "message"),
+    ("made", "given", "message"),
     [
-        (np.eye(3), "must leave at least one direction that matters.*spans all 3"),
-        (np.zeros((2, 3)), "gives no direction in which people may move"),
-        (np.array([[np.nan, 1.0]]), "must be finite"),
+        (projection_metric, np.eye(3), "must leave at least one direction that matters.*spans all 3"),
+        (projection_metric, np.zeros((2, 3)), "gives no direction in which people may move"),
+        (projection_metric, np.array([[np.nan, 1.0]]), "must be finite"),
+        (matrix_metric, np.ones((2, 3)), "must be a square matrix"),
+        (matrix_metric, np.array([[1.0, 2.0], [0.0, 1.0]]), "must be symmetric"),
+        (matrix_metric, -np.eye(2), "must have no negative eigenvalue"),
+        (matrix_metric, np.zeros((2, 2)), "must not be zero"),
     ],
 )
-def test_directions_that_make_no_metric(vectors, message):
+def test_what_makes_no_metric(made, given, message):
     with pytest.raises(InputError, match=message):
-        projection_metric(vectors, "bad")
-
-
-@pytest.mark.parametrize(
-    ("matrix", "message"),
-    [
-        (np.ones((2, 3)), "must be a square matrix"),
-        (np.array([[1.0, 2.0], [0.0, 1.0]]), "must be symmetric"),
-        (-np.eye(2), "must have no negative eigenvalue"),
-        (np.zeros((2, 2)), "must not be zero"),
-    ],
-)
-def test_matrices_that_make_no_metric(matrix, message):
-    with pytest.raises(InputError, match=message):
-        matrix_metric(matrix, "bad")
+        made(given, "bad")
 
 
 def test_an_unknown_feature_of_a_direction():
@@ -115,3 +108,34 @@ def test_the_gradient_of_explore_is_that_of_finite_differences():
         step[k] = 1e-6
         slope = (objective(at + step)[0] - objective(at - step)[0]) / 2e-6
         assert gradient[k] == pytest.approx(slope, rel=1e-4, abs=1e-7)
+
+
+def _data(features: tuple[str, ...], protected: tuple[str, ...] = ("race", "sex")):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "race": rng.choice(["a", "b"], 60),
+            "sex": rng.choice(["f", "m"], 60),
+            "one": rng.normal(size=60),
+            "two": rng.normal(size=60),
+            "town": rng.choice(["x", "y", "z"], 60),
+            "y": np.arange(60) % 2,
+        }
+    )
+    return build_data(
+        frame, DataSpec(label="y", favorable=1, protected=list(protected), features=list(features))
+    )
+
+
+def test_attributes_are_taken_while_a_direction_is_left() -> None:
+    # race and sex are features, and each takes one direction of the two numbers: both would take all
+    assert usual_options(_data(("one", "two", "race", "sex"))) == {"sensitive": ["race"]}
+    assert usual_options(_data(("one", "two", "town", "race", "sex"))) == {"sensitive": ["race", "sex"]}
+    assert usual_options(_data(("one", "two"))) == {"sensitive": ["race"]}
+
+
+def test_of_one_number_only_what_the_model_reads_itself_can_be_free() -> None:
+    told = {"metric": "expert", "free_features": ["race"]}
+    assert usual_options(_data(("one", "race"), ("race",))) == told
+    assert usual_options(_data(("one",), ("race",))) is None
+    assert usual_options(_data(("race",), ("race",))) is None

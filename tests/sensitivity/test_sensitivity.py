@@ -14,6 +14,7 @@ from audits.data import DataSpec, build_data
 from audits.drawing.style import alt_text
 from audits.errors import InputError
 from audits.models import make_subject, model_spec
+from audits.results import load_result, save_result
 from audits.runs.registry import AUDITS
 from audits.sensitivity import SensitivityOptions, figures, sensitivity
 from audits.sensitivity.match_sets.counterfactual_model import augment
@@ -314,3 +315,11 @@ def test_max_people_counts_who_is_left_out(logistic):
     found = sensitivity(logistic, SensitivityOptions(max_people=100, bootstrap=100))
     assert found.rows["used"] == len(found.people) == 100
     assert sum(found.rows["left_out"].values()) + 100 == found.rows["audited"]
+
+
+def test_missing_categories_survive_the_store(tmp_path: Path):
+    frame = people(300)
+    frame.loc[::7, "town"] = None
+    result = sensitivity(subject_of(frame), SensitivityOptions(protected="group"))
+    save_result(result, tmp_path, "x")
+    assert load_result(type(result), tmp_path, "x").encoding == result.encoding

@@ -1,12 +1,11 @@
 """The gradient-flow attack (Eq. 2.6-2.8, Algorithm 1): many people at once, forward Euler.
 
-Each person moves along the gradient of ℓ(f(x), y) - λ d²(x, x0) from x0. The penalty's gradient is
-2 λ M (x - x0), written out; the loss's comes from autograd (of plain layers, written out too). The losses
-of the original and the final points are computed in float64, so that a loss of 1e-12 is not lost to
-rounding; the flow itself runs in float32, in chunks of people, and keeps nothing of the steps but the
-losses at the steps asked for. Many people go through a network of ReLUs region by region (`regions`).
-Where a path slides along a kink of a ReLU, another order of the same sums can put a person a step's
-length elsewhere: of 9,045 people a few end up so, whoever computes it.
+Each person moves along the gradient of ℓ(f(x), y) - λ d²(x, x0) from x0. The penalty's gradient is 2 λ M (x -
+x0), written out; the loss's comes from autograd (of plain layers, written out too). The losses of the
+original and the final points are computed in float64, so that a loss of 1e-12 is not lost to rounding; the
+flow itself runs in float32, in chunks of people, and keeps nothing of the steps but the losses at the steps
+asked for. Where a path slides along a kink of a ReLU, another order of the same sums can put a person a
+step's length elsewhere: of 9,045 people a few end up so, whoever computes it.
 
 Losses are the same formula in the flow and in the ratio. The gradient of linear layers and ReLUs is written
 out: autograd gives the same numbers, but builds a graph at every step and computes losses that nobody asked
@@ -25,81 +24,33 @@ import numpy as np
 from audits.checks import finite, one_of
 from audits.errors import InputError
 from audits.loss_ratio.attack.losses import Loss, loss_function, softplus
-from audits.loss_ratio.attack.regions import RegionFlow, pull_of
 from audits.loss_ratio.metrics.distances import FairMetric
-from audits.progress import Progress, silent
+from audits.progress import Progress, part, silent
 from audits.stats.text import people
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "Flow",
-    "LayerGradient",
-    "Schedule",
-    "gradient_flow",
-    "layers_of",
-    "step_sizes",
-]
+__all__ = ["Flow", "Schedule", "gradient_flow", "layers_of", "step_sizes"]
 
 
 def layers_of(network: Any) -> list[torch.nn.Linear] | None:
     """Return the layers of a network of linear ones with ReLUs between them and one output, else None."""
     from torch import nn
 
-    flat: list[nn.Module] = []
-    waiting = [network]
-    while waiting:
-        part = waiting.pop(0)
-        if isinstance(part, nn.Sequential):
-            waiting = [*part, *waiting]
-        else:
-            flat.append(part)
+    modules = [part for _, part in network.named_modules(remove_duplicate=False)]
+    flat = [part for part in modules if not isinstance(part, nn.Sequential)]
     linear, bends = flat[::2], flat[1::2]
     plain = len(flat) % 2 == 1 and all(type(part) is nn.Linear for part in linear)
     if not plain or not all(type(part) is nn.ReLU for part in bends) or linear[-1].out_features != 1:
         return None
-    return linear  # type: ignore[return-value]
-
-
-class LayerGradient:
-    """Gradients (m, d) of the losses at points (m, d); `sign` (m,) is -1 for people of label 1, else 1."""
-
-    def __init__(self, layers: list[torch.nn.Linear], sign: torch.Tensor) -> None:
-        self.weights = [layer.weight.detach() for layer in layers]
-        self.biases = [None if layer.bias is None else layer.bias.detach() for layer in layers]
-        self.sign = sign
-        self.last = self.weights[-1][0]
-
-    def __call__(self, at: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the gradients, and the log-odds (m,) of a wrong decision."""
-        import torch
-
-        hidden: list[torch.Tensor] = []
-        values = at
-        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            values = torch.nn.functional.linear(values, weight, bias).relu_()
-            hidden.append(values)
-        logits = torch.mv(values, self.last)
-        if self.biases[-1] is not None:
-            logits += self.biases[-1]
-        logits *= self.sign
-        gradient = torch.outer(torch.sigmoid(logits).mul_(self.sign), self.last)
-        for weight, above in zip(self.weights[-2::-1], hidden[::-1], strict=True):
-            gradient = torch.ops.aten.threshold_backward(gradient, above, 0) @ weight
-        return gradient, logits
+    return linear
 
 
 Schedule = Literal["constant", "decreasing"]
 _Slope = Callable[["torch.Tensor", bool], "tuple[torch.Tensor, torch.Tensor | None]"]
 _CHUNK = 1024  # positions, gradients and the metric's matrix then stay in the processor's cache
 _CHUNK_ON_DEVICE = 1 << 16  # an accelerator waits for commands: the fewer the better
-_MANY = (
-    20_000  # people from whom on regions are tried: the simulations of this audit move fewer, step by step
-)
-_PROBED = 512
-_MOVING = "Moving people along the gradient flow"
-_MAX_LEFT = 0.06  # entering a region takes about eight times as long as a step
 _MAX_GROWTH = 1e3
 _REPORT_EVERY = 50
 _TRIED_ROWS = 256
@@ -147,7 +98,7 @@ def step_sizes(steps: int, step_size: float, schedule: Schedule = "constant") ->
 
 
 def gradient_flow(
-    network: Callable[[torch.Tensor], torch.Tensor],
+    network: torch.nn.Module,
     x: np.ndarray,
     y: np.ndarray,
     metric: FairMetric,
@@ -164,9 +115,6 @@ def gradient_flow(
     progress: Progress = silent,
 ) -> Flow:
     """Move every person along the gradient flow.
-
-    From 20,000 people on, where nothing but layers and ReLUs is between them and one logit, they go region by
-    region: the same steps, but for rounding.
 
     Parameters
     ----------
@@ -216,16 +164,16 @@ def gradient_flow(
     _check_steps(metric, regularizer, sizes, steps, schedule)
     mover = _Mover(network, metric, loss, regularizer, bounds, device)
     kept = tuple(sorted({step for step in curve if 0 < step < steps}))
-    regions = _regions(mover, metric, regularizer, sizes, kept, x, y)
-    if regions is not None:
-        shifts, running = regions.move(x, y, lambda share: progress(share, _MOVING))
-        moved = x + shifts
-    else:
-        moved, running = _by_chunks(mover, x, y, sizes, kept, chunk, progress)
-    before, after = np.empty(len(x)), np.empty(len(x))
-    with np.errstate(invalid="ignore", over="ignore"):
-        for start in range(0, len(x), chunk):
-            rows = slice(start, start + chunk)
+    moved, before, after = np.empty_like(x), np.empty(len(x)), np.empty(len(x))
+    running = {step: np.empty(len(x)) for step in kept}
+    starts = range(0, len(x), chunk)
+    for place, start in enumerate(starts):
+        rows = slice(start, start + chunk)
+        stretch = part(progress, place / len(starts), (place + 1) / len(starts))
+        moved[rows], losses = mover.move(x[rows], y[rows], sizes, kept, stretch)
+        for step in kept:
+            running[step][rows] = losses[step]
+        with np.errstate(invalid="ignore", over="ignore"):
             before[rows], after[rows] = (mover.losses(at[rows], y[rows]) for at in (x, moved))
     lost = ~np.isfinite(moved).all(axis=1) | ~np.isfinite(after)
     if lost.any():
@@ -240,57 +188,12 @@ def gradient_flow(
     return Flow(moved, before, after, distance, running, fell)
 
 
-def _by_chunks(
-    mover: _Mover,
-    x: np.ndarray,
-    y: np.ndarray,
-    sizes: np.ndarray,
-    kept: tuple[int, ...],
-    chunk: int,
-    progress: Progress,
-) -> tuple[np.ndarray, dict[int, np.ndarray]]:
-    """Return the moved points (n, d) and the losses after the `kept` steps, `chunk` people at a time."""
-    moved, running = np.empty_like(x), {step: np.empty(len(x)) for step in kept}
-    total = max(1, len(range(0, len(x), chunk)))
-    for place, start in enumerate(range(0, len(x), chunk)):
-        rows = slice(start, start + chunk)
-
-        def report(share: float, place: int = place) -> None:
-            progress((place + share) / total, _MOVING)
-
-        moved[rows], losses = mover.move(x[rows], y[rows], sizes, kept, report)
-        for step in kept:
-            running[step][rows] = losses[step]
-    return moved, running
-
-
-def _regions(
-    mover: _Mover,
-    metric: FairMetric,
-    regularizer: float,
-    sizes: np.ndarray,
-    kept: tuple[int, ...],
-    x: np.ndarray,
-    y: np.ndarray,
-) -> RegionFlow | None:
-    """Return the flow region by region, where there are many people who seldom leave theirs."""
-    layers = mover.layers
-    if len(x) < _MANY or layers is None or mover.box is not None or mover.device != "cpu":
-        return None
-    pull = pull_of(metric, regularizer)
-    if pull is None:
-        return None
-    flow = RegionFlow(layers, *pull, sizes, kept)
-    some = np.arange(0, len(x), max(len(x) // _PROBED, 1))
-    return flow if flow.left(x[some], y[some]) <= _MAX_LEFT else None
-
-
 class _Mover:
     """The flow of one chunk, and exact losses, with everything moved to the device once."""
 
     def __init__(
         self,
-        network: Callable[..., Any],
+        network: torch.nn.Module,
         metric: FairMetric,
         loss: Loss,
         regularizer: float,
@@ -300,10 +203,8 @@ class _Mover:
         import torch
 
         self.device, self.loss = device, loss
-        self.network, self.exact = network, network
-        if isinstance(network, torch.nn.Module):
-            self.network = copy.deepcopy(network).to(device).float().requires_grad_(False)
-            self.exact = copy.deepcopy(network).to(device).double().requires_grad_(False)
+        self.network = copy.deepcopy(network).to(device).float().requires_grad_(False)
+        self.exact = copy.deepcopy(network).to(device).double().requires_grad_(False)
         self.layers = layers_of(self.network) if loss != "squared" else None
         self.penalty = torch.as_tensor(2 * regularizer * metric.matrix, dtype=torch.float32, device=device)
         self.box = None
@@ -316,7 +217,7 @@ class _Mover:
         y: np.ndarray,
         sizes: np.ndarray,
         kept: tuple[int, ...],
-        report: Callable[[float], None] | None = None,
+        progress: Progress = silent,
     ) -> tuple[np.ndarray, dict[int, np.ndarray]]:
         """Return the moved points (m, d), float64, and the losses after the `kept` steps."""
         import torch
@@ -337,8 +238,8 @@ class _Mover:
                 shift.add_(gradient, alpha=size)
                 if self.box is not None:
                     shift = torch.clamp(start + shift, min=self.box[0], max=self.box[1]) - start
-                if report is not None and k % _REPORT_EVERY == 0:
-                    report(k / len(sizes))
+                if k % _REPORT_EVERY == 0:
+                    progress(k / len(sizes), "Moving people along the gradient flow")
         return x + shift.double().cpu().numpy(), losses
 
     def _slope(self, y: torch.Tensor) -> _Slope:
@@ -346,14 +247,6 @@ class _Mover:
         import torch
 
         function = loss_function(self.loss, y)
-        if self.layers is not None:
-            written = LayerGradient(self.layers, 1.0 - 2.0 * y.to(torch.float32))
-
-            def by_layers(at: torch.Tensor, wanted: bool) -> tuple[torch.Tensor, torch.Tensor | None]:
-                gradient, logits = written(at)
-                return gradient, softplus(logits) if wanted else None
-
-            return by_layers
 
         def by_graph(at: torch.Tensor, wanted: bool) -> tuple[torch.Tensor, torch.Tensor | None]:
             with torch.enable_grad():
@@ -362,7 +255,7 @@ class _Mover:
                 (gradient,) = torch.autograd.grad(value.sum(), leaf)
             return gradient, value.detach() if wanted else None
 
-        return by_graph
+        return by_graph if self.layers is None else _slope_of_layers(self.layers, 1.0 - 2.0 * y.float())
 
     def losses(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Losses (m,) at points (m, d), in float64 from the weights on."""
@@ -372,6 +265,25 @@ class _Mover:
             points = torch.as_tensor(x, dtype=torch.float64, device=self.device)
             function = loss_function(self.loss, torch.tensor(y, device=self.device))
             return function(self.exact(points)).cpu().numpy()
+
+
+def _slope_of_layers(layers: list[torch.nn.Linear], sign: torch.Tensor) -> _Slope:
+    """Return the slopes of cross-entropy written out; `sign` (m,) is -1 for people of label 1, else 1."""
+    import torch
+
+    linear, last = torch.nn.functional.linear, layers[-1]
+
+    def by_layers(at: torch.Tensor, wanted: bool) -> tuple[torch.Tensor, torch.Tensor | None]:
+        hidden = [at]
+        for layer in layers[:-1]:
+            hidden.append(linear(hidden[-1], layer.weight, layer.bias).relu_())
+        logits = linear(hidden[-1], last.weight, last.bias).squeeze(1) * sign  # of a wrong decision
+        gradient = torch.outer(torch.sigmoid(logits).mul_(sign), last.weight[0])
+        for layer, values in zip(layers[-2::-1], hidden[:0:-1], strict=True):
+            gradient = torch.ops.aten.threshold_backward(gradient, values, 0) @ layer.weight
+        return gradient, softplus(logits) if wanted else None
+
+    return by_layers
 
 
 def _check_steps(

@@ -5,23 +5,23 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from audits.data import AuditData
 from audits.errors import InputError, RunFailed
 from audits.loss_ratio.attack.flow import Flow, gradient_flow
-from audits.loss_ratio.attack.search import MAX_SCORED, SEARCH_STEPS, WorstPoints, black_box_flow, scorings
+from audits.loss_ratio.attack.search import MAX_SCORED, WorstPoints, black_box_flow, scorings
 from audits.loss_ratio.attack.targets import Answers, Target, target_of
-from audits.loss_ratio.metrics.distances import FairMetric, FairMetrics
+from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.loss_ratio.options import LossRatioOptions
 from audits.models import Subject
 from audits.models.labels import NumberModel
 from audits.models.networks.gradients import Differentiable, logits_over
 from audits.models.subspaces import category_units
-from audits.progress import Progress, part, silent
+from audits.progress import Progress, part
 
 if TYPE_CHECKING:
     import torch
@@ -35,7 +35,6 @@ __all__ = [
     "curve_steps",
     "differentiable_of",
     "move_people",
-    "move_points",
 ]
 
 
@@ -47,33 +46,12 @@ _AGREEMENT = 1e-4  # a float32 network and its float64 copy differ by about 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class SearchResult:
-    """What a search without gradient did.
-
-    Attributes
-    ----------
-    shorter : array (n,)
-        Losses that its first way had found.
-    reached : array (n,)
-        Losses that the model itself has at the nearest row of the best such point.
-    steps : int
-        Of the first way.
-    kept_inside : bool
-        Whether people had to be kept within the observed ranges.
-    """
-
-    shorter: np.ndarray
-    reached: np.ndarray
-    steps: int
-    kept_inside: bool
-
-
-@dataclass(frozen=True, eq=False)
 class Moves:
     """Who was moved (positions among the audited), from where, where to, and what the model says of them.
 
     `target` is what losses compare; `before` and `after` are the model's answers; `steps` is how many
-    there were; `exact` says that there was a gradient, `searched` what the search did where there was none.
+    there were; `searched` is what the search found where there was no gradient, and `kept_inside` whether
+    people then had to be kept within the observed ranges.
     """
 
     used: np.ndarray
@@ -85,8 +63,13 @@ class Moves:
     after: Answers
     steps: int
     method: str
-    exact: bool
-    searched: SearchResult | None = None
+    searched: WorstPoints | None = None
+    kept_inside: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether there was a gradient."""
+        return self.searched is None
 
 
 def curve_steps(steps: int) -> tuple[int, ...]:
@@ -97,12 +80,8 @@ def curve_steps(steps: int) -> tuple[int, ...]:
     >>> curve_steps(100)
     (10, 20, 40, 80, 100)
     """
-    found = []
-    at = 10
-    while at < steps:
-        found.append(at)
-        at *= 2
-    return (*found, steps)
+    doubled = 10 * 2 ** np.arange(steps.bit_length())
+    return (*doubled[doubled < steps].tolist(), steps)
 
 
 def move_people(
@@ -127,9 +106,12 @@ def move_people(
 
 def differentiable_of(subject: Subject) -> Differentiable | None:
     """Return what gives the audited model's gradient, of a number too; None where there is none."""
-    if subject.differentiable is None and isinstance(subject.model, NumberModel):
-        return None if subject.regression is None else _Regression(subject.regression)  # type: ignore[return-value]
-    return subject.differentiable
+    found = subject.regression if isinstance(subject.model, NumberModel) else None
+    if subject.differentiable is not None or found is None:
+        return subject.differentiable
+    return SimpleNamespace(
+        name=found.name, columns=found.columns, design=found.design, network=found.regression
+    )
 
 
 def _draw(
@@ -175,83 +157,42 @@ def _by_gradient(
         raise InputError("device", "must be 'cpu': there is no usable accelerator", options.device)
     steps = options.steps_for(number=target.kind == "number")
     bounds = (x.min(axis=0), x.max(axis=0)) if options.within_range else None
-
-    theirs = dataclasses.replace(metrics, place=metrics.place[used])
-    flow, after = move_points(
-        network, x, target, theirs, options, steps=steps, bounds=bounds, progress=progress
-    )
-    answers = target.answers(before), target.answers(after)
-    return Moves(used, left_out, x, flow, target, *answers, steps, AUTOGRAD, True)
-
-
-def move_points(
-    network: torch.nn.Module,
-    x: np.ndarray,
-    target: Target,
-    metrics: FairMetrics,
-    options: LossRatioOptions,
-    *,
-    steps: int,
-    bounds: tuple[np.ndarray, np.ndarray] | None = None,
-    progress: Progress = silent,
-) -> tuple[Flow, np.ndarray]:
-    """Move people along the gradient of a network, and return what it says of them then, too.
-
-    Parameters
-    ----------
-    network : torch module
-        As `logits_over` makes it: it takes points like `x`.
-    x : array (n, d)
-        The people; there may be none.
-    target : Target
-        What their losses compare.
-    metrics : FairMetrics
-        Whose `place` is that of these people.
-    steps, bounds
-        As `gradient_flow` takes them.
-    """
-
-    def moved(rows: np.ndarray, metric: FairMetric, report: Progress) -> Flow:
-        return gradient_flow(
-            target.flowing(network),
-            x[rows],
-            target.y[rows],
-            metric,
-            loss=target.loss,
-            regularizer=options.regularizer,
-            steps=steps,
-            step_size=options.step_size,
-            schedule=options.schedule,
-            bounds=bounds,
-            curve=curve_steps(steps),
-            device=options.device,
-            progress=report,
+    place, flowing, flows, order = metrics.place[used], target.flowing(network), [], np.arange(0)
+    for k, metric in enumerate(metrics.parts):
+        rows = np.flatnonzero(place == k)
+        if not rows.size:
+            continue
+        stretch = part(progress, len(order) / data.n, (len(order) + len(rows)) / data.n)
+        order = np.append(order, rows)
+        flows.append(
+            gradient_flow(
+                flowing,
+                x[rows],
+                target.y[rows],
+                metric,
+                loss=target.loss,
+                regularizer=options.regularizer,
+                steps=steps,
+                step_size=options.step_size,
+                schedule=options.schedule,
+                bounds=bounds,
+                curve=curve_steps(steps),
+                device=options.device,
+                progress=stretch,
+            )
         )
+    flow = _join_flows(flows, order)
+    answers = target.answers(before), target.answers(answers_at(network, flow.positions, target))
+    return Moves(used, left_out, x, flow, target, *answers, steps, AUTOGRAD)
 
-    parts = _parts(metrics, progress) or [(np.arange(0), metrics.parts[0], progress)]
-    flow = _join_flows([moved(*each) for each in parts], metrics.place)
-    return flow, answers_at(network, flow.positions, target)
 
-
-@dataclass(frozen=True, eq=False)
-class _Regression:
-    """A model of a number seen as a `Differentiable` one, whose network gives the number."""
-
-    model: Any
-
-    @property
-    def name(self) -> str:
-        return self.model.name
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.model.columns
-
-    def design(self, frame: pd.DataFrame) -> np.ndarray:
-        return self.model.design(frame)
-
-    def network(self) -> torch.nn.Module:
-        return self.model.regression()
+def _join_flows(flows: Sequence[Flow], order: np.ndarray) -> Flow:
+    """The flow of everyone, from those of the parts, whose people are at `order` (n,)."""
+    back = np.argsort(order)
+    names = ("positions", "before", "after", "distance")
+    whole = {name: np.concatenate([getattr(flow, name) for flow in flows])[back] for name in names}
+    curve = {step: np.concatenate([flow.curve[step] for flow in flows])[back] for step in flows[0].curve}
+    return Flow(**whole, curve=curve, fell=sum(flow.fell for flow in flows))
 
 
 def answers_at(network: torch.nn.Module, x: np.ndarray, target: Target) -> np.ndarray:
@@ -309,39 +250,5 @@ def _by_scoring(
         found, kept_inside = search(True), True  # a logarithm of savings below any that were ever seen
     answers = target.answers(target.raw(data.frame)), target.answers(found.raw)
     x = subject.space.encode(data.frame) * category_units(subject.space)
-    tried = min(steps, SEARCH_STEPS)
     method = ESTIMATE if splits is None else OF_TREES
-    searched = SearchResult(found.shorter, found.reached, tried, kept_inside)
-    return Moves(used, left_out, x, found.flow, target, *answers, steps, method, False, searched)
-
-
-def _parts(metrics: FairMetrics, progress: Progress) -> list[tuple[np.ndarray, FairMetric, Progress]]:
-    """People (positions), their metric, and its stretch of the progress."""
-    place, found = metrics.place, []
-    for k, metric in enumerate(metrics.parts):
-        rows = np.flatnonzero(place == k)
-        if rows.size:
-            share = np.searchsorted(np.sort(place), [k, k + 1]) / len(place)
-            found.append((rows, metric, part(progress, float(share[0]), float(share[1]))))
-    return found
-
-
-def _in_order(parts: Sequence[np.ndarray], place: np.ndarray) -> np.ndarray:
-    """Rows of the parts' people, back in the order of everyone."""
-    order = np.argsort(place, kind="stable")
-    together = np.concatenate(parts)
-    found = np.empty_like(together)
-    found[order] = together
-    return found
-
-
-def _join_flows(flows: Sequence[Flow], place: np.ndarray) -> Flow:
-    """The flow of everyone, from those of the parts."""
-    if len(flows) == 1:
-        return flows[0]
-    whole = {
-        name: _in_order([getattr(flow, name) for flow in flows], place)
-        for name in ("positions", "before", "after", "distance")
-    }
-    curve = {step: _in_order([flow.curve[step] for flow in flows], place) for step in flows[0].curve}
-    return Flow(**whole, curve=curve, fell=sum(flow.fell for flow in flows))
+    return Moves(used, left_out, x, found.flow, target, *answers, steps, method, found, kept_inside)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -28,6 +27,7 @@ from audits.data.encoder import FeatureSpace
 from audits.data.encoder_blocks import LevelBlock, NumberBlock
 from audits.data.frames import with_columns
 from audits.loss_ratio.attack.flow import Flow
+from audits.loss_ratio.attack.targets import Target
 from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.models.subspaces import category_units
 from audits.progress import Progress, silent
@@ -35,7 +35,6 @@ from audits.progress import Progress, silent
 __all__ = [
     "MAX_SCORED",
     "SEARCH_STEPS",
-    "ScoredPeople",
     "Splits",
     "WorstPoints",
     "black_box_flow",
@@ -59,26 +58,6 @@ _ROWS_AT_ONCE = 20_000
 _FAR = 50.0  # standard deviations beyond which no number is written down
 
 
-class ScoredPeople(Protocol):
-    """A model's answers about people with known labels."""
-
-    @property
-    def bounded(self) -> bool:
-        """Whether they are chances, whose log-odds may be infinite."""
-
-    def raw(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return what the model gives, (n,) or (n, k)."""
-
-    def losses(self, raw: np.ndarray) -> np.ndarray:
-        """Return the losses (n,) of that."""
-
-    def odds(self, raw: np.ndarray) -> np.ndarray:
-        """Return that on a scale without ends, (n, k): log-odds, or numbers."""
-
-    def of_odds(self, odds: np.ndarray) -> np.ndarray:
-        """Return what the model gives from that scale."""
-
-
 @dataclass(frozen=True, eq=False)
 class WorstPoints:
     """Where the search took people, and what the model gives there.
@@ -92,12 +71,15 @@ class WorstPoints:
         Losses after the first way.
     reached : array (n,)
         Losses that the model itself has at the nearest row, of the best such point.
+    steps : int
+        Of the first way; the second took twice as many.
     """
 
     flow: Flow
     raw: np.ndarray
     shorter: np.ndarray
     reached: np.ndarray
+    steps: int
 
 
 def scorings(space: FeatureSpace, steps: int, splits: Splits | None) -> int:
@@ -131,7 +113,7 @@ def crossing_values(part: LevelBlock | NumberBlock, splits: Splits) -> np.ndarra
 
 
 def black_box_flow(
-    scored: ScoredPeople,
+    scored: Target,
     frame: pd.DataFrame,
     space: FeatureSpace,
     metrics: FairMetrics,
@@ -147,7 +129,7 @@ def black_box_flow(
 
     Parameters
     ----------
-    scored : ScoredPeople
+    scored : Target
         Asked about raw rows, aligned with `frame`.
     metrics : FairMetrics
         On points of `space` times `category_units`; their `place` is that of these people.
@@ -179,7 +161,7 @@ def black_box_flow(
     curve[steps] = search.best.losses.copy()
     found = search.best
     flow = Flow(found.z * search.units, search.before, found.losses, search.distance(found.z), curve, 0)
-    return WorstPoints(flow, scored.of_odds(found.odds), shorter, search.reached.losses)
+    return WorstPoints(flow, scored.of_odds(found.odds), shorter, search.reached.losses, used)
 
 
 @dataclass(eq=False)
@@ -203,7 +185,7 @@ class _Search:
 
     def __init__(
         self,
-        scored: ScoredPeople,
+        scored: Target,
         frame: pd.DataFrame,
         space: FeatureSpace,
         metrics: FairMetrics,
@@ -289,7 +271,7 @@ class _Search:
             asked = [pd.concat(swapped)] if small and swapped else swapped
             told = np.concatenate([self.odds(rows) for rows in asked])
             odds = np.stack(np.split(told, len(swapped)), axis=1)
-            odds = np.clip(odds, -_MAX_ODDS, _MAX_ODDS) if self.scored.bounded else odds
+            odds = np.clip(odds, -_MAX_ODDS, _MAX_ODDS) if self.scored.kind != "number" else odds
             if isinstance(part, NumberBlock):  # yes or no: one column, from 0 to 1
                 if odds.shape[1] == 2:
                     self.rises[:, self._columns(part)[0]] = odds[:, 1] - odds[:, 0]

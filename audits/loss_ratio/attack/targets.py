@@ -77,11 +77,6 @@ class Target:
             return finite("scores of the model", self.subject.model.score(frame))
         return finite("numbers of the model", self.subject.model.number(frame))  # type: ignore[attr-defined]
 
-    @property
-    def bounded(self) -> bool:
-        """Whether the model gives chances."""
-        return self.kind != "number"
-
     def odds(self, raw: np.ndarray) -> np.ndarray:
         """Return what `raw` gave as log-odds (n, 1), logarithms of chances (n, k), or numbers (n, 1)."""
         if self.kind == "number":

@@ -8,8 +8,7 @@ there are two (either gives the same), of the likeliest group where there are mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +24,6 @@ __all__ = [
     "measure",
     "smoothing_noise",
     "status_gradient",
-    "totals",
 ]
 
 CHUNK = 1024
@@ -153,35 +151,9 @@ def measure(
         the size of a batch changes a result.
     """
     starts = [block.start for block in blocks]
-    found = [_chunk(part, audited, statuses, starts, literal, noise) for part in _chunks(z)]
-    if len(found) == 1:
-        return Measured(*found[0])
-    if not found:
-        k = len(statuses)
-        return Measured(np.empty(0), np.empty((0, k)), np.empty((0, len(starts))), np.empty(0))
+    chunks = (z[start : start + CHUNK] for start in range(0, max(len(z), 1), CHUNK))
+    found = [_chunk(part, audited, statuses, starts, literal, noise) for part in chunks]
     return Measured(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-
-
-def totals(
-    z: np.ndarray, audited: AuditedModel, status: Status, *, literal: bool = False, threads: int = 1
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return score and sensitivity (n,) alone: the fast pass over very many people, in z's precision."""
-
-    def one(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        score, by_score = _score_gradient(part, audited)
-        by_status = status_gradient(part, status, literal)
-        np.abs(by_score, out=by_score)
-        np.abs(by_status, out=by_status)
-        return score, np.einsum("ij,ij->i", by_score, by_status)
-
-    if threads > 1:
-        with ThreadPoolExecutor(threads) as pool:
-            found = list(pool.map(one, _chunks(z)))
-    else:
-        found = [one(part) for part in _chunks(z)]
-    if not found:
-        return np.empty(0, z.dtype), np.empty(0, z.dtype)
-    return np.concatenate([a for a, _ in found]), np.concatenate([b for _, b in found])
 
 
 def softmax(outputs: np.ndarray) -> np.ndarray:
@@ -204,11 +176,6 @@ def smoothing_noise(space_numbers: np.ndarray, draws: int, scale: float, seed: i
         return None
     shifts = np.random.default_rng(seed).normal(0.0, scale, (draws, len(space_numbers)))
     return shifts * space_numbers
-
-
-def _chunks(z: np.ndarray) -> Iterator[np.ndarray]:
-    for start in range(0, len(z), CHUNK):
-        yield z[start : start + CHUNK]
 
 
 def _chunk(

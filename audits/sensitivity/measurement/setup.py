@@ -34,7 +34,6 @@ __all__ = [
     "attributes_of",
     "choose_people",
     "measure_by",
-    "measure_people",
     "train_models",
 ]
 
@@ -155,14 +154,6 @@ def _network_of(subject: Subject) -> tuple[AuditedModel | None, str]:
     except InputError:
         return None, f"The {model.name} is no network of linear layers with ReLU, tanh or sigmoid units"
     return AuditedModel(network, None if model.classes is None else subject.favorable_classes), ""
-
-
-def measure_people(
-    people: MeasurementSetup, models: Models, options: SensitivityOptions, progress: Progress
-) -> Measured:
-    """Measure those chosen by the first protected-status model of each attribute."""
-    data = people.subject.data
-    return measure_by(models.statuses, data, people.z, people.subject, models.audited, options, progress)
 
 
 def measure_by(
