@@ -364,9 +364,6 @@ MANY = {
     "audits/remedies.py mitigate": SAID,
     "audits/outcome_transport/matching/outcomes.py match_outcomes": SAID,
     "audits/outcome_transport/matching/resampling.py resample": ARRAYS,
-    "audits/rule_sets/audit.py audit_cells": "what rows in memory and rows in files count in their own ways",
-    "audits/rule_sets/measures/values.py _test_measure": ARRAYS,
-    "audits/rule_sets/assembly.py pack": PARTS,
     "audits/monitor/monitors.py create": SAID,
     "audits/stats/verdicts.py judge": SAID,
     "audits/sensitivity/inference.py judge_groups": PARTS,
@@ -388,7 +385,6 @@ LONG = {
     "audits/flipset/audit.py flipset": PACKED,
     "audits/flipset/people_tables.py people_tables": "four tables of the same people, column by column",
     "audits/notebook.py audit": STEPS,
-    "audits/rule_sets/audit.py audit_cells": STEPS,
     "audits/rule_sets/assembly.py pack": PACKED,
 }
 

@@ -168,11 +168,11 @@ class _Holdout:
     def step(self, model: Model, added: int, group: TreatedRuleSet) -> Step:
         data, level = self.subject.data, self.own_level
         judged = subject_on(self.subject, data, model)
-        attributes, cells = counted = self.groups.counted(judged)
-        inside = self.groups.members(group, counted)
+        cells = self.groups.counted(judged)
+        inside = self.groups.members(group, cells)
         total, good = cells.total, float(cells.favorable.sum())
         n, favorable = float(cells.n[inside].sum()), float(cells.favorable[inside].sum())
-        rules, gaps = self.groups.compared(counted)
+        rules, gaps = self.groups.compared(cells)
         weights = np.ones(data.n) if data.weights is None else data.weights
         right = float(weights[judged.decisions == data.y].sum())
         return Step(
@@ -181,7 +181,7 @@ class _Holdout:
             favorable_in=wilson(favorable, n, level=level),
             favorable_out=wilson(good - favorable, total - n, level=level),
             accuracy=wilson(right, total, level=level),
-            worst=rule_words(attributes, rules[:1])[0] if len(rules) else "",
+            worst=rule_words(cells.attributes, rules[:1])[0] if len(rules) else "",
             worst_score=float(abs(gaps[0])) if len(gaps) else 0.0,
             also=(),
         )
