@@ -357,7 +357,6 @@ MANY = {
     "audits/cli/commands.py run": "an option of the command each, as Typer reads them",
     "audits/cli/commands.py _monitor_window": "an option of the command each, as Typer reads them",
     "app/widgets/people/row_choice.py choose_row": SAID,
-    "audits/groups/by_probability.py compare_probable": ARRAYS,
     "audits/loss_ratio/attack/flow.py gradient_flow": SAID,
     "audits/loss_ratio/attack/search.py black_box_flow": SAID,
     "audits/notebook.py audit": SAID,
