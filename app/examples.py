@@ -16,7 +16,8 @@ from pathlib import Path
 
 from app.drafts.drafts import SAMPLES
 from audits.groups.figures.ranked import ranked_groups
-from audits.groups.text import among_words, people_of
+from audits.groups.names import people_of
+from audits.groups.text import among_words
 from audits.runs.result import RunResult
 from audits.runs.spec import Spec
 from audits.runs.storage.store import RunStore, commit

@@ -123,12 +123,12 @@ def bench_adult() -> None:
     ours, result = timed(lambda: rule_sets(fresh(), RuleSetsOptions(permutations=19, **options)), 5)
     full, _ = timed(lambda: rule_sets(fresh(), RuleSetsOptions(permutations=999, **options)))
     attributes, _ = read_attributes(subject.data, RuleSetsOptions())
-    cells = count_cells([a.codes for a in attributes], [len(a.levels) for a in attributes], subject.decisions)
-    search = Search(cells, attributes, support=0.05)
+    cells = count_cells(attributes, subject.decisions)
+    search = Search(cells, support=0.05)
     search.run(10**7)
     mined = search.found()
     picked = np.random.default_rng(0).choice(len(mined.rules), 20, replace=False)
-    masks = list(memberships(cells, attributes, mined.rules[picked])[:, cells.row_cell])
+    masks = list(memberships(cells, mined.rules[picked])[:, cells.row_cell])
     blocks = subject.model.space.blocks
     free = [
         k
@@ -155,7 +155,7 @@ def bench_adult() -> None:
     steps = dict.fromkeys(free, 0.05)
     with torch.inference_mode():
         slow = min(paper_loop(subject, masks, predict, free, steps) for predict in (by_torch, by_numpy)) / 20
-    mine, _ = timed(lambda: Search(cells, attributes, support=0.05).run(10**7))
+    mine, _ = timed(lambda: Search(cells, support=0.05).run(10**7))
     boolean, _ = timed(
         lambda: [(subject.decisions[mask].mean(), subject.decisions[~mask].mean()) for mask in masks], 1
     )
@@ -227,8 +227,8 @@ def bench_items() -> None:
             for name in items:
                 codes, levels = pd.factorize(items[name], sort=True)
                 attributes.append(category(name, codes, list(levels), subsets=False))
-            cells = count_cells([a.codes for a in attributes], [len(a.levels) for a in attributes], decisions)
-            search = Search(cells, attributes, support=support)
+            cells = count_cells(attributes, decisions)
+            search = Search(cells, support=support)
             search.run(10**9)
             return search
 

@@ -46,7 +46,10 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
             )
             if value != _MAX:
                 reference[name] = value
-        options |= amount_limit(GroupsOptions) if data.numeric else _limit()
+        if data.numeric:
+            options |= amount_limit(GroupsOptions)
+        else:
+            options |= _points("Smallest difference that matters", "material", (0.5, 90.0), "material")
         metrics = st.multiselect(
             "Further metrics",
             get_args(Scikit),
@@ -61,21 +64,13 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     return ChosenOptions(options, f"Groups of {', '.join(compared)}")
 
 
-def _limit() -> dict[str, Any]:
-    """Draw the smallest difference of rates that matters; return the option where it is not the usual."""
-    stated = option_of(GroupsOptions, "material")
-    usual = 100 * stated.default
-    material = st.number_input(
-        "Smallest difference that matters (percentage points)",
-        min_value=0.5,
-        max_value=90.0,
-        value=usual,
-        step=0.5,
-        format="%g",
-        help=stated.help,
-        **state.choice("material"),
-    )
-    return {} if material == usual else {"material": material / 100}
+def _points(label: str, name: str, ends: tuple[float, float], key: str) -> dict[str, Any]:
+    """Draw an option that is a share in percentage points; return it where it is not the usual."""
+    stated = option_of(GroupsOptions, name)
+    usual, label = 100 * stated.default, f"{label} (percentage points)"
+    how = {"step": 0.5, "format": "%g", "help": stated.help, **state.choice(key)}
+    points = st.number_input(label, *ends, usual, **how)
+    return {} if points == usual else {name: points / 100}
 
 
 def _probable(data: DataHandle) -> dict[str, Any]:
@@ -98,16 +93,5 @@ def _probable(data: DataHandle) -> dict[str, Any]:
         if not columns:
             return {}
         attribute = st.text_input("They are groups of", value="group", **state.choice("probable-of")).strip()
-        stated = option_of(GroupsOptions, "proxy_error")
-        error = st.number_input(
-            "They may be off by (percentage points)",
-            min_value=0.0,
-            max_value=49.0,
-            value=100 * stated.default,
-            step=0.5,
-            format="%g",
-            help=stated.help,
-            **state.choice("probable-error"),
-        )
-    asked = {"by_probability": {attribute or "group": {name: name for name in columns}}}
-    return asked | ({"proxy_error": error / 100} if error else {})
+        error = _points("They may be off by", "proxy_error", (0.0, 49.0), "probable-error")
+    return {"by_probability": {attribute or "group": {name: name for name in columns}}, **error}

@@ -18,7 +18,7 @@ from audits.errors import InputError
 from audits.explain import figures, text
 from audits.explain.result import ExplainResult
 from audits.groups import GroupRow, GroupsResult
-from audits.groups.text import people_of
+from audits.groups.names import people_of
 from audits.stats.text import count
 
 __all__ = ["survival_strip"]

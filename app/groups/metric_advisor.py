@@ -13,8 +13,9 @@ from app.workspaces.workspace import Workspace
 from audits.groups import GroupsResult
 from audits.groups.inference import ASKED_FIRST
 from audits.groups.metrics import METRICS
+from audits.groups.names import people_of
 from audits.groups.result import Difference
-from audits.groups.text import counted_words, people_of
+from audits.groups.text import counted_words
 from audits.options import MEASURE_WORDS
 from audits.stats import EVIDENCE, Judgment
 from audits.stats.text import count, percent

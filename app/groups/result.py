@@ -19,7 +19,7 @@ from app.widgets import notices
 from app.widgets.people.person import person_card
 from app.widgets.people.row_choice import ROWS, choose_row, clicked_row
 from app.widgets.people.selected import clickable, only_selected, select
-from app.widgets.results.exhibits import show_exhibit
+from app.widgets.results.exhibits import folded_exhibit, show_exhibit
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.widgets.results.plot import plot
 from app.widgets.results.result_page import result_page
@@ -27,7 +27,7 @@ from app.widgets.subject import model_words
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult, beside, most_telling
-from audits.groups.figures import curves, dots, layout
+from audits.groups.figures import dots, layout
 from audits.groups.figures.threshold import can_move, threshold_slider
 from audits.groups.inference import lower_first
 from audits.groups.metrics import METRICS
@@ -50,20 +50,24 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     if not result.table:
         result_page("groups", found, draft)
         return
-    panels: dict[str, Callable[[], object]] = {"who": lambda: _who(result, section.exhibits, space, draft)}
-    pair = lower_first(result.table, result.options.get("measure"))
+    exhibits = {each.key: each for each in section.exhibits}
+    panels: dict[str, Callable[[], object]] = {"who": lambda: _who(result, exhibits, space, draft)}
+    pair = lower_first(result)
     threshold = found.model["threshold"]
     if found.model["score_kind"] != "label" and can_move(result, pair[0]):
         panels["Threshold"] = lambda: _threshold(found, result, pair, threshold, space, draft)
     panels |= {
-        "Errors and scores": lambda: _scores(result),
-        **({"Calibration": lambda: _calibration(result)} if result.table[0].calibration is not None else {}),
+        "Errors and scores": lambda: _scores(result, exhibits),
+    }
+    if result.table[0].calibration is not None:
+        panels["Calibration"] = lambda: _calibration(result, exhibits)
+    panels |= {
         "All combinations": lambda: _combinations(result),
         "Like for like?": lambda: _like(found, space, draft, result),
-        "tested": lambda: _test_tab(result, section.exhibits),
+        "tested": lambda: _test_tab(result, exhibits),
         "people": lambda: _people(found, space, result),
     }
-    own = {each.key: None for each in section.exhibits[1:]}
+    own = dict.fromkeys(each.key for each in section.exhibits[1:])
     result_page("groups", found, draft, panels=panels, instead=own)
 
 
@@ -75,7 +79,7 @@ def _attribute(result: GroupsResult) -> str:
 
 
 def _who(
-    result: GroupsResult, exhibits: tuple[Exhibit, ...], space: Workspace, draft: Mapping[str, Any]
+    result: GroupsResult, exhibits: Mapping[str, Exhibit], space: Workspace, draft: Mapping[str, Any]
 ) -> None:
     """Draw the rates of all groups by the measures chosen."""
     attribute = _attribute(result)
@@ -93,14 +97,11 @@ def _who(
     rates = cached_figure(dots.rates, result, attribute, metrics=tuple(metrics), **order)
     _card(result, "rates", rates, attribute, lambda: _rows(result, attribute))
     measure_chooser(result, space, draft)
-    for exhibit in exhibits:
+    for exhibit in exhibits.values():
         if exhibit.key.startswith("probable_"):
             show_exhibit(exhibit, name=f"group-{exhibit.key}")
         elif exhibit.key == f"further_{attribute}":
-            heading = notices.label(exhibit.heading)
-            if (fold := st.expander(heading, key="fold-group-further", on_change="rerun")).open:
-                with fold:
-                    show_exhibit(exhibit, name="group-further")
+            folded_exhibit(exhibit, "group-further")
 
 
 def _card(
@@ -154,22 +155,20 @@ def _threshold(
             other_thresholds(found, result, _attribute(result), space, draft)
 
 
-def _scores(result: GroupsResult) -> None:
+def _scores(result: GroupsResult, exhibits: Mapping[str, Exhibit]) -> None:
     """Draw errors by measure, and the spread of scores."""
     attribute = _attribute(result)
     measure_tiles(result, attribute)
-    if curves.has_scores(result, attribute):
-        drawing = cached_figure(curves.scores, result, attribute)
-        _card(result, "scores", drawing, attribute, lambda: result.scores_frame(attribute))
+    if (exhibit := exhibits.get(f"scores_{attribute}")) is not None:
+        show_exhibit(exhibit, name="group-scores")
     else:
         st.caption("These predictions are decisions only, so there are no scores to show.")
 
 
-def _calibration(result: GroupsResult) -> None:
+def _calibration(result: GroupsResult, exhibits: Mapping[str, Exhibit]) -> None:
     """Draw whether scores mean the same in every group."""
-    attribute = _attribute(result)
-    drawing = cached_figure(curves.calibration, result, attribute)
-    _card(result, "calibration", drawing, attribute, lambda: result.calibration_frame(attribute))
+    if (exhibit := exhibits.get(f"calibration_{_attribute(result)}")) is not None:
+        show_exhibit(exhibit, name="group-calibration")
 
 
 def _combinations(result: GroupsResult) -> None:
@@ -187,15 +186,11 @@ def _combinations(result: GroupsResult) -> None:
     _group_rows(result, attribute, told, groups, "group-verdicts", alt="Click a group to select its people")
 
 
-def _test_tab(result: GroupsResult, exhibits: tuple[Exhibit, ...]) -> None:
+def _test_tab(result: GroupsResult, exhibits: Mapping[str, Exhibit]) -> None:
     """Draw the second looks: small groups pooled, and the bootstrap."""
     attribute = _attribute(result)
-    pooled = next((each for each in exhibits if each.key == f"pooled_{attribute}"), None)
-    if pooled is not None:
-        heading = notices.label(pooled.heading)
-        if (fold := st.expander(heading, key="fold-group-pooled", on_change="rerun")).open:
-            with fold:
-                show_exhibit(pooled, name="group-pooled")
+    if (pooled := exhibits.get(f"pooled_{attribute}")) is not None:
+        folded_exhibit(pooled, "group-pooled")
     again = result.bootstrap_frame(attribute)
     if len(again):
         with st.expander("Balanced accuracy by the bootstrap"):

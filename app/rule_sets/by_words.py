@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from audits.rule_sets.leaders.tables import read_attributes_table, read_cells_table
+from audits.rule_sets.leaders.tables import read_counted
 from audits.rule_sets.result import RuleSetsResult
 from audits.subgroups.attributes import Attribute
 from audits.subgroups.cells import memberships
@@ -22,12 +22,11 @@ def members_by_words(result: RuleSetsResult, words: str) -> np.ndarray | None:
     words : str
         Conditions as results have them: ``"sex = Male, 40 ≤ age < 60"``.
     """
-    attributes = read_attributes_table(result.attributes, result.rules)
-    chosen = _read(attributes, words, ())
+    cells = read_counted(result)
+    chosen = _read(cells.attributes, words, ())
     if chosen is None:
         return None
-    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
-    return memberships(cells, attributes, np.array([chosen]))[0][cells.row_cell]
+    return memberships(cells, np.array([chosen]))[0][cells.row_cell]
 
 
 def _read(attributes: Sequence[Attribute], words: str, before: tuple[int, ...]) -> tuple[int, ...] | None:

@@ -106,33 +106,11 @@ def _among(result: RuleSetsResult) -> tuple[Any, ...]:
     """Draw the controls that need no new run, and return which rows they leave, as `_left` takes it."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="rule-filters"):
         smallest = 100 * float(result.options["support"])
-        support = st.slider(
-            "Groups of at least (%)",
-            smallest,
-            max(50.0, smallest + 1),
-            smallest,
-            step=0.5,
-            format="%.1f",
-            **state.choice("at-least"),
-        )
-        tolerance = st.slider(
-            "Tolerated difference (points)",
-            0.0,
-            50.0,
-            100 * float(result.options["tolerance"]),
-            step=0.5,
-            format="%.1f",
-            **state.choice("xi"),
-        )
-        widest = st.slider(
-            "Margin at most (points)",
-            0.5,
-            30.0,
-            30.0,
-            step=0.5,
-            format="%.1f",
-            **state.choice("widest"),
-        )
+        ends = (smallest, max(50.0, smallest + 1))
+        support = _slider("Groups of at least (%)", ends, smallest, "at-least")
+        tolerated = 100 * float(result.options["tolerance"])
+        tolerance = _slider("Tolerated difference (points)", (0.0, 50.0), tolerated, "xi")
+        widest = _slider("Margin at most (points)", (0.5, 30.0), 30.0, "widest")
         ways = [_ANY, *_WAYS]
         way = st.selectbox(
             "Favorable inside",
@@ -145,6 +123,10 @@ def _among(result: RuleSetsResult) -> tuple[Any, ...]:
         with_rule = st.multiselect("With a rule on", names, width=220, **state.choice("with"))
     margin = None if widest >= 30 else widest / 100
     return (support / 100, tolerance / 100, margin, tuple(with_rule), None if way == _ANY else way)
+
+
+def _slider(label: str, ends: tuple[float, float], first: float, key: str) -> float:
+    return st.slider(label, *ends, first, step=0.5, format="%.1f", **state.choice(key))
 
 
 def _left(result: RuleSetsResult, *among: Any) -> tuple[LeaderRow, ...]:

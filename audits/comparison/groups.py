@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,9 @@ import pandas as pd
 from audits.comparison.intervals import Moved, share_moved
 from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_people, people_of, same_people
 from audits.data import named_with
-from audits.groups.comparison import PeopleByGroup, sort_people
-from audits.groups.labels import LABEL, labels_of
+from audits.groups.labels import LABEL, counted_in
 from audits.groups.metrics import METRICS, Metric
+from audits.groups.people import people_by
 from audits.groups.result import AmountRow, GroupRow, GroupsResult
 from audits.stats import Estimate
 from audits.stats.text import people_in
@@ -54,7 +53,7 @@ def compare(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> 
     metrics, tables = _shares(LABEL in ours and LABEL in theirs), ((theirs, present[0]), (ours, present[1]))
     rows = {(two.attribute, two.group): (one, two) for one, two in common(first.table, second.table, *_KEYS)}
     for spread in second.spreads:
-        item = _by(ours, spread.attribute)
+        item = people_by(ours, spread.attribute)
         inside = {name: item.group == place for place, name in enumerate(item.names)}
         moved = {
             (metric.name, name): share_moved(
@@ -84,7 +83,7 @@ def _amounts(first: GroupsResult, second: GroupsResult) -> Pairing:
     name = second.amounts.name
     both = [(one, two) for one, two in common(first.amounts.table, second.amounts.table, *_KEYS)]
     for attribute in dict.fromkeys(two.attribute for _, two in both):
-        item = _by(ours.assign(decision=False), attribute)
+        item = people_by(ours.assign(decision=False), attribute)
         rows = [pair for pair in both if pair[1].attribute == attribute]
         moved: dict[str, Moved] = {}
         for pair in rows:
@@ -144,15 +143,6 @@ def _whom(attribute: str, group: str) -> str:
     return people_in(named_with(attribute, group))
 
 
-def _by(people: pd.DataFrame, attribute: str) -> PeopleByGroup:
-    """Sort people into the groups of an attribute, or of several joined by " × "."""
-    known = [name.removeprefix("group: ") for name in people.columns if name.startswith("group: ")]
-    orders = (order for k in range(1, len(known) + 1) for order in itertools.permutations(known, k))
-    names = next(order for order in orders if " × ".join(order) == attribute)
-    columns = people[[f"group: {name}" for name in names]]
-    return sort_people(columns, names, people, None, np.array([0.0, 1.0]))
-
-
 def _shares(labels: bool) -> list[Metric]:
     """Return metrics that are shares and depend on decisions."""
     return [
@@ -164,13 +154,8 @@ def _shares(labels: bool) -> list[Metric]:
 
 def _side(people: pd.DataFrame, metric: Metric, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Whom a rate is about within a group, and who has what it counts (n,)."""
-    labels = labels_of(people)
-    assert metric.share is not None  # noqa: S101  (`_shares` has no other)
-    y = None if labels is None else labels.favorable
-    event, among = metric.share(y, people["decision"].to_numpy(dtype=bool))
-    if metric.needs_label and labels is not None:
-        inside = inside & labels.known
-    return inside & np.asarray(among, dtype=bool), np.asarray(event, dtype=bool)
+    event, among = counted_in(people, metric)
+    return inside & among, event
 
 
 def _place(row: GroupRow) -> str:

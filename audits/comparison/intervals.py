@@ -30,20 +30,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+from scipy.special import stdtrit
 
 from audits.stats import Estimate, as_people, wilson
 from audits.stats.design import Design, make_design
-from audits.stats.intervals import percent_level
+from audits.stats.intervals import least_level, percent_level
 from audits.stats.means import MIN, mean_test
 from audits.stats.paired_shares import joined_reach
 
 __all__ = ["Moved", "People", "apart", "linear_moved", "mean_moved", "ratio_moved", "share_moved"]
 
 Ends = tuple[float, float]
-_MAX_Z = 37.0
 TAIL = ", which misses more often than stated, because a few people make most of the change"
-_HALVINGS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,15 +109,11 @@ class Moved:
         if self.value is None or self.ends is None:
             return None
 
-        def excluded(z: float) -> bool:
-            found = self.interval(max(2 * float(ndtr(-z)), 1e-300))
+        def excluded(level: float) -> bool:
+            found = self.interval(max(level, 1e-300))
             return float(found.low or 0.0) > 0 or float(found.high or 0.0) < 0
 
-        low, high = 0.0, _MAX_Z
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if excluded(middle) else (low, middle)
-        return min(2 * float(ndtr(-low)), 1.0)
+        return min(least_level(excluded), 1.0)
 
 
 def share_moved(
@@ -175,7 +169,7 @@ def mean_moved(people: People, members: np.ndarray, before: np.ndarray, after: n
         return Moved(None, 0.0, nobody, None, "no interval: nobody to count")
     mean = float(weight @ values[inside] / weight.sum())
     parts = np.where(inside, design.weights * (values - mean) / weight.sum(), 0.0)
-    influence = np.bincount(design.cluster, parts, minlength=design.n_clusters)
+    influence = design.gathered(parts)
     if not (values[inside] != 0).any():
         return Moved(0.0, n, influence, None, "no interval: nobody's number differs between the models")
     ends, how = _student(people, inside, mean, influence)
@@ -207,7 +201,7 @@ def ratio_moved(
         about |= (x != 0) | (w != 0)
         value = float(design.weights @ x) / total if total else None
         parts = design.weights * (x - (value or 0.0) * w) / total if total else np.zeros(len(rows))
-        found.append((value, np.bincount(design.cluster, parts, minlength=design.n_clusters)))
+        found.append((value, design.gathered(parts)))
     (first, theirs), (second, ours) = found
     influence, n = ours - theirs, float(about.sum())
     if first is None or second is None:
@@ -233,7 +227,7 @@ def linear_moved(people: People, about: np.ndarray, value: float | None, parts: 
     design, rows = people.design, people.rows
     inside = np.asarray(about, dtype=bool)[rows]
     each = design.weights * np.asarray(parts, dtype=float)[rows]
-    influence = np.bincount(design.cluster, each, minlength=design.n_clusters)
+    influence = design.gathered(each)
     n = float(inside.sum())
     if value is None:
         return Moved(None, n, influence, None, "no interval: it does not exist with one of the models")
@@ -287,50 +281,30 @@ class _Side:
 def _side(people: People, among: np.ndarray, event: np.ndarray) -> _Side:
     """A share of those `among`; of parts of people Wilson's interval is too wide rather than too narrow."""
     design, total = people.design, float(people.design.weights[among].sum())
-    n, inside = float(among.sum()), _clusters(design, among)
+    n, inside = float(among.sum()), design.holding(among)
     if not total:
         return _Side(None, 0.0, 0.0, 1.0, np.zeros(design.n_clusters))
     value = float(design.weights[among] @ event[among]) / total
     parts = np.where(among, design.weights * (event - value) / total, 0.0)
-    influence = np.bincount(design.cluster, parts, minlength=design.n_clusters)
+    influence = design.gathered(parts)
     worth = n
     if not people.plain:
-        spread = _variance(influence, design, inside)
+        spread = design.variance(influence, inside)
         # without any spread nothing tells how much a row is worth: then clusters count, not their rows
         worth = min(value * (1 - value) / spread, n) if spread > 0 else float(inside.sum())
-    return _Side(value, worth, n, max(float(_freedom(design, inside)), 1.0), influence)
-
-
-def _clusters(design: Design, about: np.ndarray) -> np.ndarray:
-    """Which clusters hold someone of `about` (n,)."""
-    inside = np.zeros(design.n_clusters, dtype=bool)
-    inside[design.cluster[about]] = True
-    return inside
-
-
-def _freedom(design: Design, inside: np.ndarray) -> int:
-    return int(inside.sum()) - len(np.unique(design.stratum[inside]))
-
-
-def _variance(influence: np.ndarray, design: Design, inside: np.ndarray) -> float:
-    """Variance of a linearised number over clusters; a cluster alone in its stratum is compared with 0."""
-    stratum, values = design.stratum[inside], influence[inside]
-    k = np.bincount(stratum)
-    mean = np.bincount(stratum, values) / np.maximum(k, 1)
-    mean[k == 1] = 0.0
-    factor = np.where(k == 1, 1.0, k / np.maximum(k - 1, 1))
-    return float((factor[stratum] * (values - mean[stratum]) ** 2).sum())
+    return _Side(value, worth, n, max(float(design.freedom(inside)), 1.0), influence)
 
 
 def _student(
     people: People, about: np.ndarray, value: float, influence: np.ndarray
 ) -> tuple[Callable[[float], Ends] | None, str]:
     """Student's t of a linearised change over the clusters of those it is about."""
-    inside = _clusters(people.design, about)
-    freedom = _freedom(people.design, inside)
+    design = people.design
+    inside = design.holding(about)
+    freedom = design.freedom(inside)
     if freedom + 1 < MIN:
         return None, f"no interval below {MIN} {'people' if people.plain else 'clusters'}"
-    error = math.sqrt(_variance(influence, people.design, inside))
+    error = math.sqrt(design.variance(influence, inside))
 
     def ends(level: float) -> Ends:
         reach = float(-stdtrit(freedom, level / 2)) * error

@@ -8,10 +8,16 @@ from typing import Any
 import numpy as np
 
 from audits.comparison.intervals import Moved, mean_moved
-from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_people, people_of, same_people
-from audits.data import named_with
+from audits.comparison.pairs import (
+    Pairing,
+    Pairs,
+    estimates_of,
+    groups_of,
+    other_people,
+    people_of,
+    same_people,
+)
 from audits.loss_ratio.result import LossRatioResult
-from audits.stats.text import people_in
 
 __all__ = ["compare"]
 
@@ -41,15 +47,9 @@ def compare(first: LossRatioResult, second: LossRatioResult, subjects: Any = Non
     pairs.ratio(
         "error_ratio.statistic", "ratio of errors after the move to before", errors, first_wrong, second_wrong
     )
-    groups = None if subjects is None else subjects[1].data.groups.reindex(tables[1].index)
-    for rows in common(first.groups, second.groups, "attribute", "group"):
-        attribute, group = rows[1].attribute, rows[1].group
-        if groups is None or attribute not in groups:
-            continue
-        inside = (groups[attribute] == group).to_numpy()
-        where = f"groups[{attribute}: {group}].statistic"
-        words = f"mean loss ratio of {people_in(named_with(attribute, group))}"
-        pairs.mean(where, words, estimates_of(rows, "statistic"), inside, *ratios)
+    for rows, inside, who in groups_of(first, second, subjects, tables[1].index):
+        where = f"groups[{rows[1].attribute}: {rows[1].group}].statistic"
+        pairs.mean(where, f"mean loss ratio of {who}", estimates_of(rows, "statistic"), inside, *ratios)
     return pairs.pairing(given=_GIVEN, why=_WHY)
 
 

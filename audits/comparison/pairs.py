@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from audits.comparison.intervals import Moved, People, apart, mean_moved, ratio_moved, share_moved
+from audits.data import named_with
 from audits.stats import Estimate
 from audits.stats.design import make_design
+from audits.stats.text import people_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +25,7 @@ __all__ = [
     "Row",
     "common",
     "estimates_of",
+    "groups_of",
     "other_people",
     "people_of",
     "same_people",
@@ -153,6 +156,21 @@ def common(first: Iterable[Any], second: Iterable[Any], *names: str) -> Iterator
     key = attrgetter(*names)
     then = {key(row): row for row in first}
     return ((then[key(row)], row) for row in second if key(row) in then)
+
+
+def groups_of(
+    first: Any, second: Any, subjects: Any, index: pd.Index
+) -> Iterator[tuple[tuple[Any, Any], np.ndarray, str]]:
+    """Yield the groups that both results state, the people of each (n,), and what they are called.
+
+    None where the subjects are not at hand: a result keeps nobody's groups.
+    """
+    groups = None if subjects is None else subjects[1].data.groups.reindex(index)
+    for rows in common(first.groups, second.groups, "attribute", "group"):
+        attribute, group = rows[1].attribute, rows[1].group
+        if groups is not None and attribute in groups:
+            who = people_in(named_with(attribute, group))
+            yield rows, (groups[attribute] == group).to_numpy(), who
 
 
 def without_interval(both: tuple[Estimate, Estimate], why: str, *, alike: bool = True) -> Moved:

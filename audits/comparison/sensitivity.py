@@ -11,10 +11,17 @@ import pandas as pd
 from scipy.stats import norm
 
 from audits.comparison.intervals import Moved, People, linear_moved
-from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_people, people_of, same_people
-from audits.data import named_with
+from audits.comparison.pairs import (
+    Pairing,
+    Pairs,
+    common,
+    estimates_of,
+    groups_of,
+    other_people,
+    people_of,
+    same_people,
+)
 from audits.sensitivity.result import GroupSensitivity, SensitivityResult
-from audits.stats.text import people_in
 
 __all__ = ["compare"]
 
@@ -43,14 +50,9 @@ def compare(first: SensitivityResult, second: SensitivityResult, subjects: Any =
     by_own = "flagged, each by the model's own threshold"
     flagged = [(everyone, side) for side in flags]
     pairs.share("flagged.share", f"share of people {by_own}", estimates_of(both, "flagged"), *flagged)
-    groups = None if subjects is None else subjects[1].data.groups.reindex(tables[1].index)
     told = not any(each.at_chance for result in both for each in result.status)
-    for rows in common(first.groups, second.groups, "attribute", "group"):
-        attribute, group = rows[1].attribute, rows[1].group
-        if groups is None or attribute not in groups:
-            continue
-        inside = (groups[attribute] == group).to_numpy()
-        place, who = f"groups[{attribute}: {group}]", people_in(named_with(attribute, group))
+    for rows, inside, who in groups_of(first, second, subjects, tables[1].index):
+        place = f"groups[{rows[1].attribute}: {rows[1].group}]"
         times = _times(pairs.people, inside, values, tables[1], rows)
         words = f"mean sensitivity of {who} as a multiple of everyone else's"
         pairs.add(f"{place}.ratio", words, estimates_of(rows, "ratio"), times, "number", judged=told)

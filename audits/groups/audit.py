@@ -17,12 +17,13 @@ from audits.groups.by_probability import (
     judged_of,
     probability_columns,
 )
-from audits.groups.comparison import PeopleByGroup, attributes_of, compare, sort_people
+from audits.groups.comparison import compare
 from audits.groups.further_metrics import FurtherMetrics, check_limits, class_columns, not_cleared
 from audits.groups.inference import ASKED_FIRST, judge_audit
 from audits.groups.labels import KNOWN, LABEL, labels_of, with_labels, withheld
 from audits.groups.metrics import METRICS, scikit_metric
 from audits.groups.options import GroupsOptions
+from audits.groups.people import PeopleByGroup, attributes_of, people_table, sort_people, with_groups
 from audits.groups.result import GroupRow, GroupsResult, Spread
 from audits.groups.text import few_people, finding_known, finding_probable
 from audits.models import Subject
@@ -78,30 +79,16 @@ def groups(
     labeled, subject = subject, subject.everyone
     data = subject.data
     progress(0.0, "Scoring people")
-    people = pd.DataFrame(
-        {
-            "score": subject.probabilities,
-            "decision": np.asarray(subject.decisions, dtype=bool),
-            "people": np.ones(data.n) if data.weights is None else data.weights,
-        },
-        index=data.frame.index,
-    )
-    if data.design is not None:
-        if options.by_probability:
-            raise InputError(
-                "groups.by_probability",
-                "treats each row as one independent person, but these have sampling weights, clusters or "
-                "several rows per person, so its bounds would be too narrow",
-                advice="leave it out",
-            )
-        weights = data.design.weights
-        people["people"] = weights * (data.n / weights.sum())
-        people["cluster"] = data.design.cluster
-        people["stratum"] = data.design.stratum[data.design.cluster]
-    people, warnings = with_labels(people, labeled)
-    groups = data.groups.add_prefix("group: ")
-    for name in groups:
-        people[name] = groups[name].to_numpy()
+    if data.design is not None and options.by_probability:
+        raise InputError(
+            "groups.by_probability",
+            "treats each row as one independent person, but these have sampling weights, clusters or "
+            "several rows per person, so its bounds would be too narrow",
+            advice="leave it out",
+        )
+    decided = np.asarray(subject.decisions, dtype=bool)
+    people, warnings = with_labels(people_table(data, score=subject.probabilities, decision=decided), labeled)
+    people = with_groups(people, data)
     people = people.assign(**probability_columns(data.frame, options.by_probability))
     seed = int(generator(rng).integers(2**32))
     if options.classes:
@@ -221,7 +208,10 @@ def _compared(
         rows, spread = compare(item, options, options.level / looks, seed, rates, metrics)
         table += rows
         spreads.append(spread)
-    probable = _probable(people, options, options.level / looks, seed)
+    probable: tuple[ProbableGroup, ...] = ()
+    for attribute in options.by_probability:
+        rng = np.random.default_rng([seed, 1])  # anew, so that no attribute moves another's draws
+        probable += compare_probable(people, attribute, options, corrected=options.level / looks, rng=rng)
     judged, finding = _judge(table, probable, options, looks)
     judged, further = not_cleared(judged, table)
     return GroupsResult(
@@ -250,27 +240,6 @@ def _compared(
 def _apart(spread: Spread) -> tuple[float, float]:
     gap = spread.demographic_parity_difference
     return gap.low or 0.0, gap.value or 0.0
-
-
-def _probable(
-    people: pd.DataFrame, options: GroupsOptions, corrected: float, seed: int
-) -> tuple[ProbableGroup, ...]:
-    """Compare the groups that are known only by probability."""
-    found: tuple[ProbableGroup, ...] = ()
-    for attribute, groups in options.by_probability.items():
-        reference = (options.reference or {}).get(attribute)
-        found += compare_probable(
-            people,
-            attribute,
-            groups,
-            reference=None if reference is None else str(reference),
-            proxy_error=options.proxy_error,
-            material=options.material,
-            level=options.level,
-            corrected=corrected,
-            rng=np.random.default_rng([seed, 1]),  # anew, so that no attribute moves another's draws
-        )
-    return found
 
 
 def _judge(

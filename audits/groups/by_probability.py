@@ -28,6 +28,7 @@ from scipy.special import ndtr, ndtri
 from audits.checks import one_of
 from audits.data.partition import draw_people
 from audits.errors import InputError
+from audits.groups.options import GroupsOptions
 from audits.stats import Estimate, Judgment, Verdict, judge, wilson
 from audits.stats.intervals import cautious_difference, percent_level
 
@@ -131,12 +132,8 @@ def column_name(attribute: str, group: str) -> str:
 def compare_probable(
     people: pd.DataFrame,
     attribute: str,
-    groups: Mapping[str, str],
+    options: GroupsOptions,
     *,
-    reference: str | None,
-    proxy_error: float,
-    material: float,
-    level: float,
     corrected: float,
     rng: np.random.Generator,
 ) -> tuple[ProbableGroup, ...]:
@@ -146,18 +143,16 @@ def compare_probable(
     ----------
     people : DataFrame
         With the columns of `probability_columns`.
-    reference : str, optional
-        What the others are compared with; the first by default.
-    proxy_error : float
-        How far the stated probabilities may be from the true ones.
-    level, corrected : float
-        Error rate of the rates' intervals; and of a difference's, corrected for all comparisons.
+    corrected : float
+        Error rate of a difference's interval, corrected for all comparisons.
     """
+    groups, reference = options.by_probability[attribute], (options.reference or {}).get(attribute)
+    proxy_error, material, level = options.proxy_error, options.material, options.level
     decided = people["decision"].to_numpy(dtype=float)
     size = people["people"].to_numpy(dtype=float)
     chance = {name: people[column_name(attribute, name)].to_numpy(dtype=float) for name in groups}
     order = sorted(groups, key=lambda name: -float(size @ chance[name]))
-    first = order[0] if reference is None else reference
+    first = order[0] if reference is None else str(reference)
     if first not in chance:
         one_of("groups.reference", first, order, what="a group with a column of probabilities")
     whole = np.maximum(np.rint(size), 1.0)

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.special import stdtrit
 
-from audits.checks import one_of
-from audits.data import group_name
 from audits.data.values import MISSING
 from audits.errors import InputError
-from audits.groups.further_metrics import LABEL_CLASS, PREDICTED_CLASS, FurtherMetrics
+from audits.groups.further_metrics import FurtherMetrics
 from audits.groups.inference import GroupLimit, judge_difference, judge_row
-from audits.groups.measures import Rows
-from audits.groups.metrics import (
-    METRICS,
-    Counts,
-    Labels,
-    confusion_counts,
-    estimates,
-    rates,
-    rates_by_design,
-    rows_by_design,
-)
+from audits.groups.metrics import METRICS, Counts, estimates, rates, rates_by_design, rows_by_design
 from audits.groups.options import GroupsOptions
+from audits.groups.people import PeopleByGroup
 from audits.groups.result import Calibration, GroupRow, Spread
 from audits.stats import Estimate, wilson
 from audits.stats.cell_bootstrap import percentile_interval, redraw
@@ -37,131 +24,11 @@ from audits.stats.intervals import largest_gap, percent_level
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
 
-__all__ = [
-    "PeopleByGroup",
-    "attributes_of",
-    "bootstrap_intervals",
-    "compare",
-    "joined_names",
-    "reference_of",
-    "sort_people",
-]
+__all__ = ["bootstrap_intervals", "compare", "reference_of"]
 
 _CALIBRATION_BINS = 10
 _MIN_POOLED = 3
 _ODDS = ("true_positive_rate", "false_positive_rate")
-
-
-@dataclass(frozen=True, eq=False)
-class PeopleByGroup:
-    """People of one attribute (or intersection) in groups, largest group first."""
-
-    attribute: str
-    names: tuple[str, ...]
-    values: tuple[tuple[str, ...], ...]  # of each attribute in the intersection
-    attributes: tuple[str, ...]
-    counts: Counts
-    group: np.ndarray
-    score: np.ndarray
-    sizes: np.ndarray
-    labels: Labels | None
-    score_counts: np.ndarray  # (k, bins)
-    decision: np.ndarray
-    design: Design | None = None
-    squares: np.ndarray | None = None  # of the distances from a row's score, where it is a mean
-    classes: pd.DataFrame | None = None  # predicted class and label of each row, as text
-
-
-def sort_people(
-    columns: pd.DataFrame,
-    attributes: tuple[str, ...],
-    people: pd.DataFrame,
-    labels: Labels | None,
-    edges: np.ndarray,
-    design: Design | None = None,
-) -> PeopleByGroup:
-    """Sort people into the groups that occur, largest first; of equal ones the one with the higher rate."""
-    sizes = people["people"].to_numpy(dtype=float)
-    decision = people["decision"].to_numpy(dtype=bool)
-    code, levels = _codes(columns)
-    order = np.lexsort((-np.bincount(code, sizes * decision), -np.bincount(code, sizes)))
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    group = rank[code]
-    values = tuple(levels[k] for k in order)
-    score = people["score"].to_numpy(dtype=float)
-    k = len(values)
-    bins = np.clip(np.searchsorted(edges, score, side="right") - 1, 0, len(edges) - 2)
-    return PeopleByGroup(
-        attribute=" × ".join(attributes),
-        names=tuple(joined_names(values, attributes)),
-        values=values,
-        attributes=attributes,
-        counts=confusion_counts(group, decision, labels, sizes, k),
-        group=group,
-        score=score,
-        sizes=sizes,
-        labels=labels,
-        score_counts=np.bincount(group * (len(edges) - 1) + bins, sizes, k * (len(edges) - 1)).reshape(k, -1),
-        decision=decision,
-        design=design,
-        squares=people["squares"].to_numpy(dtype=float) if "squares" in people else None,
-        classes=people[[PREDICTED_CLASS, LABEL_CLASS]] if PREDICTED_CLASS in people else None,
-    )
-
-
-def attributes_of(protected: tuple[str, ...], options: GroupsOptions) -> list[tuple[str, ...]]:
-    """Return the attributes to group by, each with those that it is an intersection of."""
-    asked = options.by
-    if asked is None:
-        asked = (*protected, *((protected,) if len(protected) > 1 else ()))
-    found = [(item,) if isinstance(item, str) else tuple(item) for item in asked]
-    for names in found:
-        for name in names:
-            one_of("groups.by", name, protected, what="a protected attribute")
-    for name in options.reference or {}:
-        known = (*protected, *options.by_probability)
-        one_of("groups.reference", name, known, what="a protected attribute")
-    return found
-
-
-def joined_names(values: Sequence[tuple[str, ...]], attributes: Sequence[str] = ()) -> list[str]:
-    """Return a name for each group of values; values are quoted where names would be the same.
-
-    In an intersection of `attributes` a value that says nothing by itself (a number, yes or no) is named with
-    its attribute.
-
-    Examples
-    --------
-    >>> joined_names([("a", "b"), ("a & b", "c"), ("a", "b & c")])
-    ['a & b', '“a & b” & “c”', '“a” & “b & c”']
-    >>> joined_names([("1", "f"), ("0", "f")], ("black", "sex")), joined_names([("1",), ("0",)], ("black",))
-    (['black 1 & f', 'black 0 & f'], ['1', '0'])
-    """
-    if len(attributes) > 1:
-        names = [group_name(dict(zip(attributes, item, strict=True))) for item in values]
-    else:
-        names = [" & ".join(item) for item in values]
-    times = Counter(names)
-    return [
-        " & ".join(f"“{part}”" for part in item) if times[name] > 1 else name
-        for name, item in zip(names, values, strict=True)
-    ]
-
-
-def _codes(columns: pd.DataFrame) -> tuple[np.ndarray, list[tuple[str, ...]]]:
-    """Return the place of each row's values (n,) among those that occur, and these, sorted."""
-    parts = [pd.factorize(columns[name], sort=True) for name in columns]
-    joined = np.zeros(len(columns), dtype=np.int64)
-    for code, values in parts:
-        joined = joined * len(values) + code
-    present, place = np.unique(joined, return_inverse=True)
-    each = np.unravel_index(present, [len(values) for _, values in parts])
-    levels = [
-        tuple(str(values[k]) for (_, values), k in zip(parts, row, strict=True))
-        for row in zip(*each, strict=True)
-    ]
-    return place, levels
 
 
 def compare(
@@ -182,7 +49,7 @@ def compare(
     if item.design is None:
         shares, draws = rates(item.counts), options.bootstrap
     else:  # the bootstrap would draw rows
-        shares, draws = _by_design(item, item.design, options.level), 0
+        shares, draws = rates_by_design(item.design, item, k, level=options.level), 0
     values = estimates(shares, level=options.level)
     ratios, smallest = ratios_to_highest(*shares["selection_rate"], level=options.level)
     resampled = bootstrap_intervals(
@@ -191,11 +58,8 @@ def compare(
     pooling = np.random.default_rng([seed, 2])  # moves no draw of the bootstrap
     pooled = _pool_rates(item, {name: shares[name] for name in judged}, options.level, pooling)
     limits = {name: _limit(name, *shares[name], options) for name in judged}
-    single = Rows(item.group, item.decision, item.score, item.sizes, item.labels, item.design)
-    counted = None
-    if item.design is not None:
-        counted = rows_by_design(item.design, item.group, item.decision, item.labels, k)
-    more, more_gaps = further.of(single, item.counts, item.classes, reference, options, level)
+    counted = None if item.design is None else rows_by_design(item.design, item, k)
+    more, more_gaps = further.of(item, reference, options, level)
     rows = []
     for j in range(k):
         # under a design so many people as the group's rows are worth
@@ -236,10 +100,6 @@ def compare(
             )
         )
     return rows, _spread(item, shares, smallest, reference, options.level)
-
-
-def _by_design(item: PeopleByGroup, design: Design, level: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    return rates_by_design(design, item.group, item.decision, item.labels, len(item.names), level=level)
 
 
 def _limit(name: str, count: np.ndarray, n: np.ndarray, options: GroupsOptions) -> GroupLimit:

@@ -19,9 +19,10 @@ import pandas as pd
 from audits.data.values import as_text
 from audits.errors import InputError
 from audits.groups.inference import GroupLimit, judge_difference
-from audits.groups.measures import MetricDraws, Rows, measure_groups
+from audits.groups.measures import MetricDraws, measure_groups
 from audits.groups.metrics import METRICS, Counts, Labels, Metric, by_jackknife, share_by_design
 from audits.groups.options import GroupsOptions
+from audits.groups.people import LABEL_CLASS, PREDICTED_CLASS, PeopleByGroup
 from audits.groups.result import Difference, GroupRow
 from audits.models.protocol import check_scores, class_text
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, weighted_sum, wilson
@@ -29,10 +30,7 @@ from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, Judgment
 if TYPE_CHECKING:
     from audits.models import Subject
 
-__all__ = ["LABEL_CLASS", "PREDICTED_CLASS", "FurtherMetrics", "check_limits", "class_columns", "not_cleared"]
-
-PREDICTED_CLASS, LABEL_CLASS = "predicted class", "label class"
-"""Columns of a result's people, where classes are compared; a label that is not known is empty."""
+__all__ = ["FurtherMetrics", "check_limits", "class_columns", "not_cleared"]
 
 _NO_ROWS = "Metrics of single people are left out ({}), because people were counted and no row was kept."
 
@@ -91,71 +89,65 @@ class FurtherMetrics:
         return len(self.judged) + 2 * len(self.classes)
 
     def of(
-        self,
-        rows: Rows,
-        counts: Counts,
-        classes: pd.DataFrame | None,
-        reference: int,
-        options: GroupsOptions,
-        level: float,
+        self, item: PeopleByGroup, reference: int, options: GroupsOptions, level: float
     ) -> tuple[list[dict[str, Estimate]], Gaps]:
         """Return estimates and differences of each group of one attribute, by metric.
 
         Parameters
         ----------
-        classes : DataFrame (n, 2), optional
-            Predicted class and label of each row.
         reference : int
             Place of the reference group.
         level : float
             Error rate of each difference.
         """
-        k = len(counts.n)
+        k = len(item.names)
         values: list[dict[str, Estimate]] = [{} for _ in range(k)]
         gaps: Gaps = [{} for _ in range(k)]
         measured = measure_groups(
             [each for each in self.metrics if each.measure is not None],
-            rows,
+            item,
             k,
             np.random.default_rng([self.seed, 3]),
             draws=options.bootstrap,
         )
         for metric in self.metrics:
             limit = options.limits.get(metric.name, metric.limit or options.material)
-            of = _by_draws(measured[metric.name]) if metric.measure else _by_counts(metric, counts)
+            of = _by_draws(measured[metric.name]) if metric.measure else _by_counts(metric, item.counts)
             for j in range(k):
                 values[j][metric.name] = of(j, None, options.level)
                 if j != reference and metric.name in self.judged:
                     gap = of(j, reference, level)
                     gaps[j][metric.name] = _judged(gap, limit, level, values[j][metric.name].n)
         own = GroupLimit(difference=options.material)
-        for name, (part, whole) in self._class_shares(rows, classes, k, options.level).items():
+        for name, (part, whole) in self._class_shares(item, k, options.level).items():
             for j in range(k):
                 values[j][name] = wilson(float(part[j]), float(whole[j]), level=options.level)
                 if j != reference:
                     here, there = ((float(part[each]), float(whole[each])) for each in (j, reference))
-                    gaps[j][name] = judge_difference(here, there, float(counts.n[j]), limit=own, level=level)
+                    gaps[j][name] = judge_difference(
+                        here, there, float(item.counts.n[j]), limit=own, level=level
+                    )
         return values, gaps
 
     def _class_shares(
-        self, rows: Rows, classes: pd.DataFrame | None, k: int, level: float
+        self, item: PeopleByGroup, k: int, level: float
     ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Return how often each class is predicted, and how often where it is the label: both in people."""
-        if classes is None:
+        if item.classes is None:
             return {}
         found = {}
-        predicted, label = (classes[name].to_numpy(dtype=object) for name in classes)
+        predicted, label = (item.classes[name].to_numpy(dtype=object) for name in item.classes)
         for name in self.classes:
             event = predicted == name
             for words, among in (
                 (f"predicted {name}", np.ones(len(event), bool)),
                 (f"recall of {name}", label == name),
             ):
-                if rows.design is not None:
-                    found[words] = share_by_design(rows.design, rows.group, event, among, k, level=level)
+                if item.design is not None:
+                    found[words] = share_by_design(item.design, item.group, event, among, k, level=level)
                 else:
                     part, whole = (
-                        np.bincount(rows.group, rows.sizes * who, k) for who in (event & among, among)
+                        np.bincount(item.group, item.sizes * who, k) for who in (event & among, among)
                     )
                     found[words] = part, whole
         return found

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from audits.data.values import MISSING
 from audits.groups.metrics import METRICS
-from audits.groups.result import Difference, GroupRow
+from audits.groups.result import AmountRow, Difference, GroupRow, GroupsResult
 from audits.stats import EVIDENCE, INSUFFICIENT, Judgment, judge_conditions
 from audits.stats.intervals import cautious_difference, cautious_p, share_ratio
 from audits.stats.power import times_to_settle
@@ -27,8 +28,12 @@ __all__ = [
     "judged_of",
     "lower_first",
     "most_telling",
+    "ordered_by",
+    "reference_among",
     "times_needed",
 ]
+
+Row = TypeVar("Row", GroupRow, AmountRow)
 
 _NOBODY = "there is nobody to compare in one of the two groups"
 
@@ -174,13 +179,12 @@ def judge_audit(
 def most_telling(table: Sequence[GroupRow], measure: str | None = None) -> tuple[GroupRow, GroupRow, str]:
     """Return group, reference and rate that the audit's verdict rests on: the first of `by_importance`."""
     row, name = next(by_importance(table, measure))
-    reference = next(item for item in table if item.is_reference and item.attribute == row.attribute)
-    return row, reference, name
+    return row, reference_among(table, row), name
 
 
-def lower_first(table: Sequence[GroupRow], measure: str | None = None) -> tuple[GroupRow, GroupRow]:
+def lower_first(result: GroupsResult) -> tuple[GroupRow, GroupRow]:
     """Return the pair of `most_telling` as its sentence names it: first who has the lower rate."""
-    row, reference, rate = most_telling(table, measure)
+    row, reference, rate = most_telling(result.table, result.options.get("measure"))
     gap = row.differences[rate].estimate.value
     return (row, reference) if gap is None or gap <= 0 else (reference, row)
 
@@ -193,31 +197,48 @@ def by_importance(table: Sequence[GroupRow], measure: str | None = None) -> Iter
     the one nearest to evidence comes first, among no material differences the one nearest to the limit. Of a
     group too small to be covered only evidence counts, and people whose group is missing come last.
     """
+    asked = ASKED_FIRST.get(measure or "", ())
+    metrics = {metric.name: metric for metric in METRICS}
+    told = [name for name, metric in metrics.items() if metric.judged or name in asked]
+
+    def rank(name: str, gap: Difference, small: bool) -> tuple[float, ...] | None:
+        if name not in told:
+            return None
+        behind = bool(asked) and name not in asked
+        place = _rank(gap, small=small, second=metrics[name].needs_label, behind=behind)
+        return *place, told.index(name)
+
+    return ordered_by(table, rank)
+
+
+def ordered_by(
+    table: Sequence[Row], rank: Callable[[str, Difference, bool], tuple[float, ...] | None]
+) -> Iterator[tuple[Row, str]]:
+    """Yield groups with what they are compared in, those whose group is missing last.
+
+    Parameters
+    ----------
+    rank : callable
+        ``rank(name, difference, small)`` returns the place of a difference among others, or None where it has
+        none; `small` says whether its group is too small to be covered.
+    """
     people = {
         row.attribute: sum(each.n for each in table if each.attribute == row.attribute) for row in table
     }
-    asked = ASKED_FIRST.get(measure or "", ())
     parts = []
     for row in table:
         small = row.n < min(MIN_COVERED, MIN_REFERENCE * people[row.attribute])
-        for place, metric in enumerate(METRICS):
-            told = metric.judged or metric.name in asked
-            gap = row.differences.get(metric.name) if told else None
-            if gap is not None:
-                rank = (
-                    MISSING in row.group,
-                    *_rank(
-                        gap,
-                        small=small,
-                        second=metric.needs_label,
-                        behind=bool(asked) and metric.name not in asked,
-                    ),
-                    place,
-                    -row.n,
-                )
-                parts.append((rank, row, metric.name))
+        for name, gap in row.differences.items():
+            place = rank(name, gap, small)
+            if place is not None:
+                parts.append(((MISSING in row.group, place, -row.n), row, name))
     parts.sort(key=lambda part: part[0])
     yield from ((row, name) for _, row, name in parts)
+
+
+def reference_among(table: Sequence[Row], row: Row) -> Row:
+    """Return the group that another one of its attribute is compared with."""
+    return next(each for each in table if each.is_reference and each.attribute == row.attribute)
 
 
 def _rank(

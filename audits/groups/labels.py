@@ -14,15 +14,15 @@ import numpy as np
 import pandas as pd
 
 from audits.data import named_with
-from audits.groups.metrics import Labels
+from audits.groups.metrics import Labels, Metric
 from audits.stats.selective import OutcomeSide, known_unevenly
 from audits.stats.text import people_in
 
 if TYPE_CHECKING:
-    from audits.groups.comparison import PeopleByGroup
+    from audits.groups.people import PeopleByGroup
     from audits.models import Subject
 
-__all__ = ["KNOWN", "LABEL", "labels_of", "with_labels", "withheld"]
+__all__ = ["KNOWN", "LABEL", "counted_in", "labels_of", "with_labels", "withheld"]
 
 LABEL = "favorable label"
 """Column of a result's people: whether the label is favorable; False where it is not known."""
@@ -54,6 +54,18 @@ def labels_of(people: pd.DataFrame) -> Labels | None:
         return None
     known = people[KNOWN].to_numpy(dtype=bool) if KNOWN in people else np.ones(len(people), dtype=bool)
     return Labels(people[LABEL].to_numpy(dtype=bool), known)
+
+
+def counted_in(people: pd.DataFrame, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
+    """Return who of a result's people has what a share counts, and whom it is about (n,)."""
+    labels = labels_of(people)
+    assert metric.share is not None  # noqa: S101 - the caller asks for shares
+    y = None if labels is None else labels.favorable
+    event, among = metric.share(y, people["decision"].to_numpy(dtype=bool))
+    among = np.asarray(among, dtype=bool)
+    if metric.needs_label and labels is not None:
+        among = among & labels.known
+    return np.asarray(event, dtype=bool), among
 
 
 def withheld(people: pd.DataFrame, split: Sequence[PeopleByGroup], level: float) -> str:

@@ -25,7 +25,7 @@ import pandas as pd
 
 from audits.checks import one_of
 from audits.errors import InputError
-from audits.groups.comparison import joined_names
+from audits.groups.people import joined_names, protected_names
 from audits.groups.result import GroupsResult
 from audits.report_kinds import SMALL_SHARE
 from audits.stats import Estimate, wilson
@@ -136,7 +136,7 @@ def bias_tables(
 
 def protected_of(result: GroupsResult) -> list[str]:
     """Return the protected attributes of a run."""
-    return [name.removeprefix("group: ") for name in result.people.columns if name.startswith("group: ")]
+    return protected_names(result.people)
 
 
 def suggested_columns(result: GroupsResult) -> tuple[str | None, str | None]:

@@ -29,13 +29,13 @@ import numpy as np
 from scipy.special import stdtrit
 
 from audits.errors import InputError
-from audits.groups.metrics import Labels, Metric
+from audits.groups.metrics import Labels, Metric, Rows
 from audits.stats import Estimate
 from audits.stats.design import Design
 from audits.stats.intervals import percent_level
 from audits.stats.means import hall_quantile
 
-__all__ = ["MetricDraws", "Rows", "measure_groups", "metrics_of"]
+__all__ = ["MetricDraws", "measure_groups", "metrics_of"]
 
 MIN_PEOPLE = 10
 """People (or clusters) of a group from which an interval is stated."""
@@ -52,29 +52,6 @@ _SCORES = ("score", "scores", "y_score", "y_scores", "y_prob", "y_proba", "y_pre
 _UNDEFINED = (ValueError, ZeroDivisionError, FloatingPointError)
 
 Function = Callable[[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray], float]
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """People by row: their group, and what a metric is told of them.
-
-    Attributes
-    ----------
-    group : int array (n,)
-        From 0 to k - 1.
-    decision, score, sizes : array (n,)
-        Favorable decision, score (higher is better), people the row stands for.
-    labels : Labels or None
-    design : Design or None
-        Where rows are not one independent person each.
-    """
-
-    group: np.ndarray
-    decision: np.ndarray
-    score: np.ndarray
-    sizes: np.ndarray
-    labels: Labels | None
-    design: Design | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,6 +33,7 @@ __all__ = [
     "Labels",
     "Metric",
     "Metrics",
+    "Rows",
     "by_jackknife",
     "confusion_counts",
     "estimates",
@@ -55,6 +56,29 @@ class Labels:
 
     favorable: np.ndarray
     known: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """People by row: their group, and what a metric is told of them.
+
+    Attributes
+    ----------
+    group : int array (n,)
+        From 0 to k - 1.
+    decision, score, sizes : array (n,)
+        Favorable decision, score (higher is better), people the row stands for.
+    labels : Labels or None
+    design : Design or None
+        Where rows are not one independent person each.
+    """
+
+    group: np.ndarray
+    decision: np.ndarray
+    score: np.ndarray
+    sizes: np.ndarray
+    labels: Labels | None
+    design: Design | None = None
 
 
 Share = Callable[[Any, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -329,41 +353,38 @@ def rates(counts: Counts) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def rates_by_design(
-    design: Design, group: np.ndarray, decision: np.ndarray, labels: Labels | None, k: int, *, level: float
+    design: Design, rows: Rows, k: int, *, level: float
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return what `rates` does where rows are not one independent person each: in effective people.
 
     Intervals and tests for counts hold for these; what clusters with people of two groups share is not
     counted, which makes differences between groups no surer than they are where a cluster's people are alike.
     """
-    y = np.zeros(len(group), dtype=bool) if labels is None else labels.favorable
-    found = {}
-    for metric in METRICS:
-        if metric.share is None or (labels is None and metric.needs_label):
-            continue
-        part, whole = metric.share(y, decision)
-        if metric.needs_label and labels is not None:
-            whole = whole & labels.known
-        found[metric.name] = share_by_design(design, group, part, whole, k, level=level)
-    return found
+    return {
+        name: share_by_design(design, rows.group, part, whole, k, level=level)
+        for name, part, whole in _shares_of_rows(rows)
+    }
 
 
-def rows_by_design(
-    design: Design, group: np.ndarray, decision: np.ndarray, labels: Labels | None, k: int
-) -> dict[str, list[tuple[int, int]]]:
+def rows_by_design(design: Design, rows: Rows, k: int) -> dict[str, list[tuple[int, int]]]:
     """Return how many of how many rows each rate is of in k groups; none where they are weighted."""
     if np.ptp(design.weights) > 0:
         return {}
-    y = np.zeros(len(group), dtype=bool) if labels is None else labels.favorable
     found = {}
-    for metric in METRICS:
-        if metric.share is None or (labels is None and metric.needs_label):
-            continue
-        part, whole = metric.share(y, decision)
-        whole = whole & labels.known if metric.needs_label and labels is not None else whole
-        some, of = (np.bincount(group, each, k).astype(int).tolist() for each in (whole & part, whole))
-        found[metric.name] = list(zip(some, of, strict=True))
+    for name, part, whole in _shares_of_rows(rows):
+        some, of = (np.bincount(rows.group, each, k).astype(int).tolist() for each in (whole & part, whole))
+        found[name] = list(zip(some, of, strict=True))
     return found
+
+
+def _shares_of_rows(rows: Rows) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield each share that these data allow: who has what it counts, and whom it is about (n,)."""
+    labels = rows.labels
+    y = np.zeros(len(rows.group), dtype=bool) if labels is None else labels.favorable
+    for metric in METRICS:
+        if metric.share is not None and not (labels is None and metric.needs_label):
+            part, whole = metric.share(y, rows.decision)
+            yield metric.name, part, whole & labels.known if metric.needs_label and labels else whole
 
 
 def share_by_design(

@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from audits.errors import not_counted
 from audits.groups.options import GroupsOptions
 from audits.records import Audit, OnPages, Size
 
 if TYPE_CHECKING:
-    from audits.data import AuditData, DataSpec
+    from audits.data import DataSpec
     from audits.data.groupby import Asked
 
 __all__ = ["AUDIT"]
 
 
-def _usual(data: AuditData) -> dict[str, Any] | None:
-    return {} if data.protected else None
-
-
-_TRAINING = {"logistic": 0.1, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}
-
-
 def _seconds(options: GroupsOptions, size: Size) -> float:
-    """Training comes first where a model is trained here; counting is quick, the bootstrap little more."""
-    training = _TRAINING.get(size.trained or "", 0.0) * max(size.rows / 6_000, 0.05)
-    return 0.2 + training + 2e-4 * options.bootstrap + 1e-6 * size.rows
+    """Counting is quick, the bootstrap little more."""
+    return 0.2 + size.start_seconds + 2e-4 * options.bootstrap + 1e-6 * size.rows
 
 
 def _columns_to_count(options: GroupsOptions, _data: DataSpec) -> dict[str, Asked]:
     """Groups are the protected attributes, which the data name."""
     if options.by_probability:
         raise not_counted("groups.by_probability")
-    return {}
-
-
-def _windows(_groups: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
     return {}
 
 
@@ -65,7 +52,7 @@ AUDIT = Audit(
     presents="audits.groups.sections:section",
     counted=_columns_to_count,
     seconds=_seconds,
-    usual=_usual,
+    usual=lambda data: {} if data.protected else None,
     decided="audits.groups.threshold_change:decisions_by_row",
     since="audits.groups.threshold_change:since",
     designs=True,
@@ -74,7 +61,7 @@ AUDIT = Audit(
     groups_alone=True,
     numeric=True,
     units=dict.fromkeys([*_AMOUNTS, *(f"{name}.estimate" for name in _AMOUNTS)], "unit of the outcome"),
-    windows=_windows,
+    windows=lambda _: {},
     pages=OnPages(
         does="See who is {yes} less often",
         noun="groups",

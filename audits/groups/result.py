@@ -23,9 +23,7 @@ __all__ = [
     "GroupRow",
     "GroupsResult",
     "Spread",
-    "amount_differences_frame",
     "amounts_frame",
-    "distribution_frame",
 ]
 
 
@@ -318,24 +316,21 @@ class GroupsResult(BaseResult):
         return [row for row in self.table if row.attribute == attribute]
 
     def differences_frame(self, attribute: str) -> pd.DataFrame:
-        """Return how each group's rates differ from the reference's, one row a group and rate.
+        """Return how each group's rates, or numbers, differ from the reference's: a row a group and measure.
 
-        The intervals hold for all groups, rates and attributes of the audit together. ``people needed``: in
-        the group, its reference growing alike, for an interval short enough to settle it.
+        The intervals hold for all groups, measures and attributes of the audit together. ``people needed``:
+        in the group, its reference growing alike, for an interval short enough to settle it.
         """
-        rows = [
-            {
-                "group": row.group,
-                "rate": METRICS.words(name),
-                **estimate_cells("difference", gap.estimate),
-                "verdict": gap.verdict,
-                "material": gap.material,
-                "people needed": gap.people_needed,
-            }
-            for row in self.of(attribute)
-            for name, gap in row.differences.items()
-        ]
-        return pd.DataFrame(rows)
+        rows = self.of(attribute) if self.amounts is None else self.amounts.of(attribute)
+        lines = []
+        for row in rows:
+            for name, gap in row.differences.items():
+                what = {"rate": METRICS.words(name)} if self.amounts is None else {"measure": gap.decided_by}
+                line = {"group": row.group, **what, **estimate_cells("difference", gap.estimate)}
+                line |= {} if self.amounts is None else {"limit": gap.limit}
+                line |= {"verdict": gap.verdict, "material": gap.material, "people needed": gap.people_needed}
+                lines.append(line)
+        return pd.DataFrame(lines)
 
     def probable_frame(self, attribute: str | None = None) -> pd.DataFrame:
         """Return the groups known by probability: estimates on terms beside bounds without them."""
@@ -388,12 +383,15 @@ class GroupsResult(BaseResult):
         return pd.DataFrame(rows)
 
     def scores_frame(self, attribute: str) -> pd.DataFrame:
-        """Return how many people of each group have which score, one row a group and bin."""
+        """Return how many people of each group have which score, or number, one row a group and bin."""
         bins = list(itertools.pairwise(self.score_edges))
+        counts = [(row.group, row.n, row.score_counts) for row in self.of(attribute)]
+        if self.amounts is not None:
+            counts = [(row.group, row.n, row.counts) for row in self.amounts.of(attribute)]
         rows = [
-            {"group": row.group, "from": low, "to": high, "people": n, "share of the group": n / row.n}
-            for row in self.of(attribute)
-            for (low, high), n in zip(bins, row.score_counts, strict=True)
+            {"group": group, "from": low, "to": high, "people": n, "share of the group": n / people}
+            for group, people, held in counts
+            for (low, high), n in zip(bins, held, strict=True)
         ]
         return pd.DataFrame(rows)
 
@@ -425,36 +423,3 @@ def amounts_frame(amounts: Amounts, attribute: str | None = None) -> pd.DataFram
     columns: dict[Any, Any] = {"attribute": "attribute", "group": "group", "people": "n"}
     columns |= {estimate_columns(words): name for words, name in measures.items()}
     return frame_of(shown, columns | {"verdict": lambda row: row.verdict or "reference"})
-
-
-def amount_differences_frame(amounts: Amounts, attribute: str) -> pd.DataFrame:
-    """Return how each group's numbers differ from the reference's, one row a group and measure.
-
-    The intervals hold for all groups, measures and attributes of the audit together.
-    """
-    rows = [
-        {
-            "group": row.group,
-            "measure": gap.decided_by,
-            **estimate_cells("difference", gap.estimate),
-            "limit": gap.limit,
-            "verdict": gap.verdict,
-            "material": gap.material,
-            "people needed": gap.people_needed,
-        }
-        for row in amounts.of(attribute)
-        for gap in row.differences.values()
-    ]
-    return pd.DataFrame(rows)
-
-
-def distribution_frame(result: GroupsResult, attribute: str) -> pd.DataFrame:
-    """Return how many people of each group lie in which bin, one row a group and bin."""
-    assert result.amounts is not None  # noqa: S101 - of a numeric outcome
-    bins = list(itertools.pairwise(result.score_edges))
-    rows = [
-        {"group": row.group, "from": low, "to": high, "people": n, "share of the group": n / row.n}
-        for row in result.amounts.of(attribute)
-        for (low, high), n in zip(bins, row.counts, strict=True)
-    ]
-    return pd.DataFrame(rows)

@@ -10,14 +10,9 @@ from audits.groups.by_probability import ASSUMPTION
 from audits.groups.figures import amounts as figures
 from audits.groups.figures import curves, dots, layout, verdict
 from audits.groups.inference import MIN_COVERED
-from audits.groups.result import (
-    Amounts,
-    GroupsResult,
-    amount_differences_frame,
-    amounts_frame,
-    distribution_frame,
-)
-from audits.groups.text import four_fifths, people_of, spread_words
+from audits.groups.names import people_of
+from audits.groups.result import Amounts, GroupsResult, amounts_frame
+from audits.groups.text import four_fifths, spread_words
 from audits.options import MEASURE_WORDS
 from audits.records import Exhibit, Section
 from audits.stats import EVIDENCE
@@ -141,7 +136,7 @@ def _amounts(result: GroupsResult, amounts: Amounts, attribute: str) -> list[Exh
             f"How {name} is spread, by {attribute}",
             "Outline: share of the group in each range. The outermost ranges include everyone beyond.",
             lambda: figures.distributions(result, attribute),
-            lambda: distribution_frame(result, attribute),
+            lambda: result.scores_frame(attribute),
             bars=True,
             tab="Distribution",
         ),
@@ -158,7 +153,7 @@ def _amounts(result: GroupsResult, amounts: Amounts, attribute: str) -> list[Exh
             f"Differences from the reference group, by {attribute}",
             "A line that doesn't touch 0 is more than chance, corrected for all comparisons. Dotted: limit.",
             lambda: figures.tails(result, attribute),
-            lambda: amount_differences_frame(amounts, attribute),
+            lambda: result.differences_frame(attribute),
             tab="who",
         ),
     ]
@@ -189,13 +184,8 @@ def _decides(result: GroupsResult) -> Exhibit:
 
 def _differences(result: GroupsResult) -> pd.DataFrame:
     """Return every difference from a reference group, by attribute."""
-    if result.amounts is not None:
-        amounts = result.amounts
-        names = dict.fromkeys(row.attribute for row in amounts.table)
-        frames = {name: amount_differences_frame(amounts, name) for name in names}
-    else:
-        names = dict.fromkeys(row.attribute for row in result.table)
-        frames = {name: result.differences_frame(name) for name in names}
+    table = result.table if result.amounts is None else result.amounts.table
+    frames = {row.attribute: result.differences_frame(row.attribute) for row in table if row.is_reference}
     return pd.concat(frames, names=["attribute"]).reset_index(level=0)
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from audits.data import group_name, named_with
 from audits.groups.by_probability import ASSUMPTION, ProbableGroup
-from audits.groups.inference import ASKED_FIRST, RATIO, by_importance, most_telling
+from audits.groups.inference import ASKED_FIRST, RATIO, by_importance, most_telling, reference_among
 from audits.groups.metrics import METRICS
+from audits.groups.names import name_pairs, people_of
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
@@ -24,7 +25,7 @@ from audits.stats.text import (
     so_many,
 )
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, brief, cut_apart, of_people, shortest
+from audits.text import begun, of_people, shortest
 
 __all__ = [
     "among_words",
@@ -36,7 +37,6 @@ __all__ = [
     "headline",
     "interval_words",
     "is_probable",
-    "people_of",
     "points",
     "rate_words",
     "spread_words",
@@ -102,7 +102,7 @@ def headline(result: GroupsResult) -> str:
 
 def _shortest(begin: str, first: GroupRow, second: GroupRow, link: str, end: str) -> str:
     """Return the sentence with as much of the groups' names as fits; without numbers where nothing fits."""
-    pairs = [f"{begin}{both}" for both in _both(first, second, link)]
+    pairs = [f"{begin}{ours} {link} {theirs}" for ours, theirs in name_pairs(first, second)]
     return begun(shortest(*(f"{pair}{end}." for pair in pairs), *(f"{pair}." for pair in pairs[1:])))
 
 
@@ -160,33 +160,15 @@ def _probable(result: GroupsResult) -> str:
     return f"{told} between {low} and {high}: {rest}."
 
 
-def people_of(row: GroupRow) -> str:
-    """Word the people of a group, whose value is told with its attribute where it says nothing alone."""
-    return people_in(named_with(row.attribute, row.group))
-
-
 def _minus(row: GroupRow, reference: GroupRow) -> str:
     return f"{people_of(row)} minus that of {people_of(reference)}"
 
 
-def _both(first: GroupRow, second: GroupRow, link: str) -> list[str]:
-    """Name two groups, in ever fewer words."""
-    ours, theirs = people_of(first), people_of(second)
-    mine, its = (named_with(each.attribute, each.group) for each in (first, second))
-    short = brief(people_in(cut_apart(its, mine, 4)), 99)
-    theirs_short = "the reference group" if second.is_reference else short
-    return [
-        f"{ours} {link} {theirs}",
-        f"{brief(ours, 99)} {link} {brief(theirs, 99)}",
-        f"{brief(ours)} {link} {theirs_short}",
-        f"{brief(people_in(cut_apart(mine, its, 5)), 99)} {link} {theirs_short}",
-    ]
-
-
 def rate_words(row: GroupRow, rate: str) -> str:
-    """Say a rate, percent first."""
+    """Say a rate, percent first; empty where the group has none."""
     estimate = row.metric(rate)
-    assert estimate is not None and estimate.value is not None  # noqa: S101, PT018  (judged rates have one)
+    if estimate is None or estimate.value is None:
+        return ""
     counted = counted_words(row, rate)
     return f"{_percent(estimate)} ({counted})" if counted else _percent(estimate)
 
@@ -272,7 +254,7 @@ def _asked_beneath(table: Sequence[GroupRow], measure: str | None, leads: str) -
     if told is None:
         return ""
     row, name = told
-    reference = next(each for each in table if each.is_reference and each.attribute == row.attribute)
+    reference = reference_among(table, row)
     said = f"{METRICS[name].words} of {_minus(row, reference)}: {points(row.differences[name].estimate)}"
     return f" Asked for: {said}."
 

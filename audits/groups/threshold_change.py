@@ -6,7 +6,6 @@ nothing is tested. Thresholds are on the scale of the user's scores.
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, Literal
 
 import numpy as np
@@ -15,10 +14,10 @@ import pandas as pd
 from audits.checks import build
 from audits.errors import InputError
 from audits.groups.audit import groups_from_people, with_sign
-from audits.groups.comparison import PeopleByGroup, sort_people
-from audits.groups.labels import LABEL, labels_of
-from audits.groups.metrics import METRICS, Metric
+from audits.groups.labels import LABEL, counted_in, labels_of
+from audits.groups.metrics import METRICS
 from audits.groups.options import GroupsOptions
+from audits.groups.people import people_by, protected_names
 from audits.groups.result import GroupsResult
 from audits.models.thresholds import Threshold, cuts
 from audits.stats import Estimate
@@ -58,14 +57,8 @@ def at_threshold(
     InputError
         If a group has no threshold, the attribute is not protected, or people were counted and no row kept.
     """
-    if not len(result.people):
-        raise InputError(
-            "threshold",
-            "cannot be moved, because people were counted and no row was kept",
-            advice="set it in the spec and run again",
-        )
-    people = result.people.copy(deep=False)
-    names = _protected_names(people)
+    people = _stored_people(result).copy(deep=False)
+    names = protected_names(people)
     groups = people[[f"group: {name}" for name in names]].set_axis(names, axis="columns")
     if isinstance(threshold, dict) and not set(threshold) <= set(names):
         raise InputError("threshold", "must be by a protected attribute", ", ".join(threshold))
@@ -108,7 +101,7 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
         )
     other = {(row.attribute, row.group): row for row in second.table}
     rows = []
-    groups = {spread.attribute: _sort_people(ours, spread.attribute) for spread in first.spreads}
+    groups = {spread.attribute: people_by(ours, spread.attribute) for spread in first.spreads}
     for row in first.table:
         if (row.attribute, row.group) not in other:
             raise InputError("the two results", "must compare the same attributes", row.attribute)
@@ -120,7 +113,9 @@ def beside(first: GroupsResult, second: GroupsResult) -> pd.DataFrame:
             for side, found in (("first", row), ("second", other[row.attribute, row.group])):
                 estimate = found.metric(name) or Estimate(None, None, None, 0.0, "")
                 line |= estimate_cells(side, estimate)
-            change = _change(ours, theirs, inside & _metric_mask(ours, metric), float(first.options["level"]))
+            change = _change(
+                ours, theirs, inside & counted_in(ours, metric)[1], float(first.options["level"])
+            )
             rows.append(line | estimate_cells("change", change))
     return pd.DataFrame(rows)
 
@@ -151,9 +146,9 @@ def since(result: GroupsResult, before: np.ndarray, *, level: float) -> dict[str
     ours, theirs = result.people, result.people.assign(decision=np.asarray(before, dtype=bool))
     found: dict[str, Estimate] = {}
     for spread in result.spreads:
-        item = _sort_people(ours, spread.attribute)
+        item = people_by(ours, spread.attribute)
         for metric in METRICS.judged(labels=LABEL in ours):
-            asked = _metric_mask(ours, metric)
+            asked = counted_in(ours, metric)[1]
             changes = {
                 name: _change(theirs, ours, (item.group == j) & asked, level)
                 for j, name in enumerate(item.names)
@@ -165,32 +160,6 @@ def since(result: GroupsResult, before: np.ndarray, *, level: float) -> dict[str
                     gap = weighted_sum([change, changes[spread.reference]], [1.0, -1.0])
                     found[f"{place}.differences.{metric.name}"] = gap
     return found
-
-
-def _protected_names(people: pd.DataFrame) -> list[str]:
-    return [name.removeprefix("group: ") for name in people.columns if name.startswith("group: ")]
-
-
-def _sort_people(people: pd.DataFrame, attribute: str) -> PeopleByGroup:
-    """Sort people into the groups of an attribute, or of several joined by " × "."""
-    known = _protected_names(people)
-    names = next(
-        found
-        for k in range(1, len(known) + 1)
-        for found in itertools.permutations(known, k)
-        if " × ".join(found) == attribute
-    )
-    columns = people[[f"group: {name}" for name in names]]
-    return sort_people(columns, names, people, None, np.array([0.0, 1.0]))
-
-
-def _metric_mask(people: pd.DataFrame, metric: Metric) -> np.ndarray:
-    """Who a judged rate is about: everyone, or those with (without) a favorable label."""
-    labels = labels_of(people)
-    assert metric.share is not None  # noqa: S101  (only shares are judged)
-    y = None if labels is None else labels.favorable
-    among = np.asarray(metric.share(y, people["decision"].to_numpy(dtype=bool))[1])
-    return among & labels.known if metric.needs_label and labels is not None else among
 
 
 def _change(ours: pd.DataFrame, theirs: pd.DataFrame, inside: np.ndarray, level: float) -> Estimate:
@@ -313,7 +282,11 @@ def preset_thresholds(
 
 def _stored_people(result: GroupsResult) -> pd.DataFrame:
     if not len(result.people):
-        raise InputError("threshold", "cannot be moved, because people were counted and no row was kept")
+        raise InputError(
+            "threshold",
+            "cannot be moved, because people were counted and no row was kept",
+            advice="set it in the spec and run again",
+        )
     return result.people
 
 

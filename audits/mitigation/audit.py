@@ -163,11 +163,11 @@ def _step(
 ) -> Step:
     """Judge a model on the held-out people; `together` is the level at which all models' differences hold."""
     data = judged.data
-    attributes, cells = counted = groups.counted(judged)
-    inside = groups.members(group, counted)
+    cells = groups.counted(judged)
+    inside = groups.members(group, cells)
     total, good = cells.total, float(cells.favorable.sum())
     n, favorable = float(cells.n[inside].sum()), float(cells.favorable[inside].sum())
-    rules, gaps = groups.compared(counted)
+    rules, gaps = groups.compared(cells)
     right = float(row_weights(data)[judged.decisions == data.y].sum())
     return Step(
         added=added,
@@ -175,7 +175,7 @@ def _step(
         favorable_in=wilson(favorable, n, level=level),
         favorable_out=wilson(good - favorable, total - n, level=level),
         accuracy=wilson(right, total, level=level),
-        worst=rule_words(attributes, rules[:1])[0] if len(rules) else "",
+        worst=rule_words(cells.attributes, rules[:1])[0] if len(rules) else "",
         worst_score=float(abs(gaps[0])) if len(gaps) else 0.0,
         also=(),
     )

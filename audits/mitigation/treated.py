@@ -24,13 +24,11 @@ from audits.subgroups.perturbation import perturb, perturbable
 from audits.subgroups.phrases import group_of
 from audits.subgroups.scores import differences
 from audits.subgroups.search import FrequentRuleSets, Search
-from audits.subgroups.texts import TERMS, Vocabulary, any_rule, mine_texts, text_attributes
+from audits.subgroups.texts import TERMS, Vocabulary, any_terms, mine_texts, text_attributes
 
 __all__ = ["GroupKind", "TableGroups", "TextGroups", "TreatedRuleSet", "find_worst", "group_kind"]
 
 _BINNED = {"continuous", "integer", "datetime"}
-
-Counted = tuple[tuple[Attribute, ...], Cells]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,16 +84,17 @@ def find_worst(groups: GroupKind, subject: Subject, options: MitigationOptions) 
     InputError
         If no rule set is as frequent as the support.
     """
-    attributes, cells = counted = groups.counted(subject)
-    rules, gaps = groups.compared(counted)
+    cells = groups.counted(subject)
+    attributes = cells.attributes
+    rules, gaps = groups.compared(cells)
     if not len(gaps):
         raise InputError(
             "mitigation.support",
             "must leave a group and as many people outside it",
             options.support,
-            _would_do(groups, counted),
+            _would_do(groups, cells),
         )
-    inside = memberships(cells, attributes, rules[:1])[0][cells.row_cell]
+    inside = memberships(cells, rules[:1])[0][cells.row_cell]
     words = rule_words(attributes, rules[:1])[0]
     used = [(item, rule) for item, rule in zip(attributes, rules[0], strict=True) if rule >= 0]
     admitted = {
@@ -109,11 +108,10 @@ def find_worst(groups: GroupKind, subject: Subject, options: MitigationOptions) 
     return TreatedRuleSet(rules[:1], admitted, words, group_of(told), direction, inside)
 
 
-def _would_do(groups: GroupKind, counted: Counted) -> str:
+def _would_do(groups: GroupKind, cells: Cells) -> str:
     """Say which support a group of one rule has, in and out; of texts the terms' own shares say nothing."""
-    attributes, cells = counted
     if isinstance(groups, TableGroups):
-        search = Search(cells, attributes, support=1e-12, depth=1)
+        search = Search(cells, support=1e-12, depth=1)
         search.run(10**9)
         n = search.found().n
         share = float(np.minimum(n, cells.total - n).max() / cells.total) if len(n) else 0.0
@@ -122,10 +120,8 @@ def _would_do(groups: GroupKind, counted: Counted) -> str:
     return "lower it"
 
 
-def _count(attributes: tuple[Attribute, ...], subject: Subject) -> Counted:
-    sizes = [len(item.levels) for item in attributes]
-    codes = [item.codes for item in attributes]
-    return attributes, count_cells(codes, sizes, subject.decisions, subject.data.weights)
+def _count(attributes: tuple[Attribute, ...], subject: Subject) -> Cells:
+    return count_cells(attributes, subject.decisions, subject.data.weights)
 
 
 def _largest_first(mined: FrequentRuleSets, cells: Cells, least: float) -> tuple[np.ndarray, np.ndarray]:
@@ -172,22 +168,20 @@ class TableGroups:
             depth=options.depth,
         )
 
-    def counted(self, subject: Subject) -> Counted:
+    def counted(self, subject: Subject) -> Cells:
         """Count decisions per cell."""
         return _count(read_attributes(subject.data, self.options)[0], subject)
 
-    def compared(self, counted: Counted) -> tuple[np.ndarray, np.ndarray]:
+    def compared(self, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
         """Return rule sets with the support on both sides."""
-        attributes, cells = counted
-        search = Search(cells, attributes, support=self.options.support, depth=self.options.depth)
+        search = Search(cells, support=self.options.support, depth=self.options.depth)
         search.run(2_000_000)
         return _largest_first(search.found(), cells, search.least)
 
-    def members(self, group: TreatedRuleSet, counted: Counted) -> np.ndarray:
+    def members(self, group: TreatedRuleSet, cells: Cells) -> np.ndarray:
         """Return which cells belong to the group: levels are compared by name."""
-        attributes, cells = counted
         inside = np.ones(len(cells.n), dtype=bool)
-        for place, attribute in enumerate(attributes):
+        for place, attribute in enumerate(cells.attributes):
             if attribute.name in group.admitted:
                 levels = np.array(attribute.levels, dtype=object)
                 inside &= np.isin(levels, group.admitted[attribute.name])[cells.codes[:, place]]
@@ -224,29 +218,25 @@ class TextGroups:
         self.vocabulary = Vocabulary(TERMS if options.terms is None else options.terms)
         self.options = RuleOptions(text=column, support=options.support, depth=options.depth)
 
-    def counted(self, subject: Subject) -> Counted:
+    def counted(self, subject: Subject) -> Cells:
         """Count decisions per combination of terms."""
         return _count(text_attributes(subject.data, self.column, self.vocabulary), subject)
 
-    def compared(self, counted: Counted) -> tuple[np.ndarray, np.ndarray]:
+    def compared(self, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
         """Return rule sets that enough texts hold."""
-        attributes, cells = counted
-        return _largest_first(mine_texts(cells, attributes, self.options), cells, 1.0)
+        return _largest_first(mine_texts(cells, self.options), cells, 1.0)
 
-    def members(self, group: TreatedRuleSet, counted: Counted) -> np.ndarray:
+    def members(self, group: TreatedRuleSet, cells: Cells) -> np.ndarray:
         """Return which cells belong to the group: terms have the same place in all rows."""
-        attributes, cells = counted
-        return np.asarray(memberships(cells, attributes, group.rules)[0])
+        return np.asarray(memberships(cells, group.rules)[0])
 
     def draw(
         self, subject: Subject, group: TreatedRuleSet, wanted: int, rng: np.random.Generator
     ) -> tuple[pd.DataFrame, np.ndarray]:
         """Return texts with some term of each category of the group, exchanged for the group's."""
-        attributes, cells = self.counted(subject)
+        cells = self.counted(subject)
         used = np.flatnonzero(group.rules[0] >= 0)
-        some: np.ndarray = np.ones(len(cells.n), dtype=bool)
-        for place in used:
-            some &= any_rule(attributes[place])[cells.codes[:, place]]
+        some = np.asarray(any_terms(cells)[:, used].all(axis=1))
         chosen = {int(place): self.vocabulary.terms[place][group.rules[0, place]] for place in used}
         rows = rng.choice(subject.data.n, wanted, p=_shares(subject.data, some[cells.row_cell]))
         frame = subject.data.frame.iloc[rows].reset_index(drop=True)

@@ -3,103 +3,77 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from audits.data.values import MISSING
-from audits.rule_sets.inference.permutation import Halves, LeaderInterval, PeopleCounts
+from audits.models import Subject
+from audits.rule_sets.family import RuleSetFamily
+from audits.rule_sets.inference.permutation import Halves
 from audits.rule_sets.inference.verdicts import is_evidence, judge_audit, judge_row
 from audits.rule_sets.leaders.leaderboard import leaders, one_row, rank_key, support_sweep
-from audits.rule_sets.leaders.tables import MAX_ROWS, cells_table, rules_table
+from audits.rule_sets.leaders.tables import (
+    MAX_ROWS,
+    RuleSetTests,
+    cells_table,
+    people_table,
+    rule_sets_table,
+    rules_table,
+)
+from audits.rule_sets.measures.findings import measure_columns, measure_result
+from audits.rule_sets.measures.values import MeasureTest
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.perturbation.sampling import PerturbationScores
 from audits.rule_sets.perturbation.terms import TermExchange
-from audits.rule_sets.result import DECIDED_BY, Discovery, MeasureResult, RuleSetsResult
+from audits.rule_sets.result import DECIDED_BY, Discovery, LeaderRow, MeasureResult, RuleSetsResult
 from audits.rule_sets.text import finding, on_exchanged, warnings_for
-from audits.stats import Estimate, newcombe, wilson
+from audits.stats import Estimate, Judgment, newcombe, wilson
 from audits.stats.intervals import percent_level
-from audits.subgroups.attributes import Attribute, rule_words
-from audits.subgroups.cells import Cells
-from audits.subgroups.search import FrequentRuleSets
+from audits.subgroups.attributes import rule_words
 from audits.subgroups.texts import category_shares
 
-__all__ = ["PeopleSummary", "pack"]
-
-
-@dataclass(frozen=True, eq=False)
-class PeopleSummary:
-    """What a result says of the people beside their counts.
-
-    Attributes
-    ----------
-    rows : int
-        Rows of the data.
-    outcome : str
-        What a favorable decision is.
-    invents : bool
-        Whether the model can score people who are not in the data.
-    people : DataFrame
-        Cell, decision and score by the user's row number; without rows where no row is kept.
-    """
-
-    rows: int
-    outcome: str
-    invents: bool
-    people: pd.DataFrame
+__all__ = ["pack"]
 
 
 def pack(
-    audited: PeopleSummary,
+    subject: Subject,
     options: RuleSetsOptions,
     notes: tuple[str, ...],
-    attributes: tuple[Attribute, ...],
-    cells: Cells,
-    mined: FrequentRuleSets,
-    table: pd.DataFrame,
-    halves: Halves,
+    family: RuleSetFamily,
+    tests: RuleSetTests,
     sampled: PerturbationScores | None,
-    inference: dict[str, Any],
-    bias: float,
-    first: LeaderInterval,
-    people: PeopleCounts,
-    exchanged: TermExchange | None = None,
-    measures: tuple[MeasureResult, ...] = (),
-    of_cells: Mapping[str, np.ndarray] | None = None,
+    exchanged: TermExchange | None,
+    measured: Sequence[MeasureTest],
 ) -> RuleSetsResult:
     """Rank, judge and word what was counted and tested."""
-    plain = dataclasses.asdict(options)
+    cells, mined, inference = family.cells, family.mined, tests.inference
+    plain, data = dataclasses.asdict(options), subject.data
+    table = rule_sets_table(family, tests, sampled)
+    measures = tuple(
+        measure_result(each, table, family.groups, plain, shared=len(measured), complete=mined.complete)
+        for each in measured
+    )
+    of_rules, of_cells = measure_columns(measured)
+    table = table.assign(**of_rules)
     table.index.name = "number"
-    rows = leaders(table, attributes, cells, plain, inference)
+    rows = leaders(table, cells, plain, inference)
     seen = is_evidence(table, plain)
-    judged, number = judge_audit(table, rows, cells, plain, inference, complete=mined.complete)
-    about = next((row for row in rows if row.number == number), None)
-    if about is None:
-        about = one_row(table, number, attributes, cells, plain, inference)
-    if MISSING in about.rule_set and seen.any():  # of whom something is missing says little about anyone
-        key = rank_key(table, options.rank_by)[seen].sort_values(ascending=False, kind="stable")
-        others = (one_row(table, int(k), attributes, cells, plain, inference) for k in key.index[:MAX_ROWS])
-        better = next((row for row in others if row.material and MISSING not in row.rule_set), about)
-        if better is not about:
-            about, judged = better, judge_row(dict(table.loc[better.number]), plain, inference)
+    about, judged = _about(table, rows, family, plain, inference)
     if all(row.number != about.number for row in rows):  # the leaderboard holds what the verdict follows from
         rows = (*rows[: options.top - 1], about)
-    discovery = _discovery(halves, people, attributes, mined, options)
     top = float(table["difference"].abs().max())
-    shares = None if options.text is None else category_shares(cells, attributes, options.depth)
-    sweep = support_sweep(table, attributes, options.support, mined.n_frequent, shares)
-    named = {row.number for each in measures for row in each.leaderboard}
-    kept = _first(table, options.rank_by, seen | table.index.isin(named))
+    shares = None if options.text is None else category_shares(cells, options.depth)
+    people = people_table(subject, cells)
     result = RuleSetsResult(
         options=plain,
-        outcome=audited.outcome,
+        outcome=subject.outcome,
         judged=dataclasses.replace(judged, decided_by=f"{DECIDED_BY}{about.rule_set}"),
         finding="",
         warnings=notes,
-        rows={"audited": audited.rows, "used": audited.rows, "left_out": {}},
+        rows={"audited": data.rows, "used": data.rows, "left_out": {}},
         n=cells.total,
         favorable=wilson(float(cells.favorable.sum()), cells.total, level=options.level),
         attributes=tuple(
@@ -109,7 +83,7 @@ def pack(
                 "rules": len(item.rules),
                 "protected": item.protected,
             }
-            for item in attributes
+            for item in cells.attributes
         ),
         n_candidates=mined.n_candidates,
         n_counted=mined.n_counted,
@@ -119,54 +93,75 @@ def pack(
         leaderboard=rows,
         inference=inference,
         top_score=top,
-        shrunken_score=max(0.0, top - bias),
-        discovery=discovery,
+        shrunken_score=max(0.0, top - tests.bias),
+        discovery=_discovery(tests.halves, family, options),
         sampling=None if sampled is None else _sampling(sampled, options),
-        sweep=sweep,
+        sweep=support_sweep(table, cells.attributes, options.support, mined.n_frequent, shares),
         measures=measures,
-        rule_sets=kept,
-        rules=rules_table(attributes),
-        cells=cells_table(attributes, cells, sampled).assign(**(of_cells or {})),
-        people=audited.people,
-        shrunken=_shrunken(first, top, bias, table, cells, options.level),
+        rule_sets=_kept(table, options.rank_by, seen, measures),
+        rules=rules_table(cells.attributes),
+        cells=cells_table(cells, sampled).assign(**of_cells),
+        people=people if data.gathered is None else people.iloc[:0],
+        shrunken=_shrunken(tests, top, family, options.level),
         exchanged=exchanged,
     )
     said = finding(result, n_evidence=int(seen.sum()), smallest=float(mined.n.min()))
     warnings = warnings_for(
         result,
-        invents=audited.invents,
-        fractional=bool((np.abs(cells.n - people.n) > 1e-6).any()),
+        invents=subject.model.invents,
+        fractional=bool((np.abs(cells.n - family.people.n) > 1e-6).any()),
         untested=0 if options.text is None else mined.n_frequent - int(mined.same.sum()),
     )
     return dataclasses.replace(result, finding=said + on_exchanged(exchanged), warnings=(*notes, *warnings))
 
 
-def _first(table: pd.DataFrame, rank_by: str, seen: np.ndarray) -> pd.DataFrame:
+def _about(
+    table: pd.DataFrame,
+    rows: Sequence[LeaderRow],
+    family: RuleSetFamily,
+    options: dict[str, Any],
+    inference: dict[str, Any],
+) -> tuple[LeaderRow, Judgment]:
+    """Return the row that the verdict follows from; of those with evidence one of people who are known."""
+
+    def row_of(number: int) -> LeaderRow:
+        return one_row(table, number, family.cells, options, inference)
+
+    complete = family.mined.complete
+    judged, number = judge_audit(table, rows, family.cells, options, inference, complete=complete)
+    about = next((row for row in rows if row.number == number), None) or row_of(number)
+    seen = is_evidence(table, options)
+    if MISSING in about.rule_set and seen.any():  # of whom something is missing says little about anyone
+        key = rank_key(table, options["rank_by"])[seen].sort_values(ascending=False, kind="stable")
+        others = map(row_of, key.index[:MAX_ROWS].tolist())
+        better = next((row for row in others if row.material and MISSING not in row.rule_set), None)
+        if better is not None:
+            return better, judge_row(dict(table.loc[better.number]), options, inference)
+    return about, judged
+
+
+def _kept(
+    table: pd.DataFrame, rank_by: str, seen: np.ndarray, measures: Sequence[MeasureResult]
+) -> pd.DataFrame:
+    """Return the first rule sets of a long table, those with evidence or a finding by a measure first."""
     if len(table) <= MAX_ROWS:
         return table
+    named = {row.number for each in measures for row in each.leaderboard}
     key = rank_key(table, rank_by).to_numpy()
-    return table.iloc[np.lexsort((-key, ~seen))[:MAX_ROWS]]
+    return table.iloc[np.lexsort((-key, ~(seen | table.index.isin(named))))[:MAX_ROWS]]
 
 
-def _shrunken(
-    first: LeaderInterval, top: float, bias: float, table: pd.DataFrame, cells: Cells, level: float
-) -> Estimate:
+def _shrunken(tests: RuleSetTests, top: float, family: RuleSetFamily, level: float) -> Estimate:
     """The largest score, corrected for picking the largest, and an interval of what it estimates."""
-    value = max(0.0, top - bias)
+    value, first = max(0.0, top - tests.bias), tests.first
     method = (
-        f"Newcombe {percent_level(level)}, corrected for the {first.plausible:,} of {len(table):,} groups "
+        f"Newcombe {percent_level(level)}, corrected for the {first.plausible:,} of {len(tests.z):,} groups "
         "that could have come first (locally simultaneous)"
     )
-    return Estimate(value, min(first.low, value), max(first.high, value), cells.total, method)
+    return Estimate(value, min(first.low, value), max(first.high, value), family.cells.total, method)
 
 
-def _discovery(
-    halves: Halves,
-    people: PeopleCounts,
-    attributes: tuple[Attribute, ...],
-    mined: FrequentRuleSets,
-    options: RuleSetsOptions,
-) -> Discovery:
+def _discovery(halves: Halves, family: RuleSetFamily, options: RuleSetsOptions) -> Discovery:
     second = halves.second_people
     both = np.where(np.isnan(halves.first) | np.isnan(halves.second), -1.0, np.abs(halves.first))
     best = int(both.argmax())
@@ -181,11 +176,11 @@ def _discovery(
             low, high = sorted((sign * gap.low, sign * gap.high))
             score = Estimate(sign * gap.value, low, high, gap.n, method)
     return Discovery(
-        n_first=people.total - second.total,
+        n_first=family.people.total - second.total,
         n_second=second.total,
         discovered=int(halves.discovered.sum()),
         confirmed=int(halves.confirmed.sum()),
-        rule_set=rule_words(attributes, mined.rules[best : best + 1])[0],
+        rule_set=rule_words(family.cells.attributes, family.mined.rules[best : best + 1])[0],
         score_first=None if first is None else abs(first),
         score_second=score,
     )

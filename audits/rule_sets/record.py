@@ -20,19 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["AUDIT"]
 
 
-def _usual(data: AuditData) -> dict[str, Any] | None:
-    return {} if data.protected else None
-
-
-_TRAINING = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0, "text": 6.0}  # of 20,000 rows
 _MAX_SUBSETS = 12  # values of which all subsets are rules
 
 
 def _seconds(options: RuleSetsOptions, size: Size) -> float:
-    """Training comes first where a model is trained here; then every rule set is summed in every shuffle."""
-    start = 1.5 + _TRAINING.get(size.trained or "", 0.0) * max(size.rows / 6_000, 0.05)
+    """Every rule set is summed in every shuffle; texts are made and scored."""
+    start = 0.5 + size.start_seconds
     if options.text is not None:
-        return start + 6.0
+        return start + 12.0
     rule_sets = 1.0
     for name in size.groups if options.protected is None else options.protected:
         values = len(size.groups.get(name, {})) or 2
@@ -55,10 +50,6 @@ def _columns_to_count(options: RuleSetsOptions, data: DataSpec) -> dict[str, Ask
         if isinstance(bins, tuple) or name not in data.bins:
             asked[name] = bins if isinstance(bins, tuple) or options.binning == "width" else Quantiles(bins)
     return asked
-
-
-def _windows(_groups: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
-    return {}
 
 
 def _candidates(data: AuditData, options: Mapping[str, Any]) -> int:
@@ -98,11 +89,11 @@ AUDIT = Audit(
     presents="audits.rule_sets.sections:section",
     counted=_columns_to_count,
     seconds=_seconds,
-    usual=_usual,
+    usual=lambda data: {} if data.protected else None,
     searches="audits.rule_sets.options:search_options",
     about_words=True,
     groups_alone=True,
-    windows=_windows,
+    windows=lambda _: {},
     pages=OnPages(
         does="Search all small groups",
         labels={

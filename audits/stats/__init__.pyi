@@ -3,7 +3,6 @@ from .bootstrap import RatioMeans, ratio_means
 from .estimate import Estimate
 from .intervals import largest_gap, newcombe, share_ratio, sign_balance, weighted_sum, wilson
 from .permutation import benjamini_hochberg, holm, p_value
-from .power import people_needed, power_of_difference
 from .sampling import apportion, as_people, draw_counts
 from .verdicts import (
     AVERAGE,
@@ -51,8 +50,6 @@ __all__ = [
     "limit_of",
     "newcombe",
     "p_value",
-    "people_needed",
-    "power_of_difference",
     "ratio_means",
     "share_ratio",
     "sign_balance",

@@ -27,7 +27,7 @@ import numpy as np
 from audits.errors import InputError
 from audits.stats.design import Design, design_share, mean_influence
 from audits.stats.estimate import Estimate
-from audits.stats.intervals import percent_level
+from audits.stats.intervals import percent_level, weighted_sum
 from audits.stats.means import MIN, MeanTest
 from audits.stats.quantiles import quantile
 
@@ -291,12 +291,9 @@ def _leaves_out_nothing(gap: Estimate) -> bool:
 def _recovered(own: Estimate, other: Estimate, level: float) -> Estimate:
     """Join two intervals into that of the difference (MOVER)."""
     n = min(own.n, other.n)
-    method = f"order statistics, MOVER {percent_level(level)}"
     if own.value is None or other.value is None:
         return Estimate(None, None, None, n, "nobody of one group")
-    value = own.value - other.value
-    if None in (own.low, own.high, other.low, other.high) or n < MIN:
-        return Estimate(value, None, None, n, "no interval: too few people")
-    down = math.hypot(own.value - float(own.low or 0.0), float(other.high or 0.0) - other.value)
-    up = math.hypot(float(own.high or 0.0) - own.value, other.value - float(other.low or 0.0))
-    return Estimate(value, value - down, value + up, n, method)
+    gap = weighted_sum([own, other], [1.0, -1.0])
+    if gap.value is None or n < MIN:
+        return Estimate(own.value - other.value, None, None, n, "no interval: too few people")
+    return replace(gap, n=n, method=f"order statistics, MOVER {percent_level(level)}")

@@ -1,7 +1,8 @@
-"""The five badges, an icon and words each, made here alone: pages, reports, notebooks and the command line.
+"""A verdict with all that it follows from, and its badge: one of five, an icon and words, made here alone.
 
-A badge says what a verdict comes to: how large against the auditor's limit, what would settle it, or why
-nothing would. It has no color: icon and words carry it.
+A badge says what a verdict comes to, on pages, in reports, notebooks and on the command line: how large
+against the auditor's limit, what would settle it, or why nothing would. It has no color: icon and words carry
+it.
 """
 
 from __future__ import annotations
@@ -9,17 +10,24 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from audits.stats.estimate import Estimate
 from audits.stats.text import CURRENCIES, amount_stated
 from audits.stats.vocabulary import vocabulary
 
 __all__ = [
+    "AVERAGE",
     "BADGES",
+    "EVIDENCE",
     "FOUR_FIFTHS",
     "ICONS",
+    "INSUFFICIENT",
+    "NO_MATERIAL",
+    "VERDICTS",
     "Badge",
+    "Judgment",
+    "Verdict",
     "badge_text",
     "interval_text",
     "limit_words",
@@ -27,9 +35,22 @@ __all__ = [
     "size_against_limit",
 ]
 
+Verdict = Literal["evidence of a difference", "no material difference", "insufficient evidence"]
+
+EVIDENCE: Verdict = "evidence of a difference"
+NO_MATERIAL: Verdict = "no material difference"
+INSUFFICIENT: Verdict = "insufficient evidence"
+
+VERDICTS: tuple[Verdict, ...] = (EVIDENCE, INSUFFICIENT, NO_MATERIAL)
+"""In the order in which to show them."""
+
+AVERAGE = "average"
+"""The deciding condition, unless an audit has several."""
+
 FOUR_FIFTHS = 0.8
 """Ratio of two decision rates beyond which a difference is material, either way."""
 
+_MAX_PEOPLE = 10**9  # beyond it a number of people settles nothing
 _NOTHING = 1e-9  # what rounding leaves of no difference
 
 Badge = Literal["difference", "small difference", "cannot tell yet", "no verdict", "no material difference"]
@@ -63,35 +84,76 @@ _FORMULA = re.compile(r" [=≠<≤≥&→] ")
 """In the name of a group, which the sentence says in words."""
 
 
-class _JudgmentLike(Protocol):
-    """What a badge is made of; see `audits.stats.verdicts.Judgment`."""
+@dataclass(frozen=True, kw_only=True)
+class Judgment:
+    """A verdict, and all that it follows from.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    interval : Estimate
+        The one interval that it follows from: badge, sentence, figure and report state this one.
+    none_low, none_high : float or None
+        Values that are no difference: 0 for a difference, 1 for a ratio, or a range up to the auditor's
+        tolerance; None is without end.
+    immaterial_low, immaterial_high : float or None
+        Values that are no material difference; None is without end.
+    material : bool or None
+        Whether the interval lies wholly outside the limit of what is immaterial (True), wholly inside it
+        (False), or neither (None). Where several limits hold (a difference and a ratio), outside one is True,
+        and only inside all is False.
+    p_value : float or None
+        Of the test for no difference that has to agree, corrected like the interval; where an audit has no
+        test of its own None.
+    people_needed : int or None
+        About how many people in each group would settle insufficient evidence.
+    reason : str
+        Why more people would not settle it, or what it rests on that is only an estimate; empty otherwise.
+    decided_by : str
+        The condition whose interval it is: ``"average"``, ``"level: gpa 3.0–3.4"``.
+    see : str
+        What the run's search found in the attribute that this clears on average, or whom an average hides;
+        empty where nothing.
+    times : float
+        How many times the auditor's limit the immaterial values are, as where a level decides an all-clear.
+    unit : str
+        What the values are counted in where the limit does not tell: ``"standard deviations"``, or
+        ``"points"`` of shares, which are a hundredth.
+    """
+
+    verdict: Verdict
+    interval: Estimate
+    none_low: float | None = 0.0
+    none_high: float | None = 0.0
+    immaterial_low: float | None = None
+    immaterial_high: float | None = None
+    material: bool | None = None
+    p_value: float | None = None
+    people_needed: int | None = None
+    reason: str = ""
+    decided_by: str = AVERAGE
+    see: str = ""
+    times: float = 1.0
+    unit: str = ""
 
     @property
-    def badge(self) -> Badge: ...
+    def badge_text(self) -> str:
+        """The badge's icon and words."""
+        return badge_text(self)
+
     @property
-    def interval(self) -> Estimate: ...
-    @property
-    def none_low(self) -> float | None: ...
-    @property
-    def none_high(self) -> float | None: ...
-    @property
-    def immaterial_low(self) -> float | None: ...
-    @property
-    def immaterial_high(self) -> float | None: ...
-    @property
-    def material(self) -> bool | None: ...
-    @property
-    def people_needed(self) -> int | None: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def see(self) -> str: ...
-    @property
-    def decided_by(self) -> str: ...
-    @property
-    def times(self) -> float: ...
-    @property
-    def unit(self) -> str: ...
+    def badge(self) -> Badge:
+        """What pages show of it: the verdict, its size against the limit, and what would settle it."""
+        if self.verdict == EVIDENCE:
+            return "small difference" if self.material is False else "difference"
+        if self.verdict == NO_MATERIAL:
+            return "no material difference"
+        return "no verdict" if self.reason and self.people_needed is None else "cannot tell yet"
+
+    def __post_init__(self) -> None:
+        if self.people_needed is not None and self.people_needed > _MAX_PEOPLE:
+            object.__setattr__(self, "people_needed", None)
+            object.__setattr__(self, "reason", self.reason or "it would take more people than there could be")
 
 
 @dataclass(frozen=True)
@@ -106,7 +168,7 @@ class _Limit:
         return abs(self.at - self.none)
 
 
-def badge_text(judged: _JudgmentLike) -> str:
+def badge_text(judged: Judgment) -> str:
     """Return a badge's icon and words.
 
     Examples
@@ -149,7 +211,7 @@ def badge_text(judged: _JudgmentLike) -> str:
     return " · ".join(filter(None, [f"{ICONS[badge]} {_NAMES[badge]}", more]))
 
 
-def interval_text(judged: _JudgmentLike) -> str:
+def interval_text(judged: Judgment) -> str:
     """Return the interval that a verdict follows from, in the unit of its limit; empty where it has no ends.
 
     Examples
@@ -201,7 +263,7 @@ def short_number(value: float, decimals: int = 2) -> str:
     return ("0" if text == "-0" else text).replace("-", "−")
 
 
-def size_against_limit(judged: _JudgmentLike) -> float:
+def size_against_limit(judged: Judgment) -> float:
     """Return how far the estimate lies from no difference, in units of the limit.
 
     Examples
@@ -218,7 +280,7 @@ def size_against_limit(judged: _JudgmentLike) -> float:
     return abs(value - limit.none) / limit.width
 
 
-def limit_words(judged: _JudgmentLike) -> str:
+def limit_words(judged: Judgment) -> str:
     """Return the limit as the auditor wrote it; empty where it was computed from the data.
 
     Examples
@@ -242,7 +304,7 @@ def limit_words(judged: _JudgmentLike) -> str:
     return _points(limit.width) if abs(limit.at) < 1 else ""
 
 
-def _unit(judged: _JudgmentLike) -> tuple[float, str]:
+def _unit(judged: Judgment) -> tuple[float, str]:
     """Return what an interval is multiplied by and called: its own unit, or that of either side's limit."""
     if judged.unit:
         return 100.0 if judged.unit == "points" else 1.0, f" {judged.unit}"
@@ -262,7 +324,7 @@ def _points(share: float) -> str:
     return f"{points:g} points" if points < 100 and abs(points - round(points, 1)) < 1e-9 else ""
 
 
-def _limit(judged: _JudgmentLike) -> _Limit | None:
+def _limit(judged: Judgment) -> _Limit | None:
     """The limit on the estimate's side; where that side has none, the other."""
     sides = [(judged.none_high, judged.immaterial_high), (judged.none_low, judged.immaterial_low)]
     value = judged.interval.value

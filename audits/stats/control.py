@@ -23,7 +23,6 @@ __all__ = ["Chart", "ChartRun", "design_chart", "flag_rate_bound", "reference_fo
 
 _MAX_LIMIT = 20_000
 _WINDOW = 4096
-_FEW = 32  # people followed one by one
 
 
 @dataclass(frozen=True)
@@ -55,8 +54,6 @@ class Chart:
 
     def follow(self, flags: np.ndarray, start: int = 0) -> ChartRun:
         """Follow `flags` (n,) bool from the value `start`; after an alarm the chart begins at 0 again."""
-        if len(flags) <= _FEW:
-            return self._follow_few(flags.tolist(), int(start))
         steps = np.where(flags, self.jump, -1).astype(np.int64)
         values = np.empty(len(steps), dtype=np.int64)
         alarms: list[int] = []
@@ -73,17 +70,6 @@ class Chart:
                 alarms.append(done - 1)
                 value = 0
         return ChartRun(values, tuple(alarms), value)
-
-    def _follow_few(self, flags: list[bool], value: int) -> ChartRun:
-        """Follow a few people one by one: arrays of so few take longer."""
-        values, alarms = list[int](), list[int]()
-        for place, flag in enumerate(flags):
-            value = max(value + (self.jump if flag else -1), 0)
-            values.append(value)
-            if value >= self.limit:
-                alarms.append(place)
-                value = 0
-        return ChartRun(np.array(values, dtype=np.int64), tuple(alarms), value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,6 +64,39 @@ class Design:
         """Return the design of some rows; clusters without rows are kept, because a domain has them too."""
         return replace(self, weights=self.weights[mask], cluster=self.cluster[mask])
 
+    def holding(self, members: np.ndarray) -> np.ndarray:
+        """Return which clusters hold someone of `members` (n,), bool (clusters,)."""
+        inside = np.zeros(self.n_clusters, dtype=bool)
+        inside[self.cluster[members]] = True
+        return inside
+
+    def gathered(self, parts: np.ndarray) -> np.ndarray:
+        """Return what the rows of each cluster add together (clusters,)."""
+        return np.bincount(self.cluster, parts, minlength=self.n_clusters)
+
+    def freedom(self, inside: np.ndarray) -> int:
+        """Return the degrees of freedom of clusters: as many, less their strata."""
+        return int(inside.sum()) - len(np.unique(self.stratum[inside]))
+
+    def variance(self, influence: np.ndarray, inside: np.ndarray) -> float:
+        """Return the variance of a linearised number over clusters, from what each adds (clusters,)."""
+        return float((self.centered(influence, inside) ** 2).sum())
+
+    def centered(self, influence: np.ndarray, inside: np.ndarray) -> np.ndarray:
+        """What clusters add beyond their stratum's mean, so that squares sum to the variance (clusters,).
+
+        A stratum with one cluster is compared with everyone's mean.
+        """
+        own, values = self.stratum[inside], influence[inside]
+        k = np.bincount(own)
+        alone = k == 1
+        mean = np.bincount(own, values) / np.maximum(k, 1)
+        mean[alone] = 0.0  # the linearised values sum to 0 over everyone
+        factor = np.where(alone, 1.0, k / np.maximum(k - 1, 1))
+        found = np.zeros(len(influence))
+        found[inside] = np.sqrt(factor[own]) * (values - mean[own])
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Share:
@@ -149,11 +182,8 @@ def design_share(design: Design, members: np.ndarray, event: np.ndarray, *, leve
         return Share(Estimate(None, None, None, 0.0, method), 0, 0.0, 0.0, nobody)
     share = float(design.weights[members & event].sum()) / total
     parts = np.where(members, design.weights * (event - share) / total, 0.0)
-    influence = np.bincount(design.cluster, parts, minlength=design.n_clusters)
-    inside = np.zeros(design.n_clusters, dtype=bool)
-    inside[design.cluster[members]] = True
-    variance = _variance(influence, design.stratum, inside)
-    freedom = _freedom(design.stratum, inside)
+    influence, inside = design.gathered(parts), design.holding(members)
+    variance, freedom = design.variance(influence, inside), max(design.freedom(inside), 1)
     # without any spread nothing tells how much a row is worth: then clusters count, not their rows
     effective = min(share * (1 - share) / variance, float(n)) if variance > 0 else float(inside.sum())
     narrow, wide = stdtrit(max(n - 1, 1), 1 - level / 2), stdtrit(freedom, 1 - level / 2)
@@ -176,35 +206,8 @@ def mean_influence(design: Design, members: np.ndarray, values: np.ndarray) -> t
     total = float(design.weights[members].sum())
     mean = float(design.weights[members] @ values[members]) / total
     parts = np.where(members, design.weights * (values - mean) / total, 0.0)
-    inside = np.zeros(design.n_clusters, dtype=bool)
-    inside[design.cluster[members]] = True
-    influence = np.bincount(design.cluster, parts, minlength=design.n_clusters)
-    freedom = int(inside.sum()) - len(np.unique(design.stratum[inside]))
-    return mean, _centered(influence, design.stratum, inside), freedom
-
-
-def _variance(influence: np.ndarray, stratum: np.ndarray, inside: np.ndarray) -> float:
-    return float((_centered(influence, stratum, inside) ** 2).sum())
-
-
-def _centered(influence: np.ndarray, stratum: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """What clusters add beyond their stratum's mean, so that squares sum to the variance (clusters,).
-
-    A stratum with one cluster is compared with everyone's mean.
-    """
-    own, values = stratum[inside], influence[inside]
-    k = np.bincount(own)
-    alone = k == 1
-    mean = np.bincount(own, values) / np.maximum(k, 1)
-    mean[alone] = 0.0  # the linearised values sum to 0 over everyone
-    factor = np.where(alone, 1.0, k / np.maximum(k - 1, 1))
-    found = np.zeros(len(influence))
-    found[inside] = np.sqrt(factor[own]) * (values - mean[own])
-    return found
-
-
-def _freedom(stratum: np.ndarray, inside: np.ndarray) -> int:
-    return max(int(inside.sum()) - len(np.unique(stratum[inside])), 1)
+    inside = design.holding(members)
+    return mean, design.centered(design.gathered(parts), inside), design.freedom(inside)
 
 
 def _binomial(share: float, people: float, level: float) -> tuple[float, float]:

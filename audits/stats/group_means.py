@@ -20,6 +20,7 @@ Steadying a small group's spread by everyone's instead gives up to .26.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
@@ -216,32 +217,19 @@ def judge_groups(
             found.append(None)
             continue
         value = float(means.difference[g])
+        verdict = partial(judge, immaterial=(-material, material), p_value=float(p[g]), level=level)
         if size < 2 or means.reach is None or not np.isfinite(means.unit[g]):
             why = "one person alone" if size < 2 else "too few permutations"
             alone = Estimate(value, None, None, float(size), f"no interval: {why}")
-            found.append(
-                judge(alone, immaterial=(-material, material), p_value=float(p[g]), level=level, reason=why)
-            )
+            found.append(verdict(alone, reason=why))
             continue
         reach = float(means.reach[g])
         interval = Estimate(value, float(low[g]) - reach, float(high[g]) + reach, float(size), method)
         room = (material - float(high[g] - low[g])) / 2  # whatever lies in such an interval is settled
         needed = np.ceil(size * (reach / room) ** 2) if room > 0 else np.inf
-        judged = judge(
-            interval,
-            immaterial=(-material, material),
-            p_value=float(p[g]),
-            level=level,
-            people_needed=int(needed) if room > 0 and size < needed < 1e12 else None,
-            reason="" if room > 0 else open_reason,
-        )
+        people = int(needed) if room > 0 and size < needed < 1e12 else None
+        judged = verdict(interval, people_needed=people, reason="" if room > 0 else open_reason)
         if judged.verdict == NO_MATERIAL and size < MIN:
-            judged = judge(
-                interval,
-                immaterial=(-material, material),
-                level=level,
-                p_value=float(p[g]),
-                only_estimated=f"the spread of fewer than {MIN} people is unknown",
-            )
+            judged = verdict(interval, only_estimated=f"the spread of fewer than {MIN} people is unknown")
         found.append(judged)
     return tuple(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -15,8 +15,10 @@ __all__ = [
     "cautious_p",
     "fisher_mid_p",
     "largest_gap",
+    "least_level",
     "newcombe",
     "percent_level",
+    "ratio_ends",
     "share_ratio",
     "sign_balance",
     "weighted_sum",
@@ -135,18 +137,23 @@ def cautious_p(first_count: float, first_n: float, second_count: float, second_n
     if newcombe(first_count, first_n, second_count, second_n).value is None:
         return None
 
-    def apart(z: float) -> bool:
-        gap = newcombe(first_count, first_n, second_count, second_n, level=2 * float(ndtr(-z)))
+    def apart(level: float) -> bool:
+        gap = newcombe(first_count, first_n, second_count, second_n, level=level)
         return gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)
 
+    own = least_level(apart)
+    n = first_n + second_n
+    few = min(first_n, second_n) * min(first_count + second_count, n - first_count - second_count) / n
+    return own if few > _MANY else max(own, fisher_mid_p(first_count, first_n, second_count, second_n))
+
+
+def least_level(excluded: Callable[[float], bool]) -> float:
+    """Return the smallest error rate at which an interval leaves something out, as `excluded` says of one."""
     low, high = 0.0, _MAX_Z
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if apart(middle) else (low, middle)
-    n = first_n + second_n
-    few = min(first_n, second_n) * min(first_count + second_count, n - first_count - second_count) / n
-    own = 2 * float(ndtr(-low))
-    return own if few > _MANY else max(own, fisher_mid_p(first_count, first_n, second_count, second_n))
+        low, high = (middle, high) if excluded(2 * float(ndtr(-middle))) else (low, middle)
+    return 2 * float(ndtr(-low))
 
 
 def fisher_mid_p(first_count: float, first_n: float, second_count: float, second_n: float) -> float:
@@ -251,14 +258,29 @@ def share_ratio(
     p, p_low, p_high = _score_interval(first_count, first_n, level)
     q, q_low, q_high = _score_interval(second_count, second_n, level)
 
+    low, high = ratio_ends((p, p_low, p_high), (q, q_low, q_high))
+    return Estimate(p / q, low, high, first_n + second_n, method)
+
+
+def ratio_ends(
+    first: tuple[float, float, float], second: tuple[float, float, float]
+) -> tuple[float, float | None]:
+    """Return the ends of the interval of a ratio of two numbers above 0, from theirs (MOVER-R).
+
+    Parameters
+    ----------
+    first, second : (float, float, float)
+        A number and the ends of its interval. Where that of the second reaches 0 the ratio has no upper end.
+    """
+    (p, p_low, p_high), (q, q_low, q_high) = first, second
+
     def root(b: float, c: float) -> float:
         return math.sqrt(max((p * q) ** 2 - b * c, 0.0))
 
     b, c = p_low * (2 * p - p_low), q_high * (2 * q - q_high)
-    low = b / (p * q + root(b, c)) if p > 0 else 0.0  # the root's form that does not cancel
+    low = b / (p * q + root(b, c)) if p_low > 0 else 0.0  # the root's form that does not cancel
     b, c = p_high * (2 * p - p_high), q_low * (2 * q - q_low)
-    high = (p * q + root(b, c)) / c if q_low > 0 else None
-    return Estimate(p / q, max(low, 0.0), high, first_n + second_n, method)
+    return max(low, 0.0), (p * q + root(b, c)) / c if q_low > 0 else None
 
 
 def largest_gap(count: np.ndarray, n: np.ndarray, *, level: float = 0.05) -> Estimate:

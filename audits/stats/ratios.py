@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from audits.stats.estimate import Estimate
-from audits.stats.intervals import percent_level
+from audits.stats.intervals import percent_level, ratio_ends
 from audits.stats.means import MeanTest
 from audits.stats.shares import wilson_ends
 
@@ -38,15 +36,7 @@ def mean_ratio(first: MeanTest, second: MeanTest, *, level: float = 0.05) -> Est
     ratio = a.value / b.value
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return Estimate(ratio, None, None, n, method)
-    product = a.value * b.value
-
-    def root(one: float, other: float) -> float:
-        return math.sqrt(max(product**2 - one * other, 0.0))
-
-    one, other = a.low * (2 * a.value - a.low), b.high * (2 * b.value - b.high)
-    low = one / (product + root(one, other)) if a.low > 0 else 0.0  # the root's form that does not cancel
-    one, other = a.high * (2 * a.value - a.high), b.low * (2 * b.value - b.low)
-    high = (product + root(one, other)) / other if b.low > 0 else None
+    low, high = ratio_ends((a.value, a.low, a.high), (b.value, b.low, b.high))
     return Estimate(ratio, low, high, n, method)
 
 

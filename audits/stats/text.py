@@ -6,7 +6,7 @@ import math
 import re
 
 from audits.stats.estimate import Estimate
-from audits.stats.vocabulary import vocabulary
+from audits.stats.vocabulary import in_words, vocabulary
 
 __all__ = [
     "CURRENCIES",
@@ -32,7 +32,6 @@ CURRENCIES = tuple("$€£¥₹")
 _ONE_DECIMAL_FROM = 1000
 _WEIGHTLESS = 1e-6  # what rounding leaves of nobody
 _PLAIN = re.compile(r"[^\W\d_]{2,}(?:[-' ][^\W\d_]+)*")
-_RANGE = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)([)\]])")
 _SAYS_LITTLE = {"all", "any", "different", "false", "missing", "na", "no", "none", "null", "other"}
 _SAYS_LITTLE |= {"others", "rest", "true", "unknown", "yes"}
 _PLURAL = {
@@ -102,17 +101,6 @@ def out_of(some: float, everybody: float) -> str:
     if everybody - some < _WEIGHTLESS:
         return "the only one" if whole == 1 else f"all {whole:,}"
     return f"{min(max(part, 1), max(whole - 1, 1)):,} of {whole:,}"
-
-
-def in_words(group: str) -> str:
-    """Word the ranges in the name of a group: ``18 to under 30`` for ``[18, 30)``.
-
-    Examples
-    --------
-    >>> in_words("female & age [18, 30)"), in_words("[60, 76]"), in_words("a [b, c)")
-    ('female & age 18 to under 30', '60 to 76', 'a [b, c)')
-    """
-    return _RANGE.sub(lambda found: f"{found[1]} to {'' if found[3] == ']' else 'under '}{found[2]}", group)
 
 
 def named_group(group: str) -> str:

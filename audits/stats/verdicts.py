@@ -15,11 +15,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from audits.stats.badges import BADGES, FOUR_FIFTHS, Badge, badge_text
+from audits.stats.badges import (
+    AVERAGE,
+    BADGES,
+    EVIDENCE,
+    FOUR_FIFTHS,
+    INSUFFICIENT,
+    NO_MATERIAL,
+    VERDICTS,
+    Badge,
+    Judgment,
+    Verdict,
+)
 from audits.stats.estimate import Estimate
 
 __all__ = [
@@ -47,18 +58,6 @@ __all__ = [
     "worst_of",
 ]
 
-Verdict = Literal["evidence of a difference", "no material difference", "insufficient evidence"]
-
-EVIDENCE: Verdict = "evidence of a difference"
-NO_MATERIAL: Verdict = "no material difference"
-INSUFFICIENT: Verdict = "insufficient evidence"
-
-VERDICTS: tuple[Verdict, ...] = (EVIDENCE, INSUFFICIENT, NO_MATERIAL)
-"""In the order in which to show them."""
-
-AVERAGE = "average"
-"""The deciding condition, unless an audit has several."""
-
 DEFAULT_LEVEL = 0.05
 """Error rate of intervals, tests and verdicts unless the auditor says otherwise."""
 
@@ -70,81 +69,6 @@ LOW_RATE = 0.2
 
 POWER = 0.8
 """Power for which the number of people needed is calculated."""
-
-
-_MAX_PEOPLE = 10**9  # beyond it a number of people settles nothing
-
-
-@dataclass(frozen=True, kw_only=True)
-class Judgment:
-    """A verdict, and all that it follows from.
-
-    Attributes
-    ----------
-    verdict : Verdict
-    interval : Estimate
-        The one interval that it follows from: badge, sentence, figure and report state this one.
-    none_low, none_high : float or None
-        Values that are no difference: 0 for a difference, 1 for a ratio, or a range up to the auditor's
-        tolerance; None is without end.
-    immaterial_low, immaterial_high : float or None
-        Values that are no material difference; None is without end.
-    material : bool or None
-        Whether the interval lies wholly outside the limit of what is immaterial (True), wholly inside it
-        (False), or neither (None). Where several limits hold (a difference and a ratio), outside one is True,
-        and only inside all is False.
-    p_value : float or None
-        Of the test for no difference that has to agree, corrected like the interval; where an audit has no
-        test of its own None.
-    people_needed : int or None
-        About how many people in each group would settle insufficient evidence.
-    reason : str
-        Why more people would not settle it, or what it rests on that is only an estimate; empty otherwise.
-    decided_by : str
-        The condition whose interval it is: ``"average"``, ``"level: gpa 3.0–3.4"``.
-    see : str
-        What the run's search found in the attribute that this clears on average, or whom an average hides;
-        empty where nothing.
-    times : float
-        How many times the auditor's limit the immaterial values are, as where a level decides an all-clear.
-    unit : str
-        What the values are counted in where the limit does not tell: ``"standard deviations"``, or
-        ``"points"`` of shares, which are a hundredth.
-    """
-
-    verdict: Verdict
-    interval: Estimate
-    none_low: float | None = 0.0
-    none_high: float | None = 0.0
-    immaterial_low: float | None = None
-    immaterial_high: float | None = None
-    material: bool | None = None
-    p_value: float | None = None
-    people_needed: int | None = None
-    reason: str = ""
-    decided_by: str = AVERAGE
-    see: str = ""
-    times: float = 1.0
-    unit: str = ""
-
-    @property
-    def badge_text(self) -> str:
-        """The badge's icon and words."""
-        return badge_text(self)
-
-    @property
-    def badge(self) -> Badge:
-        """What pages show of it: the verdict, its size against the limit, and what would settle it."""
-        if self.verdict == EVIDENCE:
-            return "small difference" if self.material is False else "difference"
-        if self.verdict == NO_MATERIAL:
-            return "no material difference"
-        return "no verdict" if self.reason and self.people_needed is None else "cannot tell yet"
-
-    def __post_init__(self) -> None:
-        if self.people_needed is not None and self.people_needed > _MAX_PEOPLE:
-            object.__setattr__(self, "people_needed", None)
-            object.__setattr__(self, "reason", self.reason or "it would take more people than there could be")
 
 
 def judge(

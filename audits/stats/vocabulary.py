@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from pydantic import ConfigDict
 
-__all__ = ["DataWords", "singular", "speaking", "vocabulary"]
+__all__ = ["DataWords", "in_words", "singular", "speaking", "vocabulary"]
 
 _RANGE = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)([)\]])")
 _BEHIND = re.compile(r"(\d|under|over|aged|below|above|from|with|without|in|of|at|who)\b")
@@ -111,19 +111,25 @@ class DataWords:
 
     def _part(self, part: str) -> str | None:
         """Return what is said of one value, or of several: ``"Velian or Tamar"``."""
-        value = _RANGE.sub(
-            lambda found: f"{found[1]} to {'' if found[3] == ']' else 'under '}{found[2]}", part
-        )
+        either = {part, in_words(part)}
         for attribute, names in self.groups.items():
             for written, said in names.items():
-                if part in {written, f"{attribute} {written}"} or value in {
-                    written,
-                    f"{attribute} {written}",
-                }:
+                if either & {written, f"{attribute} {written}"}:
                     return said
-        either = [self._part(each) for each in part.split(" or ")] if " or " in part else [None]
-        *first, last = either
-        return None if None in either else f"{', '.join(filter(None, first))} or {last}"
+        several = [self._part(each) for each in part.split(" or ")] if " or " in part else [None]
+        *first, last = several
+        return None if None in several else f"{', '.join(filter(None, first))} or {last}"
+
+
+def in_words(group: str) -> str:
+    """Word the ranges in the name of a group: ``18 to under 30`` for ``[18, 30)``.
+
+    Examples
+    --------
+    >>> in_words("female & age [18, 30)"), in_words("[60, 76]"), in_words("a [b, c)")
+    ('female & age 18 to under 30', '60 to 76', 'a [b, c)')
+    """
+    return _RANGE.sub(lambda found: f"{found[1]} to {'' if found[3] == ']' else 'under '}{found[2]}", group)
 
 
 def _is_noun(said: str) -> bool:

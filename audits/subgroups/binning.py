@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -79,30 +80,46 @@ def read_attributes(data: AuditData, options: RuleOptions) -> tuple[tuple[Attrib
     return tuple(found), tuple(notes)
 
 
+@dataclass(frozen=True, eq=False)
+class _Bins:
+    """Ordered bins of an attribute: names, ends, the bin of every row, and which rows have no value."""
+
+    levels: Sequence[str]
+    ends: Sequence[End]
+    codes: np.ndarray
+    gone: np.ndarray
+
+
 def _read(
     data: AuditData, name: str, options: RuleOptions, notes: list[str], *, protected: bool
 ) -> Attribute:
     raw = data.frame[name] if name in data.frame.columns else data.groups[name]
     text = data.groups[name] if protected else as_text(raw).fillna(MISSING)
     chosen = options.bins.get(name) if isinstance(options.bins, dict) else None
-    if chosen is None and protected and name in data.bins:
-        return _from_ranges(name, text, data.bins[name], options.intervals, protected)
-    codes, found = pd.factorize(text, sort=True)
-    levels = [str(level) for level in found]
     kind = data.kinds.get(name, "categorical")
-    if kind == "ordinal":
-        order = [*data.orders.get(name, ()), *sorted(levels)]
-        ranks = {level: rank for rank, level in reversed(list(enumerate(order)))}
-        return _from_values(
-            name, codes, sorted(levels, key=lambda v: (v == MISSING, ranks[v])), levels, options, protected
-        )
-    if kind in _NUMBERS and pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
-        return _from_numbers(data, name, raw, kind, chosen, options, protected)
-    if kind == "datetime" and pd.api.types.is_datetime64_any_dtype(raw):
-        return _from_dates(name, raw, chosen, options, protected)
-    if chosen is not None:
+    if chosen is None and protected and name in data.bins:
+        found = _from_ranges(text, data.bins[name])
+    elif kind == "ordinal":
+        found = _from_ranks(name, text, data.orders.get(name, ()))
+    elif kind in _NUMBERS and pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
+        found = _from_numbers(data, name, raw, chosen, options)
+    elif kind == "datetime" and pd.api.types.is_datetime64_any_dtype(raw):
+        found = _from_dates(name, raw, chosen, options)
+    elif chosen is not None:
         raise InputError(f"rule_sets.bins.{name}", "needs a column of numbers, but it is a category", chosen)
-    return _from_category(name, codes, levels, options, notes, protected)
+    else:
+        codes, levels = pd.factorize(text, sort=True)
+        return _from_category(name, codes, list(map(str, levels)), options, notes, protected)
+    missing = bool(found.gone.any())
+    return interval(
+        name,
+        np.where(found.gone, len(found.levels), found.codes),
+        [*found.levels, *([MISSING] if missing else [])],
+        found.ends,
+        missing=missing,
+        shape=options.intervals,
+        protected=protected,
+    )
 
 
 def _from_category(
@@ -129,41 +146,33 @@ def _from_category(
     return category(name, codes, levels, subsets=subsets, protected=protected)
 
 
-def _from_values(
-    name: str,
-    codes: np.ndarray,
-    ordered: list[str],
-    levels: Sequence[str],
-    options: RuleOptions,
-    protected: bool,
-) -> Attribute:
+def _from_ranks(name: str, text: pd.Series, order: Sequence[str]) -> _Bins:
     """Every distinct value is a bin, in the order given."""
-    if len(ordered) > MAX_LEVELS:
+    gone = (text == MISSING).to_numpy()
+    known = sorted(map(str, text[~gone].unique()))
+    if len(known) + gone.any() > MAX_LEVELS:
         raise InputError(
             f"rule_sets.protected: {name!r}",
-            f"must have at most {MAX_LEVELS} values, but has {len(ordered):,}",
+            f"must have at most {MAX_LEVELS} values, but has {len(known) + gone.any():,}",
             advice="group its values with data.recode, or cut it with bins",
         )
-    places = {level: place for place, level in enumerate(ordered)}
-    codes = np.array([places[level] for level in levels])[codes]
-    ends = [End(level, level, closes=True) for level in ordered if level != MISSING]
-    return interval(
-        name, codes, ordered, ends, missing=MISSING in places, shape=options.intervals, protected=protected
-    )
+    ranks = {level: rank for rank, level in reversed(list(enumerate([*order, *known])))}
+    levels = sorted(known, key=ranks.__getitem__)
+    return _Bins(levels, _each(levels), pd.Index(levels).get_indexer(pd.Index(text.astype(str))), gone)
 
 
-def _from_ranges(
-    name: str, text: pd.Series, edges: Sequence[float], chosen: str, protected: bool
-) -> Attribute:
+def _each(texts: Sequence[str]) -> list[End]:
+    """Return the ends of bins that hold one value each."""
+    return [End(text, text, closes=True) for text in texts]
+
+
+def _from_ranges(text: pd.Series, edges: Sequence[float]) -> _Bins:
     """The data's own bins, those without people included; the open ends only where someone is."""
     names = bin_names(edges)
     codes = pd.Index([*names, MISSING]).get_indexer(pd.Index(text))
     below, above = bool((codes == 0).any()), bool((codes == len(names) - 1).any())
     levels, ends = ranges(edges, below=below, above=above)
-    missing = bool((codes == len(names)).any())
-    codes = np.where(codes == len(names), len(levels), codes - (0 if below else 1))
-    levels = [*levels, *([MISSING] if missing else [])]
-    return interval(name, codes, levels, ends, missing=missing, shape=chosen, protected=protected)
+    return _Bins(levels, ends, codes - (0 if below else 1), codes == len(names))
 
 
 def ranges(edges: Sequence[float], *, below: bool, above: bool) -> tuple[list[str], list[End]]:
@@ -180,78 +189,57 @@ def ranges(edges: Sequence[float], *, below: bool, above: bool) -> tuple[list[st
 
 
 def _from_numbers(
-    data: AuditData,
-    name: str,
-    raw: pd.Series,
-    kind: str,
-    chosen: int | tuple[float, ...] | None,
-    options: RuleOptions,
-    protected: bool,
-) -> Attribute:
+    data: AuditData, name: str, raw: pd.Series, chosen: int | tuple[float, ...] | None, options: RuleOptions
+) -> _Bins:
     values = raw.to_numpy(dtype=float, na_value=np.nan)
     gone = np.isnan(values)
     known = values[~gone]
     if known.size and not np.isfinite(known).all():
         raise InputError(f"column {name!r}", "must hold finite numbers", float(known[~np.isfinite(known)][0]))
-    count = chosen if isinstance(chosen, int) else options.bins if isinstance(options.bins, int) else 10
     distinct = np.unique(known)
     if isinstance(chosen, tuple):
         edges = _given_edges(name, chosen, known)
-    elif len(distinct) <= count:
-        texts = [f"{value:.12g}" for value in distinct]
-        codes = np.where(gone, len(distinct), np.searchsorted(distinct, np.where(gone, 0, values)))
-        levels = [*texts, MISSING] if gone.any() else texts
-        ends = [End(text, text, closes=True) for text in texts]
-        return interval(
-            name, codes, levels, ends, missing=bool(gone.any()), shape=options.intervals, protected=protected
-        )
+    elif len(distinct) <= (count := _number_of_bins(chosen, options)):
+        return _singles(distinct, values, gone, [f"{value:.12g}" for value in distinct])
     else:
         times = None if data.gathered is None else data.gathered["rows"].to_numpy()[~gone]
-        edges = number_edges(known, count, options.binning, whole=kind == "integer", times=times)
-    codes = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-    codes = np.where(gone, len(edges) - 1, codes)
+        edges = number_edges(known, count, options.binning, whole=data.kinds[name] == "integer", times=times)
     texts = [f"{edge:.12g}" for edge in edges]
-    ends = [End(low, high) for low, high in pairwise(texts)]
-    levels = bin_names(edges.tolist())[1:-1]
-    if gone.any():
-        levels.append(MISSING)
-    return interval(
-        name, codes, levels, ends, missing=bool(gone.any()), shape=options.intervals, protected=protected
-    )
+    return _between(edges, values, gone, texts, bin_names(edges.tolist())[1:-1])
 
 
 def _from_dates(
-    name: str,
-    raw: pd.Series,
-    chosen: int | tuple[float, ...] | None,
-    options: RuleOptions,
-    protected: bool,
-) -> Attribute:
+    name: str, raw: pd.Series, chosen: int | tuple[float, ...] | None, options: RuleOptions
+) -> _Bins:
     """Bins of dates, cut between whole days; between minutes or seconds where all happens within few days."""
     if isinstance(chosen, tuple):
         raise InputError(f"rule_sets.bins.{name}", "must be a number of bins for dates", list(chosen))
     moments = raw.to_numpy().astype("datetime64[us]")
     gone = np.isnat(moments)
-    known = moments[~gone]
-    count = chosen or (options.bins if isinstance(options.bins, int) else 10)
+    known, count = moments[~gone], _number_of_bins(chosen, options)
     distinct = np.unique(known)
     if len(distinct) <= count:
-        texts = [text_of(moment) for moment in distinct]
-        codes = np.searchsorted(distinct, np.where(gone, distinct[:1], moments)) if len(distinct) else 0
-        ends = [End(text, text, closes=True) for text in texts]
-        levels = list(texts)
-    else:
-        edges = _date_edges(known, count, options.binning)
-        codes = np.clip(np.searchsorted(edges, moments, side="right") - 1, 0, len(edges) - 2)
-        texts = [text_of(edge) for edge in edges]
-        ends = [End(low, high) for low, high in pairwise(texts)]
-        levels = [f"[{low}, {high})" for low, high in pairwise(texts)]
-    codes = np.where(gone, len(levels), codes)
-    if gone.any():
-        levels.append(MISSING)
-    return interval(
-        name, codes, levels, ends, missing=bool(gone.any()), shape=options.intervals, protected=protected
-    )
+        return _singles(distinct, moments, gone, [text_of(moment) for moment in distinct])
+    edges = _date_edges(known, count, options.binning)
+    texts = [text_of(edge) for edge in edges]
+    return _between(edges, moments, gone, texts, [f"[{low}, {high})" for low, high in pairwise(texts)])
+
+
+def _number_of_bins(chosen: int | None, options: RuleOptions) -> int:
+    return chosen or (options.bins if isinstance(options.bins, int) else 10)
+
+
+def _singles(distinct: np.ndarray, values: np.ndarray, gone: np.ndarray, texts: list[str]) -> _Bins:
+    """Every distinct number, or moment, is a bin."""
+    return _Bins(texts, _each(texts), np.searchsorted(distinct, values), gone)
+
+
+def _between(
+    edges: np.ndarray, values: np.ndarray, gone: np.ndarray, texts: list[str], levels: list[str]
+) -> _Bins:
+    """Bins between edges, which are told by `texts`."""
+    codes = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
+    return _Bins(levels, [End(low, high) for low, high in pairwise(texts)], codes, gone)
 
 
 def _date_edges(known: np.ndarray, count: int, binning: str) -> np.ndarray:

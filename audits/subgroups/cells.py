@@ -1,7 +1,7 @@
 """People counted per cell of the rules' attributes: all that rates, permutations and halves need.
 
 A cell is one combination of levels that someone has. A rule set is a union of cells, so everything
-about it is a sum over cells; the table is a fold over any number of parts of the data (`merge`).
+about it is a sum over cells.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from audits.subgroups.attributes import Attribute
 
-__all__ = ["Cells", "count_cells", "memberships", "merge"]
+__all__ = ["Cells", "count_cells", "memberships"]
 
 _DENSE = 2**22
 
@@ -24,6 +24,7 @@ class Cells:
 
     Attributes
     ----------
+    attributes : tuple of Attribute, (m,)
     codes : int array (C, m)
         Level of every attribute.
     n : float array (C,)
@@ -31,9 +32,10 @@ class Cells:
     favorable : float array (C,)
         Those of them who are decided favorably.
     row_cell : int array (n,)
-        Cell of every row of the data; empty for a merged table.
+        Cell of every row of the data; empty for a table that is read back.
     """
 
+    attributes: tuple[Attribute, ...]
     codes: np.ndarray
     n: np.ndarray
     favorable: np.ndarray
@@ -61,19 +63,12 @@ class Cells:
 
 
 def count_cells(
-    codes: Sequence[np.ndarray],
-    sizes: Sequence[int],
-    favorable: np.ndarray,
-    weights: np.ndarray | None = None,
+    attributes: Sequence[Attribute], favorable: np.ndarray, weights: np.ndarray | None = None
 ) -> Cells:
     """Count people and favorable decisions per occupied cell.
 
     Parameters
     ----------
-    codes : sequence of int arrays (n,)
-        Level of every row, one array an attribute.
-    sizes : sequence of int
-        Levels of each attribute.
     favorable : array (n,)
         Favorable decisions, bool (or people decided favorably, without weights).
     weights : array (n,), optional
@@ -81,11 +76,12 @@ def count_cells(
     """
     index = np.zeros(len(favorable), dtype=np.int64)
     radix = 1
-    for code, size in zip(codes, sizes, strict=True):
+    for attribute in attributes:
+        size = len(attribute.levels)
         if radix * size > 2**62:  # squeeze out the empty combinations before they overflow
             found, index = np.unique(index, return_inverse=True)
             radix = len(found)
-        index = index * size + code
+        index = index * size + attribute.codes
         radix *= size
     if radix <= _DENSE:
         occupied = np.bincount(index, minlength=radix) > 0
@@ -98,28 +94,14 @@ def count_cells(
     count = len(first)
     n = np.bincount(row_cell, weights, minlength=count).astype(float)
     good = np.asarray(favorable, dtype=float) if weights is None else favorable * weights
-    table = np.column_stack([code[first] for code in codes]).astype(np.int64)
-    return Cells(table, n, np.bincount(row_cell, good, minlength=count), row_cell)
+    table = np.column_stack([attribute.codes[first] for attribute in attributes]).astype(np.int64)
+    return Cells(tuple(attributes), table, n, np.bincount(row_cell, good, minlength=count), row_cell)
 
 
-def merge(parts: Sequence[Cells]) -> Cells:
-    """Add up the tables of parts of the data: the same cells as of all rows at once."""
-    codes = np.concatenate([part.codes for part in parts])
-    found, place = np.unique(codes, axis=0, return_inverse=True)
-    place = place.reshape(-1)
-    n, favorable = (
-        np.bincount(place, np.concatenate([getattr(part, name) for part in parts]), minlength=len(found))
-        for name in ("n", "favorable")
-    )
-    return Cells(found, n, favorable, np.empty(0, dtype=np.int64))
-
-
-def memberships(
-    cells: Cells, attributes: Sequence[Attribute], rules: np.ndarray, *, dtype: type = bool
-) -> np.ndarray:
+def memberships(cells: Cells, rules: np.ndarray, *, dtype: type = bool) -> np.ndarray:
     """Return which cells each rule set holds, (S, C); `rules` (S, m) has -1 where an attribute is free."""
     inside: np.ndarray = np.ones((len(rules), len(cells.n)), dtype=dtype)
-    for place, attribute in enumerate(attributes):
+    for place, attribute in enumerate(cells.attributes):
         used = np.flatnonzero(rules[:, place] >= 0)
         if used.size:
             by_cell: np.ndarray = attribute.rules.astype(dtype)[:, cells.codes[:, place]]

@@ -8,17 +8,24 @@ from scipy.stats import norm
 __all__ = ["differences", "margin", "people_for_margin", "z_factor"]
 
 
-def differences(n: np.ndarray, favorable: np.ndarray, total: float, total_favorable: float) -> np.ndarray:
+def differences(
+    n: np.ndarray,
+    favorable: np.ndarray,
+    total: np.ndarray | float,
+    total_favorable: np.ndarray | float,
+) -> np.ndarray:
     """P(favorable | R) - P(favorable | not R), (S,): above 0 the group is advantaged.
 
-    The group-fairness score of Definition 4.1 is its absolute value; 0 means no difference.
+    The group-fairness score of Definition 4.1 is its absolute value; 0 means no difference. Where nobody is
+    inside, or outside, there is none.
 
     Examples
     --------
     >>> differences(np.array([4.0]), np.array([3.0]), 10.0, 6.0)
     array([0.25])
     """
-    return favorable / n - (total_favorable - favorable) / (total - n)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return favorable / n - (total_favorable - favorable) / (total - n)
 
 
 def margin(

@@ -122,7 +122,6 @@ class Search:
     Parameters
     ----------
     cells : Cells
-    attributes : sequence of Attribute, in the order of `cells.codes`
     support : float in (0, 1]
         Smallest share of people.
     depth : int, optional
@@ -134,10 +133,8 @@ class Search:
     number finds begins with what a smaller one finds.
     """
 
-    def __init__(
-        self, cells: Cells, attributes: Sequence[Attribute], *, support: float, depth: int | None = None
-    ) -> None:
-        self.cells, self.attributes = cells, tuple(attributes)
+    def __init__(self, cells: Cells, *, support: float, depth: int | None = None) -> None:
+        self.cells, self.attributes = cells, cells.attributes
         self.depth = len(self.attributes) if depth is None else min(depth, len(self.attributes))
         # a share such as 0.05 of 100 people must not miss 5 by a rounding
         self.least = support * cells.total * (1 - 1e-12)

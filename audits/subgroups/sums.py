@@ -8,12 +8,11 @@ multiplied together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from audits.subgroups.attributes import Attribute
 from audits.subgroups.cells import Cells, memberships
 from audits.threads import one_thread
 
@@ -36,13 +35,12 @@ class GroupSums:
     Parameters
     ----------
     cells : Cells
-    attributes : sequence of Attribute
     rules : int array (S, m)
         Rule of each attribute, -1 where it is free.
     """
 
-    def __init__(self, cells: Cells, attributes: Sequence[Attribute], rules: np.ndarray) -> None:
-        self.cells, self.attributes, self.rules = cells, tuple(attributes), rules
+    def __init__(self, cells: Cells, rules: np.ndarray) -> None:
+        self.cells, self.attributes, self.rules = cells, cells.attributes, rules
         self._members: dict[int, np.ndarray] = {}
         self._combinations = _by_combination(rules)
         self._plans: dict[bool, list[Plan]] = {}
@@ -106,14 +104,14 @@ class GroupSums:
         rows = max(1, min(_MEMBERS // len(self.cells.n), _RESULT // columns.shape[1]))
         whole = len(positions) * len(self.cells.n) <= _MEMBERS
         if whole and len(positions) not in self._members:  # a plan's one multiplied part, met again and again
-            self._members[len(positions)] = memberships(self.cells, self.attributes, self.rules[positions])
+            self._members[len(positions)] = memberships(self.cells, self.rules[positions])
         for start in range(0, len(positions), rows):
             part = positions[start : start + rows]
             inside: np.ndarray
             if whole:
                 inside = self._members[len(positions)][start : start + rows].astype(columns.dtype)
             else:
-                inside = memberships(self.cells, self.attributes, self.rules[part], dtype=columns.dtype.type)
+                inside = memberships(self.cells, self.rules[part], dtype=columns.dtype.type)
             yield part, slice(0, columns.shape[1]), inside @ columns
 
     def _tabulate(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -32,11 +32,12 @@ from audits.subgroups.sums import GroupSums
 __all__ = [
     "TERMS",
     "Vocabulary",
-    "any_rule",
+    "any_terms",
     "category_shares",
     "mine_texts",
     "reach",
     "text_attributes",
+    "texts_of",
 ]
 
 TERMS: dict[str, tuple[str, ...]] = {
@@ -113,6 +114,14 @@ class Vocabulary:
 
         return self._pattern.sub(other, text)
 
+    def with_terms(self, text: str, places: Iterable[int], terms: Iterable[int]) -> str:
+        """Return the text with the terms of the categories at `places` exchanged for these of their terms.
+
+        A term below 0 leaves its category as it is.
+        """
+        pairs = zip(places, terms, strict=True)
+        return self.exchanged(text, {place: self.terms[place][term] for place, term in pairs if term >= 0})
+
 
 def text_attributes(data: AuditData, column: str, vocabulary: Vocabulary) -> tuple[Attribute, ...]:
     """Return one attribute a category: its levels are the sets of terms that occur, its rules the terms.
@@ -125,7 +134,7 @@ def text_attributes(data: AuditData, column: str, vocabulary: Vocabulary) -> tup
     one_of("rule_sets.text", column, data.frame.columns, what="a column of the data")
     if pd.api.types.is_numeric_dtype(data.frame[column]):
         raise InputError("rule_sets.text", "must be a column of text, but it holds numbers", column)
-    codes, texts = pd.factorize(data.frame[column].fillna("").astype(str))
+    codes, texts = pd.factorize(texts_of(data, column))
     held = [vocabulary.found(text) for text in texts]
     attributes = []
     for place, (name, terms) in enumerate(zip(vocabulary.categories, vocabulary.terms, strict=True)):
@@ -144,23 +153,28 @@ def text_attributes(data: AuditData, column: str, vocabulary: Vocabulary) -> tup
     return tuple(attributes)
 
 
-def any_rule(attribute: Attribute) -> np.ndarray:
-    """Return which levels some rule admits, bool (L,)."""
-    return np.asarray(attribute.rules.any(axis=0))
+def any_terms(cells: Cells) -> np.ndarray:
+    """Return which cells hold some term of each category, bool (C, categories)."""
+    held = [
+        np.asarray(item.rules.any(axis=0))[codes]
+        for item, codes in zip(cells.attributes, cells.codes.T, strict=True)
+    ]
+    return np.column_stack(held)
 
 
-def category_shares(
-    cells: Cells, attributes: Sequence[Attribute], depth: int | None = None
-) -> dict[tuple[int, ...], float]:
+def texts_of(data: AuditData, column: str) -> np.ndarray:
+    """Return the text of every row, (n,) of str; empty where there is none."""
+    return data.frame[column].fillna("").astype(str).to_numpy(dtype=object)
+
+
+def category_shares(cells: Cells, depth: int | None = None) -> dict[tuple[int, ...], float]:
     """Return the share of texts that hold some term of each of some categories (Eq. 3), by their places."""
-    any_term = [any_rule(attribute)[cells.codes[:, place]] for place, attribute in enumerate(attributes)]
-    most = len(attributes) if depth is None else min(depth, len(attributes))
+    any_term, count = any_terms(cells), len(cells.attributes)
+    most = count if depth is None else min(depth, count)
     return {
-        chosen: float(
-            cells.n[np.logical_and.reduce([any_term[place] for place in chosen])].sum() / cells.total
-        )
+        chosen: float(cells.n[any_term[:, chosen].all(axis=1)].sum() / cells.total)
         for size in range(1, most + 1)
-        for chosen in itertools.combinations(range(len(attributes)), size)
+        for chosen in itertools.combinations(range(count), size)
     }
 
 
@@ -171,14 +185,15 @@ def reach(shares: Mapping[tuple[int, ...], float], rules: np.ndarray) -> np.ndar
     return np.array(own, dtype=float)[place.reshape(-1)]
 
 
-def mine_texts(cells: Cells, attributes: Sequence[Attribute], options: RuleOptions) -> FrequentRuleSets:
+def mine_texts(cells: Cells, options: RuleOptions) -> FrequentRuleSets:
     """Return the frequent rule sets that at least 20 texts satisfy, those of the same texts merged.
 
     `n_frequent` counts all that are frequent by Eq. 3, whether or not texts hold the very terms.
     """
+    attributes = cells.attributes
     depth = len(attributes) if options.depth is None else min(options.depth, len(attributes))
     parts, frequent = [], 0
-    for chosen, share in category_shares(cells, attributes, depth).items():
+    for chosen, share in category_shares(cells, depth).items():
         if share >= options.support * (1 - 1e-12):
             counts = [len(attributes[place].rules) for place in chosen]
             frequent += int(np.prod(counts))
@@ -197,7 +212,7 @@ def mine_texts(cells: Cells, attributes: Sequence[Attribute], options: RuleOptio
             np.empty((0, len(attributes)), np.int16), *(np.empty(0),) * 3, total, total, 0, True
         )
     rules = np.concatenate(parts)
-    sums = GroupSums(cells, attributes, rules).of(cells.marked())
+    sums = GroupSums(cells, rules).of(cells.marked())
     held = (sums[:, 0] >= MIN_TEXTS) & (sums[:, 0] < cells.total)
     rules, sums, same = merge_same_people(rules[held], sums[held], attributes)
     return FrequentRuleSets(rules, sums[:, 0], sums[:, 1], same, total, total, frequent, True)

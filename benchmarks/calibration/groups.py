@@ -20,8 +20,8 @@ from audits.groups.audit import groups_from_people
 from audits.groups.by_probability import column_name, compare_probable
 from audits.groups.inference import GroupLimit, judge_difference
 from audits.groups.labels import KNOWN, LABEL
-from audits.groups.measures import Rows, measure_groups
-from audits.groups.metrics import Labels, Metric, by_jackknife
+from audits.groups.measures import measure_groups
+from audits.groups.metrics import Labels, Metric, Rows, by_jackknife
 from audits.groups.options import GroupsOptions
 from audits.stats import EVIDENCE, Estimate, largest_gap
 from audits.stats.pooling import pooled_shares
@@ -193,10 +193,9 @@ def _probable(n: int, sharp: float, by_group: float, number: int) -> Iterator[Fo
     decided = rng.random(n) < 0.6 - 0.2 * p - by_group * (member - p)
     people = pd.DataFrame({"decision": decided, "people": 1.0})
     people[column_name("g", "a")], people[column_name("g", "b")] = p, 1 - p
-    told = compare_probable(
-        people, "g", {"a": "", "b": ""}, reference="b", proxy_error=0.0,
-        material=MATERIAL, level=LEVEL, corrected=LEVEL, rng=rng,
-    )  # fmt: skip
+    asked = {"by_probability": {"g": {"a": "", "b": ""}}, "reference": {"g": "b"}}
+    options = GroupsOptions(**asked, material=MATERIAL, level=LEVEL)
+    told = compare_probable(people, "g", options, corrected=LEVEL, rng=rng)
     item = next(group for group in told if group.group == "a")
     held = inside(item.difference_bounds, truth)
     yield covers("bounds of a difference, groups known by probability", held)

@@ -16,10 +16,7 @@ import pandas as pd
 
 from audits.data import DataSpec, build_data
 from audits.models import make_subject, model_spec
-from audits.progress import silent
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult, rule_sets
-from audits.rule_sets.assembly import PeopleSummary
-from audits.rule_sets.audit import audit_cells
 from audits.rule_sets.measures.values import WORDS, compared_values, measure_people
 from audits.rule_sets.options import MEASURES, search_options
 from audits.rule_sets.perturbation.terms import _adjusted_p_values, _Pattern
@@ -31,18 +28,15 @@ from audits.subgroups.search import Search
 from audits.subgroups.sums import GroupSums
 from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, found, inside, simulation
 
-NOBODY = pd.DataFrame({"cell": [], "favorable": [], "score": []})
 
-
-def people(n: int, rng: np.random.Generator) -> tuple[tuple[Attribute, ...], list[int]]:
-    """Return attributes of random people, and their levels' numbers."""
+def people(n: int, rng: np.random.Generator) -> tuple[Attribute, ...]:
+    """Return attributes of random people."""
     bins = [End(str(k), str(k + 1)) for k in range(5)]
-    attributes = (
+    return (
         category("sex", rng.integers(0, 2, n), ["f", "m"]),
         category("race", rng.choice(4, n, p=[0.5, 0.25, 0.15, 0.1]), list("abcd")),
         interval("age", rng.integers(0, 5, n), list("01234"), bins),
     )
-    return attributes, [2, 4, 5]
 
 
 def world(
@@ -50,20 +44,22 @@ def world(
 ) -> tuple[RuleSetsResult, np.ndarray]:
     """Draw a world, audit it, and return the true difference of every rule set of its table."""
     rng = np.random.default_rng(seed)
-    attributes, sizes = people(n, rng)
+    attributes = people(n, rng)
     chance = rate - effect * ((attributes[0].codes == 0) & (attributes[1].codes == 3))
-    cells = count_cells([item.codes for item in attributes], sizes, rng.random(n) < chance)
-    audited = PeopleSummary(n, "favorable", False, NOBODY)
-    unsampled = (lambda *_: None), silent, (lambda _: None), ()
-    result = audit_cells(audited, attributes, cells, options, (), rng.spawn(5), *unsampled)
-    return result, _truth(result, attributes, cells, chance)
+    frame = pd.DataFrame({item.name: np.array(item.levels)[item.codes] for item in attributes})
+    frame["favored"] = rng.random(n) < chance
+    names = tuple(item.name for item in attributes)
+    spec = DataSpec(favorable=1, protected=names, features=(), kinds={"age": "integer"})
+    model = model_spec({"predictions": {"label": "favored"}})
+    subject = make_subject(build_data(frame.astype({"age": int, "favored": int}), spec), model)
+    result = rule_sets(subject, options, rng=rng)
+    cells = count_cells(attributes, subject.decisions)
+    return result, _truth(result, cells, chance)
 
 
-def _truth(
-    result: RuleSetsResult, attributes: tuple[Attribute, ...], cells: Cells, chance: np.ndarray
-) -> np.ndarray:
+def _truth(result: RuleSetsResult, cells: Cells, chance: np.ndarray) -> np.ndarray:
     table = result.rule_sets
-    inside = memberships(cells, attributes, table[["rule 0", "rule 1", "rule 2"]].to_numpy()).astype(float)
+    inside = memberships(cells, table[["rule 0", "rule 1", "rule 2"]].to_numpy()).astype(float)
     good, n = inside @ np.bincount(cells.row_cell, chance), table["n_in"].to_numpy()
     return np.asarray(good / n - (chance.sum() - good) / (cells.total - n))
 
@@ -110,16 +106,16 @@ def _planted(n: int, effect: float, number: int) -> Iterator[Found]:
 def _errors(n: int, number: int) -> Iterator[Found]:
     """Each measure of error of a model that is right about everybody alike, at its whole level."""
     rng = np.random.default_rng(number)
-    attributes, sizes = people(n, rng)
+    attributes = people(n, rng)
     frame = pd.DataFrame({"p": rng.beta(2, 3, n)})
     frame["label"] = (rng.random(n) < frame["p"]).astype(int)
     frame["group"] = rng.choice(["a", "b"], n)
     spec = DataSpec(label="label", favorable=1, protected=("group",), features=("group",))
     subject = make_subject(build_data(frame, spec), model_spec({"predictions": {"score": "p"}}))
-    cells = count_cells([item.codes for item in attributes], sizes, subject.decisions)
-    search = Search(cells, attributes, support=0.05)
+    cells = count_cells(attributes, subject.decisions)
+    search = Search(cells, support=0.05)
     search.run(10**6)
-    groups = GroupSums(cells, attributes, search.found().rules)
+    groups = GroupSums(cells, search.found().rules)
     for values in measure_people(subject, cells, MEASURES, {}):
         tested = compared_values([values], groups, draws=199, level=LEVEL, rng=rng)[0]
         yield alarm(WORDS[values.name].name.lower(), bool((tested.adjusted_p <= LEVEL).any()))

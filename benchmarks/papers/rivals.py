@@ -182,9 +182,8 @@ def _words(names: Sequence[str], weights: np.ndarray, cut: float) -> str:
 def rivals(subject: Subject, options: RuleSetsOptions) -> tuple[Comparison, ...]:
     """Return what both methods find in the decisions on the people of `subject`."""
     attributes, _ = read_attributes(subject.data, options)
-    sizes = [len(item.levels) for item in attributes]
     decisions = np.asarray(subject.decisions, dtype=bool)
-    cells = count_cells([item.codes for item in attributes], sizes, decisions, subject.data.weights)
+    cells = count_cells(attributes, decisions, subject.data.weights)
     level, support = options.level, options.support
     rng = np.random.default_rng(0).spawn(7)[4]
     found = (

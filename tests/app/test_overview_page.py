@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import io
-
 import pandas as pd
 
 from app import jobs
-from app.drafts import drafts
 from audits.groups import at_threshold
 from audits.groups.text import headline
 from audits.stats.badges import interval_text
 from audits.stats.vocabulary import speaking
-from tests.app.test_pages import MAIN, AppTest, bring, open_example, prepared, texts, visit
+from tests.app.test_pages import MAIN, AppTest, bring, carry_out, open_example, prepared, texts, visit
 from tests.reports.everything import FORMULA, HTML, LONG
 
 PAGE = "views/groups.py"
-
-
-def run_here(at, space):
-    at.button(key="run").click().run()
-    run = jobs.executor().run(space.runs()[0]["id"])
-    assert run is not None
-    assert run.wait(90)
-    return at.run()
 
 
 def open_tab(at, name):
@@ -35,8 +24,7 @@ def test_the_page_shows_the_runs_finding_and_moves_with_the_threshold(space) -> 
     at = open_example(space, "hiring")
     prepared(at.switch_page(PAGE).run())
     assert not at.exception
-    at = run_here(at, space)
-    assert not at.exception
+    carry_out(space, at)
     audit = jobs.result(space, space.runs()[0]["spec"]).audits[0]
     expected = audit.result
 
@@ -78,8 +66,7 @@ def test_the_groups_shown_first_are_those_of_the_sentence(space) -> None:
     space.save_draft(draft)
     at = visit(space).switch_page(PAGE).run()
     at.toggle(key="cross").set_value(True).run()
-    at = run_here(at, space)
-    assert not at.exception
+    carry_out(space, at)
     assert "“a & x”" in at.container(key="finding").text[0].value
     assert at.selectbox(key="groups-of").value == "even × uneven"
 
@@ -88,10 +75,10 @@ def test_a_link_opens_its_run_and_another_threshold_lies_beside(space) -> None:
     at = open_example(space, "hiring")
     prepared(at.switch_page("views/flipset.py").run())
     at.number_input(key="shuffles").set_value(0).run()
-    at = run_here(at, space)
+    carry_out(space, at)
     finding = at.container(key="finding").text[0].value
     prepared(at.switch_page(PAGE).run())
-    at = run_here(at, space)
+    carry_out(space, at)
     flipset = next(run for run in space.runs() if "flipset" in run["spec"]["audits"][0])
     came = AppTest.from_file(MAIN, default_timeout=60)  # without the choices, which only a browser brings
     came.query_params.update({"run": [flipset["key"][:12]], "w": space.token})
@@ -104,8 +91,7 @@ def test_a_link_opens_its_run_and_another_threshold_lies_beside(space) -> None:
     draft = space.draft()
     space.save_draft({**draft, "spec": {**draft["spec"], "threshold": 0.7}})
     at.run()
-    at = run_here(at, space)
-    assert not at.exception
+    carry_out(space, at)
     at = open_tab(at, "Like for like?")
     assert len(at.selectbox(key="beside").options) == 2
     at.selectbox(key="beside").select_index(1).run()
@@ -124,15 +110,14 @@ def test_hostile_group_names_are_shown_as_they_are(space) -> None:
             "paid": [k % 3 == 0 for k in range(300)],
         }
     )
-    path = space.add_file("people.csv", io.BytesIO(frame.to_csv(index=False).encode()))
     data = {"label": "paid", "favorable": True, "protected": ["`group` *x*"], "features": ["age"]}
-    draft = drafts.with_data(drafts.from_files([path], "upload"), **data)
+    bring(space, frame.to_csv(index=False), **data)
+    draft = space.draft()
     draft["spec"]["model"] = {"predictions": {"score": "score"}}
     space.save_draft(draft)
     at = visit(space).switch_page(PAGE).run()
     assert not at.exception
-    at = run_here(at, space)
-    assert not at.exception
+    carry_out(space, at)
     assert any(name in at.container(key="finding").text[0].value for name in names)
     at.session_state["thresholds-more"] = True
     at = open_tab(at, "Threshold")
@@ -157,6 +142,6 @@ def test_groups_known_by_probability_on_the_page(space) -> None:
     at.text_input(key="probable-of").set_value("origin").run()
     at.number_input(key="probable-error").set_value(5.0).run()
     at.multiselect(key="probable").set_value([]).run()
-    at = run_here(at, space)
+    carry_out(space, at)
     spec = space.runs()[0]["spec"]
     assert "by_probability" not in spec["audits"][0]["groups"]

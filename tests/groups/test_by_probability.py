@@ -56,10 +56,8 @@ def test_bounds_hold_every_membership_that_agrees_with_the_probabilities():
     people = pd.DataFrame({"decision": np.tile(decided, 500), "people": 1.0})
     for name in ("a", "b"):
         people[f"chance: g: {name}"] = 0.5
-    found = compare_probable(
-        people, "g", {"a": "", "b": ""}, reference=None, proxy_error=0.0, material=0.1, level=0.05,
-        corrected=0.05, rng=np.random.default_rng(0),
-    )  # fmt: skip
+    options = GroupsOptions(by_probability={"g": {"a": "", "b": ""}})
+    found = compare_probable(people, "g", options, corrected=0.05, rng=np.random.default_rng(0))
     rates = [decided[list(members)].mean() for members in itertools.combinations(range(8), 4)]
     low, high = found[0].bounds.method.split("identification ")[1].split(",")[0].split(" to ")
     assert (float(low), float(high)) == (pytest.approx(min(rates)), pytest.approx(max(rates)))

@@ -11,8 +11,8 @@ from sklearn.metrics import f1_score, roc_auc_score
 import evenhand
 from audits.errors import InputError
 from audits.groups import Metric, at_threshold
-from audits.groups.measures import MetricDraws, Rows, measure_groups
-from audits.groups.metrics import METRICS, Labels
+from audits.groups.measures import MetricDraws, measure_groups
+from audits.groups.metrics import METRICS, Labels, Rows
 from audits.runs.gates.gate import GateFailed
 
 

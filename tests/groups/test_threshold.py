@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audits.groups import GroupsOptions, at_threshold, groups, most_telling
-from audits.groups.figures.threshold import confusion, threshold_slider
+from audits.groups.figures.threshold import confusion, members, threshold_slider
 from tests.groups.test_groups import people, subject_of
 
 
@@ -16,7 +16,7 @@ def test_counts_are_those_of_the_decisions_at_the_threshold(cut):
     row, reference, _ = most_telling(result.table)
     moved = at_threshold(result, cut)
     for group in (row, reference):
-        found = confusion(result, group, cut)
+        found = confusion(members(result, group), cut)
         same = next(
             each for each in moved.table if (each.attribute, each.group) == (group.attribute, group.group)
         )

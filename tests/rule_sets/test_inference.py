@@ -18,11 +18,11 @@ from audits.rule_sets.inference.permutation import (
     maxima,
     touching,
     whole_people,
+    z_scores,
 )
 from audits.stats.shares import newcombe_ends
 from audits.subgroups.attributes import End, category, interval
 from audits.subgroups.cells import count_cells
-from audits.subgroups.scores import z_factor
 from audits.subgroups.search import Search
 from audits.subgroups.sums import GroupSums
 from benchmarks.samples import loans
@@ -43,17 +43,10 @@ def people(n: int, rng: np.random.Generator):
 
 
 def searched(attributes, decisions, support):
-    cells = count_cells(
-        [item.codes for item in attributes], [len(item.levels) for item in attributes], decisions
-    )
-    search = Search(cells, attributes, support=support)
+    cells = count_cells(attributes, decisions)
+    search = Search(cells, support=support)
     search.run(10**7)
-    return whole_people(cells), GroupSums(cells, attributes, search.found().rules)
-
-
-def z_scores(everyone, groups):
-    n, good = groups.of(np.column_stack([everyone.n, everyone.favorable])).T
-    return (good - n * everyone.rate) * z_factor(n, everyone.total, everyone.rate)
+    return whole_people(cells), GroupSums(cells, search.found().rules)
 
 
 def test_exact_p_is_fishers_test_with_the_smaller_tail_doubled():

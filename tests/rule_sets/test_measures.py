@@ -88,7 +88,7 @@ def test_shares_of_conditions_are_shapley_values_over_all_orders() -> None:
         for name, code, size in zip("xyz", codes, (2, 3, 2), strict=True)
     )
     good = rng.random(400) < 0.3 + 0.3 * (codes[0] == 0) * (codes[2] == 1)
-    cells = count_cells(codes, [2, 3, 2], good)
+    cells = count_cells(attributes, good)
     chosen = np.array([0, 1, 1])
 
     def gap(used: set[int]) -> float:
@@ -101,10 +101,10 @@ def test_shares_of_conditions_are_shapley_values_over_all_orders() -> None:
     for order in permutations(range(3)):
         for step, place in enumerate(order):
             slow[place] += (gap(set(order[: step + 1])) - gap(set(order[:step]))) / 6
-    fast = contributions(cells, attributes, chosen)
+    fast = contributions(cells, chosen)
     assert fast == pytest.approx(slow)
     assert fast.sum() == pytest.approx(gap({0, 1, 2}))
-    assert len(contributions(cells, attributes * 5, np.tile(chosen, 5))) == 0  # too many subsets
+    assert len(contributions(cells, np.tile(chosen, 5))) == 0  # too many subsets
 
 
 def test_lattice_leads_from_single_conditions_to_narrower_groups(result: RuleSetsResult) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pandas as pd
 
 from app import jobs
 from app.drafts import drafts
-from tests.app.test_pages import carry_out, figures, open_example, prepared, texts, visit
+from tests.app.test_pages import bring, carry_out, figures, open_example, prepared, texts, visit
 
 PAGE = "views/rule_sets.py"
 
@@ -57,7 +55,7 @@ def open_tab(at, title):
     return at
 
 
-def loan_book(space, **data):
+def loan_book(space):
     """Bring people of whom young women of group b repay less often, with what the model may read."""
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(
@@ -71,32 +69,29 @@ def loan_book(space, **data):
     harmed = (frame["sex"] == "f") & (frame["group"] == "b")
     chance = 1 / (1 + np.exp(-(0.8 + 1.5 * frame["income"] - frame["debt"] - 2.0 * harmed)))
     frame["repaid"] = np.where(rng.random(3000) < chance, "yes", "no")
-    path = space.add_file("book.csv", io.BytesIO(frame.to_csv(index=False).encode()))
     section = {
         "label": "repaid",
         "favorable": "yes",
         "protected": ["sex", "group"],
         "features": ["sex", "group", "income", "debt"],
     }
-    space.save_draft(drafts.with_data(drafts.from_files([path], "upload"), **section | data))
+    bring(space, frame.to_csv(index=False), **section)
 
 
 def finish(space, at, spec_name):
     """Wait for the last run, which is of the audit named, and draw the page again."""
     record = space.runs()[0]
     assert set(record["spec"]["audits"][0]) == {spec_name}
-    run = jobs.executor().run(record["id"])
-    assert run is not None
-    assert run.wait(120)
-    return at.run()
+    assert jobs.executor().run(record["id"]).wait(120)
+    at.run()
+    assert not at.exception
 
 
 def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:
     loan_book(space)
     at = visit(space).switch_page(PAGE).run()
     assert not at.exception
-    at.button(key="run").click().run()
-    finish(space, at, "rule_sets")
+    carry_out(space, at)
     draft = space.draft()
     # what needs no choice is stated before and after; an audit that was run, as it was run, unless of
     # another model
@@ -113,7 +108,6 @@ def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:
     at.multiselect(key="also").set_value(["groups", "flipset", "sensitivity"]).run()
     at.button(key="mitigate").click().run()
     finish(space, at, "mitigation")
-    assert not at.exception
     spec = space.runs()[0]["spec"]
     result = jobs.result(space, spec).audits[0].result
     assert at.container(key="mitigated").text[0].value == result.finding
@@ -137,7 +131,7 @@ def test_a_model_from_a_file_is_not_trained_again(space) -> None:
     assert "Only a model trained here can be retrained." in texts(at)
 
 
-def talk(space, **data):
+def talk(space):
     """Bring texts of which those with "gay" are called toxic; no column is protected."""
     moods = (("nice", "fine"), ("awful", "toxic"))
     lines = [
@@ -146,11 +140,8 @@ def talk(space, **data):
         for who in ("gay", "male", "brave")
         for mood, verdict in moods
     ]
-    path = space.add_file("talk.csv", io.BytesIO(("words,verdict\n" + "\n".join(lines)).encode()))
-    draft = drafts.with_data(
-        drafts.from_files([path], "upload"), label="verdict", favorable="fine", protected=[], **data
-    )
-    space.save_draft(draft)
+    content = "words,verdict\n" + "\n".join(lines)
+    bring(space, content, label="verdict", favorable="fine", protected=[])
 
 
 def test_a_model_of_words_is_chosen_on_the_data_page_and_terms_are_edited(space) -> None:
@@ -171,9 +162,7 @@ def test_a_model_of_words_is_chosen_on_the_data_page_and_terms_are_edited(space)
     assert not at.exception
     assert any("Line 2 of the identity terms must be a category" in item for item in texts(at))
     at.text_area(key="terms").set_value("gender: gay, male\nmood: brave").run()
-    at.button(key="run").click().run()
-    finish(space, at, "rule_sets")
-    assert not at.exception
+    carry_out(space, at)
     options = space.runs()[0]["spec"]["audits"][0]["rule_sets"]
     assert options["terms"] == {"gender": ["gay", "male"], "mood": ["brave"]}
     # back to a model of columns: the features are those of the table again

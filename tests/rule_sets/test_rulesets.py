@@ -26,7 +26,7 @@ from audits.rule_sets import (
     rule_sets,
 )
 from audits.subgroups.binning import read_attributes
-from audits.subgroups.cells import count_cells, memberships, merge
+from audits.subgroups.cells import count_cells, memberships
 from audits.subgroups.scores import margin, people_for_margin
 from audits.subgroups.search import Search, candidates
 from audits.subgroups.sums import GroupSums
@@ -39,9 +39,8 @@ def searched(data, decisions, *, support, **options):
     attributes, _ = read_attributes(
         data, build(RuleSetsOptions, {"support": support, **options}, "rule_sets")
     )
-    sizes = [len(item.levels) for item in attributes]
-    cells = count_cells([item.codes for item in attributes], sizes, decisions, data.weights)
-    search = Search(cells, attributes, support=support, depth=options.get("depth"))
+    cells = count_cells(attributes, decisions, data.weights)
+    search = Search(cells, support=support, depth=options.get("depth"))
     search.run(options.get("max_candidates", 10**7))
     return attributes, cells, search.found()
 
@@ -177,10 +176,7 @@ def test_search_equals_one_mask_after_the_other(n, seed, support, weighted, miss
     for rules, inside, good in zip(mined.rules, mined.n, mined.favorable, strict=True):
         assert frequent[tuple(rules.tolist())] == pytest.approx((inside, good), abs=1e-9)
     # merged: as many as there are different groups of people with someone outside
-    people = {
-        tuple(np.flatnonzero(row))
-        for row in memberships(cells, attributes, np.array(list(frequent), dtype=int))
-    }
+    people = {tuple(np.flatnonzero(row)) for row in memberships(cells, np.array(list(frequent), dtype=int))}
     assert len(mined.n) == len({group for group in people if len(group) < len(cells.n)})
 
 
@@ -197,13 +193,13 @@ def test_merged_rule_sets_are_shown_under_the_shortest_description():
     assert ["race = d"] in words
     assert ["sex = f", "race = d"] not in words
     assert mined.same[words.index(["race = d"])] > 1
-    assert len({group.tobytes() for group in memberships(cells, attributes, mined.rules)}) == len(mined.n)
+    assert len({group.tobytes() for group in memberships(cells, mined.rules)}) == len(mined.n)
 
 
 def test_a_stopped_search_goes_on_where_it_stopped():
     subject = subject_of(crowd(500), ("sex", "race", "age"), bins={"age": tuple(range(18, 79, 6))})
-    attributes, cells, whole = searched(subject.data, subject.decisions, support=0.02)
-    search = Search(cells, attributes, support=0.02)
+    _, cells, whole = searched(subject.data, subject.decisions, support=0.02)
+    search = Search(cells, support=0.02)
     search.run(20)
     first = search.found()
     assert not first.complete
@@ -257,10 +253,10 @@ def test_a_context_is_not_taken_for_what_a_group_is_in():
 def test_both_ways_of_summing_agree():
     """Membership matrix against tables, of few columns and of many: the same sums, in float32 too."""
     subject = subject_of(crowd(2000), ("sex", "race", "age"), bins={"age": tuple(range(18, 79, 6))})
-    attributes, cells, mined = searched(subject.data, subject.decisions, support=0.01)
+    _, cells, mined = searched(subject.data, subject.decisions, support=0.01)
     columns = np.random.default_rng(0).integers(0, 9, (len(cells.n), 300)).astype(np.float32)
-    expected = memberships(cells, attributes, mined.rules).astype(float) @ columns
-    groups = GroupSums(cells, attributes, mined.rules)
+    expected = memberships(cells, mined.rules).astype(float) @ columns
+    groups = GroupSums(cells, mined.rules)
     for width in (300, 2):
         found = np.full((len(groups), width), np.nan)
         for chosen, where, sums in groups.blocks(np.ascontiguousarray(columns[:, :width])):
@@ -301,21 +297,6 @@ def test_weights_are_people():
         assert ours.score == theirs.score
         assert ours.p_value == theirs.p_value
         assert ours.adjusted_p == theirs.adjusted_p
-
-
-def test_parts_of_the_data_add_up():
-    subject = subject_of(crowd(300), ("sex", "race"))
-    attributes, cells, _ = searched(subject.data, subject.decisions, support=0.1)
-    sizes = [len(item.levels) for item in attributes]
-    parts = [
-        count_cells([item.codes[rows] for item in attributes], sizes, subject.decisions[rows])
-        for rows in np.array_split(np.arange(300), 3)
-    ]
-    merged = merge(parts)
-    order = np.lexsort(cells.codes.T[::-1])
-    assert (merged.codes == cells.codes[order]).all()
-    assert (merged.n == cells.n[order]).all()
-    assert (merged.favorable == cells.favorable[order]).all()
 
 
 def test_first_rows_are_different_findings():

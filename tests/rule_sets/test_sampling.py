@@ -11,7 +11,7 @@ from audits.data import DataSpec, build_data
 from audits.models import Subject, make_subject, model_spec
 from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.rule_sets.leaders.leaderboard import leaders
-from audits.rule_sets.leaders.tables import read_attributes_table, read_cells_table
+from audits.rule_sets.leaders.tables import read_counted
 from audits.subgroups.binning import read_attributes
 from audits.subgroups.perturbation import perturb, perturbable
 from tests.rule_sets.conftest import crowd
@@ -95,9 +95,8 @@ def test_every_rule_set_has_enough_and_its_margin_is_reached(subject):
     assert row.margin == row.sampled.margin
     assert row.confidence == pytest.approx(0.9025)
     # the paper's order: what was found on the sample
-    own = read_attributes_table(result.attributes, result.rules)
-    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
-    rows = leaders(table, own, cells, {**result.options, "rank_by": "sampled"}, result.inference)
+    cells = read_counted(result)
+    rows = leaders(table, cells, {**result.options, "rank_by": "sampled"}, result.inference)
     order = [(row.verdict != "evidence of a difference", -row.sampled.score.value) for row in rows]
     assert order == sorted(order)
     assert [row.number for row in rows] != [row.number for row in result.leaderboard]

@@ -74,11 +74,11 @@ def corpus(n: int, seed: int = 0) -> pd.DataFrame:
     )
 
 
-def subject(frame: pd.DataFrame):
+def subject(frame: pd.DataFrame, **model: str):
     spec = DataSpec(
         label="verdict", favorable="fine", protected=("source",), features=("text",), kinds={"text": "text"}
     )
-    return make_subject(build_data(frame, spec), model_spec({"train": "text"}))
+    return make_subject(build_data(frame, spec), model_spec(model or {"train": "text"}))
 
 
 def test_planted_reaction_to_a_term_is_found_on_data_and_on_exchanged_texts():
@@ -94,12 +94,7 @@ def test_planted_reaction_to_a_term_is_found_on_data_and_on_exchanged_texts():
     assert row.sampled.favorable_in < row.sampled.favorable_out
     assert result.sampling["reached"]
     single = next(item for item in result.leaderboard if item.rule_set == "“gay”")
-    mask = corpus_texts(result).str.contains("gay")
-    assert single.n_in == mask.sum()
-
-
-def corpus_texts(result) -> pd.Series:
-    return corpus(6000).set_index(pd.RangeIndex(6000))["text"].loc[result.people.index]
+    assert single.n_in == corpus(6000)["text"].loc[result.people.index].str.contains("gay").sum()
 
 
 def test_sampled_share_is_that_of_exchanging_every_seed():
@@ -164,11 +159,7 @@ def word_model(path):
 def test_an_onnx_model_that_reads_the_text_is_asked_about_exchanged_terms(tmp_path):
     """The model decides by one term alone: inside its rule set nobody is favorable, and never was."""
     frame = corpus(2000)
-    spec = DataSpec(
-        label="verdict", favorable="fine", protected=("source",), features=("text",), kinds={"text": "text"}
-    )
-    path = word_model(tmp_path / "words.onnx")
-    audited = make_subject(build_data(frame, spec), model_spec({"path": str(path)}))
+    audited = subject(frame, path=str(word_model(tmp_path / "words.onnx")))
     assert (audited.decisions == ~frame["text"].str.contains("gay").to_numpy()).all()
     result = rule_sets(audited, RuleSetsOptions(text="text", support=0.05, **FAST))
     row = next(item for item in result.leaderboard if item.rule_set == "“gay”")
@@ -214,11 +205,7 @@ def test_the_smallest_group_of_texts_is_counted_by_categories():
 def test_every_pair_is_tested_on_texts_with_its_terms_exchanged_in(tmp_path):
     """Pairs that a handful of texts hold; against exchanging every term in every text, one at a time."""
     frame = corpus(1500)
-    spec = DataSpec(
-        label="verdict", favorable="fine", protected=("source",), features=("text",), kinds={"text": "text"}
-    )
-    path = word_model(tmp_path / "words.onnx")
-    audited = make_subject(build_data(frame, spec), model_spec({"path": str(path)}))
+    audited = subject(frame, path=str(word_model(tmp_path / "words.onnx")))
     result = rule_sets(audited, RuleSetsOptions(text="text", support=0.05, samples=100, permutations=199))
     found = result.exchanged
     # 14 + 9 + 14 * 9 are frequent by Eq. 3, of which texts hold few; all are tested

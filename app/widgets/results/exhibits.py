@@ -10,7 +10,7 @@ from app.widgets import notices
 from app.widgets.results.figure_card import figure_card
 from audits.records import Exhibit, Section
 
-__all__ = ["show_exhibit", "show_facts", "show_section"]
+__all__ = ["folded_exhibit", "show_exhibit", "show_facts", "show_section"]
 
 Instead = Mapping[str, Callable[[Exhibit], None] | None]
 
@@ -34,6 +34,14 @@ def show_exhibit(exhibit: Exhibit, *, name: str = "") -> None:
         caption=exhibit.caption,
         wide=exhibit.wide,
     )
+
+
+def folded_exhibit(exhibit: Exhibit, name: str) -> None:
+    """Draw one exhibit in a fold that its heading names, once that is opened."""
+    fold = st.expander(notices.label(exhibit.heading), key=f"fold-{name}", on_change="rerun")
+    if fold.open:
+        with fold:
+            show_exhibit(exhibit, name=name)
 
 
 def show_section(section: Section, *, instead: Instead | None = None, prefix: str = "") -> None:

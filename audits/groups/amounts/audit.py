@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ from audits.groups.amounts.inference import (
     rank_of,
 )
 from audits.groups.amounts.text import amount_finding
-from audits.groups.comparison import PeopleByGroup, attributes_of, reference_of, sort_people
+from audits.groups.comparison import reference_of
 from audits.groups.options import GroupsOptions
+from audits.groups.people import PeopleByGroup, attributes_of, people_table, sort_people, with_groups
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.models import Subject
 from audits.progress import Progress, silent
@@ -41,6 +43,7 @@ from audits.stats.amounts import (
     quantile_of,
     relative_gap,
 )
+from audits.stats.design import Design
 from audits.stats.means import MIN
 from audits.stats.selective import OutcomeSide, UnknownOutcomes, unknown_outcomes
 from audits.stats.text import people_in
@@ -72,22 +75,19 @@ def groups_by_amount(
     assert numeric is not None  # noqa: S101 - the caller has looked
     progress(0.0, "Comparing numbers")
     people = _people(subject)
-    numbers = _numbers(people, "score", data.design)
-    edges = _edges(numbers)
+    numbers = _Numbers.of(people, data.design)
+    edges = _edges(numbers.own)
     split = [
         sort_people(people[[f"group: {name}" for name in names]], names, people, None, edges, data.design)
         for names in attributes_of(data.protected, options)
     ]
     unknown = _unknown(subject, people, split, options.level)
-    residuals = "actual" in people and not unknown.uneven
+    residuals = numbers.actual is not None and not unknown.uneven
     measures = [name for name in MEASURES if name != "residual" or residuals]
     looks = sum(max(len(item.names) - 1, 0) for item in split) * len(measures)
     if looks == 0:
         raise InputError("groups.by", "needs at least two groups with people in them")
-    table: list[AmountRow] = []
-    tests: dict[int, Callable[[], float | None]] = {}
-    for item in split:
-        table += _compared(item, people, options, looks, tests, residuals=residuals)
+    table = [row for item in split for row in _compared(item, numbers, options, looks, residuals=residuals)]
     # what a model predicts everybody has, but it may err unseen
     withheld = "" if subject.of_model else unknown.withheld
     cannot_clear = unknown.withheld if subject.of_model else unknown.cannot_clear
@@ -95,7 +95,10 @@ def groups_by_amount(
     row, measure = next(ordered(table))
     gap = row.differences[measure]
     judged = amount_judged(gap, numeric.unit or numeric.name)
-    p = tests[id(gap.estimate)]()
+    item = next(each for each in split if each.attribute == row.attribute)
+    both = (item.group == item.names.index(row.group), item.group == reference_of(item, options))
+    _, p_value = _gaps(numbers, both, options.level / looks, residuals=residuals)[measure]
+    p = p_value()
     judged = dataclasses.replace(judged, p_value=None if p is None else min(1.0, looks * p))
     amounts = Amounts(numeric.name, numeric.unit, numeric.favorable, subject.of_model, tuple(table))
     result = GroupsResult(
@@ -156,64 +159,58 @@ def _held_back(row: AmountRow, withheld: str, cannot_clear: str) -> AmountRow:
 def _people(subject: Subject) -> pd.DataFrame:
     """Return the numbers of everyone, in the outcome's unit, and their groups."""
     data = subject.data
-    people = pd.DataFrame(
-        {"score": subject.numbers, "people": np.ones(data.n) if data.weights is None else data.weights},
-        index=data.frame.index,
-    )
-    if data.design is not None:
-        weights = data.design.weights
-        people["people"] = weights * (data.n / weights.sum())
-        people["cluster"] = data.design.cluster
-        people["stratum"] = data.design.stratum[data.design.cluster]
+    people = people_table(data, score=subject.numbers)
     people["decision"] = False  # nothing is decided: it only orders groups of one size
     if subject.of_model and data.number is not None:
         people["actual"] = number_column(data.frame[data.number])
-    groups = data.groups.add_prefix("group: ")
-    return people.assign(**{str(name): groups[name].to_numpy() for name in groups})
+    return with_groups(people, data)
 
 
-def _numbers(people: pd.DataFrame, column: str, design: Any) -> Quantities:
-    return Quantities(people[column].to_numpy(dtype=float), people["people"].to_numpy(dtype=float), design)
+@dataclass(frozen=True, eq=False)
+class _Numbers:
+    """What is compared of everyone; of a model also what turned out, and how far it is from that."""
+
+    own: Quantities
+    actual: Quantities | None
+    residual: Quantities | None
+    known: np.ndarray  # whose outcome is
+
+    @classmethod
+    def of(cls, people: pd.DataFrame, design: Design | None) -> _Numbers:
+        sizes = people["people"].to_numpy(dtype=float)
+        own = Quantities(people["score"].to_numpy(dtype=float), sizes, design)
+        if "actual" not in people:
+            return cls(own, None, None, np.zeros(len(people), dtype=bool))
+        actual = Quantities(people["actual"].to_numpy(dtype=float), sizes, design)
+        left = dataclasses.replace(actual, values=actual.values - own.values)
+        return cls(own, actual, left, np.isfinite(actual.values))
 
 
 def _compared(
-    item: PeopleByGroup,
-    people: pd.DataFrame,
-    options: GroupsOptions,
-    looks: int,
-    tests: dict[int, Callable[[], float | None]],
-    *,
-    residuals: bool,
+    item: PeopleByGroup, numbers: _Numbers, options: GroupsOptions, looks: int, *, residuals: bool
 ) -> list[AmountRow]:
-    """Return the groups of one attribute; `tests` gains what finds the p-value of each difference."""
-    numbers = _numbers(people, "score", item.design)
+    """Return the groups of one attribute."""
     members = [item.group == place for place in range(len(item.names))]
     reference = reference_of(item, options)
-    mean = mean_of(numbers, members[reference]).value
-    limit = amount_limit(options.material_amount, mean, "groups.material_amount")
+    own, other = numbers.own, members[reference]
+    limit = amount_limit(options.material_amount, mean_of(own, other).value, "groups.material_amount")
     level, rows = options.level / looks, []
     for place, who in enumerate(members):
-        both = who, members[reference]
-        gaps = {} if place == reference else _gaps(item, people, both, level, residuals=residuals)
+        alone = place == reference
+        gaps = {} if alone else _gaps(numbers, (who, other), level, residuals=residuals)
         judged = {
-            name: judge_amount(name, gap, limit, level, numbers.units(who)) for name, (gap, _) in gaps.items()
+            name: judge_amount(name, gap, limit, level, own.units(who)) for name, (gap, _) in gaps.items()
         }
-        tests |= {id(judged[name].estimate): test for name, (_, test) in gaps.items()}
         worst = min(judged.items(), key=lambda pair: rank_of(*pair), default=None)
-        relative = (
-            None
-            if place == reference
-            else relative_gap(numbers, who, members[reference], level=options.level)
-        )
         rows.append(
             AmountRow(
                 attribute=item.attribute,
                 group=item.names[place],
-                n=float(numbers.units(who)) if item.design is not None else float(item.sizes[who].sum()),
-                is_reference=place == reference,
-                **_own(item, people, who, options.level),
+                n=float(own.units(who)) if item.design is not None else float(item.sizes[who].sum()),
+                is_reference=alone,
+                **_own(numbers, who, options.level),
                 differences=judged,
-                relative=relative,
+                relative=None if alone else relative_gap(own, who, other, level=options.level),
                 verdict=None if worst is None else worst[1].verdict,
                 material=None if worst is None else worst[1].material,
                 counts=tuple(item.score_counts[place].tolist()),
@@ -222,41 +219,25 @@ def _compared(
     return rows
 
 
-def _own(item: PeopleByGroup, people: pd.DataFrame, who: np.ndarray, level: float) -> dict[str, Any]:
+def _own(numbers: _Numbers, who: np.ndarray, level: float) -> dict[str, Any]:
     """Return a group's own numbers, each with its interval."""
-    numbers = _numbers(people, "score", item.design)
-    found: dict[str, Any] = {"mean": mean_of(numbers, who, level=level), "actual": None, "residual": None}
-    found |= {name: quantile_of(numbers, who, share, level=level) for name, share in _QUANTILES.items()}
-    if "actual" in people:
-        actual, known = _known(people, item)
-        found["actual"] = mean_of(actual, who & known, level=level)
-        left = dataclasses.replace(actual, values=actual.values - numbers.values)
-        found["residual"] = mean_of(left, who & known, level=level)
+    found: dict[str, Any] = {"mean": mean_of(numbers.own, who, level=level)}
+    found |= {name: quantile_of(numbers.own, who, share, level=level) for name, share in _QUANTILES.items()}
+    for name, each in (("actual", numbers.actual), ("residual", numbers.residual)):
+        found[name] = None if each is None else mean_of(each, who & numbers.known, level=level)
     return found
 
 
-def _known(people: pd.DataFrame, item: PeopleByGroup) -> tuple[Quantities, np.ndarray]:
-    actual = _numbers(people, "actual", item.design)
-    return actual, np.isfinite(actual.values)
-
-
 def _gaps(
-    item: PeopleByGroup,
-    people: pd.DataFrame,
-    both: tuple[np.ndarray, np.ndarray],
-    level: float,
-    *,
-    residuals: bool,
+    numbers: _Numbers, both: tuple[np.ndarray, np.ndarray], level: float, *, residuals: bool
 ) -> dict[str, Gap]:
     """Return a group's differences from the reference, each with what finds its p-value."""
-    numbers = _numbers(people, "score", item.design)
-    gap, p = mean_gap(numbers, *both, level=level)
+    gap, p = mean_gap(numbers.own, *both, level=level)
     found: dict[str, Gap] = {"mean": (gap, lambda: p)}
-    found |= {name: quantile_gap(numbers, *both, share, level=level) for name, share in _QUANTILES.items()}
-    if residuals:
-        actual, known = _known(people, item)
-        left = dataclasses.replace(actual, values=np.where(known, actual.values - numbers.values, 0.0))
-        rest, q = mean_gap(left, *(who & known for who in both), level=level)
+    for name, share in _QUANTILES.items():
+        found[name] = quantile_gap(numbers.own, *both, share, level=level)
+    if residuals and numbers.residual is not None:
+        rest, q = mean_gap(numbers.residual, *(who & numbers.known for who in both), level=level)
         found["residual"] = (rest, lambda: q)
     return found
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from audits.data.values import MISSING
-from audits.groups.inference import MIN_COVERED
+from audits.groups.inference import ordered_by, reference_among
 from audits.groups.result import AmountRow, Amounts, Difference
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate, Judgment, judge_conditions
 from audits.stats.means import MIN
-from audits.stats.ratios import MIN_REFERENCE
 from audits.stats.verdicts import AVERAGE, VERDICTS, Condition
 
 __all__ = [
@@ -87,8 +85,7 @@ def amount_judged(gap: Difference, unit: str) -> Judgment:
 def most_telling_amount(table: Sequence[AmountRow]) -> tuple[AmountRow, AmountRow, str]:
     """Return group, reference and measure that the audit's verdict rests on: the first of `ordered`."""
     row, name = next(ordered(table))
-    reference = next(item for item in table if item.is_reference and item.attribute == row.attribute)
-    return row, reference, name
+    return row, reference_among(table, row), name
 
 
 def worse_first(amounts: Amounts) -> tuple[AmountRow, AmountRow, str, float | None]:
@@ -109,16 +106,7 @@ def ordered(table: Sequence[AmountRow]) -> Iterator[tuple[AmountRow, str]]:
 
     Of a group too small to be covered only evidence counts, and people whose group is missing come last.
     """
-    people = {
-        row.attribute: sum(each.n for each in table if each.attribute == row.attribute) for row in table
-    }
-    parts = []
-    for row in table:
-        small = row.n < min(MIN_COVERED, MIN_REFERENCE * people[row.attribute])
-        for name, gap in row.differences.items():
-            parts.append(((MISSING in row.group, *rank_of(name, gap, small=small), -row.n), row, name))
-    parts.sort(key=lambda part: part[0])
-    yield from ((row, name) for _, row, name in parts)
+    return ordered_by(table, lambda name, gap, small: rank_of(name, gap, small=small))
 
 
 def rank_of(name: str, gap: Difference, *, small: bool = False) -> tuple[float, ...]:

@@ -6,18 +6,19 @@ from dataclasses import replace
 
 from audits.data import named_with
 from audits.groups.amounts.inference import most_telling_amount, worse_first
+from audits.groups.names import name_pairs, people_of
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
-from audits.stats.text import amount, amount_stated, count, people_in, percent, several, so_many
+from audits.stats.text import amount, amount_stated, count, percent, several, so_many
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, brief, shortest
+from audits.text import begun, shortest
 
 __all__ = [
     "amount_finding",
     "amount_headline",
     "amount_interval",
     "amount_title",
-    "people_with",
+    "own_amount",
     "spread_facts",
 ]
 
@@ -37,12 +38,12 @@ def amount_headline(result: GroupsResult) -> str:
     row, reference, measure, value = worse_first(amounts)
     gap = result.judged.interval
     if value is None:
-        return f"Nobody can be compared: there are no {people_with(row)}, or no others."
+        return f"Nobody can be compared: there are no {people_of(row)}, or no others."
     if result.verdict == EVIDENCE:
         small = ", less than your limit" if result.judged.material is False else ""
         ends = amount_stated(_positive(gap), amounts.unit).partition(" (")[2]
         return _fitting(amounts, row, reference, measure, value, end=f" ({ends}{small}")
-    both = " against ".join(_own(each, measure, amounts.unit) for each in (row, reference))
+    both = " against ".join(own_amount(each, measure, amounts.unit) for each in (row, reference))
     if result.verdict == NO_MATERIAL:
         return _fitting(amounts, row, reference, measure, None, end=f": {both}")
     begin = "We can't tell whether "
@@ -61,8 +62,7 @@ def _fitting(
     sized: bool = True,
 ) -> str:
     """Return the sentence with as much of the groups' names as fits."""
-    names = [people_with(each) for each in (row, reference)]
-    pairs = [tuple(names), tuple(brief(name, 99) for name in names), (brief(names[0]), "the reference group")]
+    pairs = name_pairs(row, reference)
     told = [f"{begin}{_clause(amounts, pair, measure, value, sized=sized)}" for pair in pairs]
     return begun(shortest(*(f"{each}{end}." for each in told), *(f"{each}." for each in told[1:])))
 
@@ -91,16 +91,11 @@ def _clause(
     return f"{what} is {size}{'lower' if value < 0 else 'higher'} for {who} than for {others} {where}"
 
 
-def people_with(row: AmountRow) -> str:
-    """Word the people of a group."""
-    return people_in(named_with(row.attribute, row.group))
-
-
 def amount_title(amounts: Amounts) -> str:
     """State the finding as a figure's title: both groups' numbers."""
     row, reference, measure, _ = worse_first(amounts)
-    own, other = (_own(each, measure, amounts.unit) for each in (row, reference))
-    return f"{begun(people_with(row))}: {own}, against {other} of {people_with(reference)}"
+    own, other = (own_amount(each, measure, amounts.unit) for each in (row, reference))
+    return f"{begun(people_of(row))}: {own}, against {other} of {people_of(reference)}"
 
 
 def amount_interval(result: GroupsResult) -> str:
@@ -108,7 +103,7 @@ def amount_interval(result: GroupsResult) -> str:
     assert result.amounts is not None  # noqa: S101 - of a numeric outcome
     row, reference, _ = most_telling_amount(result.amounts.table)
     judged = result.judged
-    both = f"{people_with(row)} minus that of {people_with(reference)}"
+    both = f"{people_of(row)} minus that of {people_of(reference)}"
     told = amount_stated(judged.interval, result.amounts.unit)
     return f"{begun(judged.decided_by)} of {both}: {told} · {judged.interval.method}"
 
@@ -116,21 +111,21 @@ def amount_interval(result: GroupsResult) -> str:
 def amount_finding(result: GroupsResult, looks: int) -> str:
     """Say both groups' numbers, the interval that the verdict follows from, and the limit."""
     assert result.amounts is not None  # noqa: S101 - of a numeric outcome
-    amounts, judged = result.amounts, result.judged
+    amounts, judged, unit = result.amounts, result.judged, result.amounts.unit
     row, reference, measure = most_telling_amount(amounts.table)
     gap = row.differences[measure]
     what = {"mean": "the mean", "residual": "the mean residual"}.get(measure, f"the {judged.decided_by}")
     sides = (
-        f"{_own(each, measure, amounts.unit)} ({so_many(each.n, named_with(each.attribute, each.group))})"
+        f"{own_amount(each, measure, unit)} ({so_many(each.n, named_with(each.attribute, each.group))})"
         for each in (row, reference)
     )
     compared = f", corrected for {looks} comparisons" if looks > 1 else ""
     text = f"{begun(what)} of {amounts.name} is {', against '.join(sides)}."
-    text += f" Difference: {amount_stated(gap.estimate, amounts.unit)}{compared}."
+    text += f" Difference: {amount_stated(gap.estimate, unit)}{compared}."
     if measure == "mean" and row.relative is not None and abs(share := row.relative.value or 0.0) >= _SAID:
         text += f" That is {percent(abs(share), 999)} {'less' if share < 0 else 'more'}."
     others = [each for each in amounts.table if not each.is_reference]
-    limit = amount(gap.limit or 0.0, amounts.unit)
+    limit = amount(gap.limit or 0.0, unit)
     if judged.verdict == EVIDENCE:
         text += f" It is less than your limit of {limit}." if judged.material is False else ""
         differ = sum(each.verdict == EVIDENCE for each in others)
@@ -154,7 +149,8 @@ def spread_facts(amounts: Amounts) -> dict[str, str]:
     }
 
 
-def _own(row: AmountRow, measure: str, unit: str) -> str:
+def own_amount(row: AmountRow, measure: str, unit: str) -> str:
+    """Word a group's own number."""
     own = row.measure(measure)
     return "no value" if own is None or own.value is None else amount(own.value, unit)
 

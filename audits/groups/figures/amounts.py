@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
 from audits.drawing.marks import add_legend, dashes, dot, reaching
 from audits.drawing.selected import of_group, people_id
-from audits.drawing.style import CONTEXT, FOCUS, INK, OKABE_ITO, describe, distinct, finish, rows_named
+from audits.drawing.style import CONTEXT, FOCUS, INK, describe, distinct, finish, rows_named
 from audits.groups.amounts.inference import worse_first
-from audits.groups.amounts.text import people_with
-from audits.groups.figures.layout import LEGEND
+from audits.groups.figures.layout import LEGEND, colors, leading
+from audits.groups.names import people_of
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.stats import Estimate
 from audits.stats.text import amount, count, named_group
@@ -26,11 +25,11 @@ _MEASURES = {"mean": "mean", "median": "median", "q10": "10th percentile", "q90"
 def distributions(result: GroupsResult, attribute: str) -> go.Figure:
     """Draw how the number is spread in the largest groups: step outlines, each a share of its people."""
     amounts = _of(result)
-    rows = _leading(amounts, attribute, _MAX_LINES)
+    rows = _shown(amounts, attribute, _MAX_LINES)
     edges = result.score_edges
     figure = go.Figure()
-    labels = distinct([people_with(row) for row in rows], longest=LEGEND)
-    for row, label, color in zip(rows, labels, _colors(amounts, rows), strict=True):
+    labels = distinct([people_of(row) for row in rows], longest=LEGEND)
+    for row, label, color in zip(rows, labels, colors(rows, worse_first(amounts)[:2]), strict=True):
         total = sum(row.counts) or 1.0
         shares = [100 * n / total for n in row.counts]
         figure.add_trace(
@@ -45,14 +44,14 @@ def distributions(result: GroupsResult, attribute: str) -> go.Figure:
         )
     figure.update_xaxes(title=_axis(amounts))
     figure.update_yaxes(title="share of the group (%)", rangemode="tozero")
-    told = "; ".join(f"{people_with(row)}: median {_said(row.median, amounts)}" for row in rows)
+    told = "; ".join(f"{people_of(row)}: median {_said(row.median, amounts)}" for row in rows)
     return finish(figure, height=320, alt=f"How {amounts.name} is spread in {len(rows)} groups. {told}.")
 
 
 def quantiles(result: GroupsResult, attribute: str) -> go.Figure:
     """Draw of every group the median with its interval, the mean, and the 10th and 90th percentile."""
     amounts = _of(result)
-    rows = _leading(amounts, attribute, _MAX_ROWS)[::-1]
+    rows = _shown(amounts, attribute)[::-1]
     figure, places = go.Figure(), list(range(len(rows)))
     ends = [
         end
@@ -88,7 +87,7 @@ def quantiles(result: GroupsResult, attribute: str) -> go.Figure:
     figure.update_xaxes(title=_axis(amounts), zeroline=False)
     pitch = rows_named(figure, [_label(row) for row in rows])
     told = "; ".join(
-        f"{people_with(row)}: 10th percentile {_said(row.q10, amounts)}, "
+        f"{people_of(row)}: 10th percentile {_said(row.q10, amounts)}, "
         f"median {_said(row.median, amounts)}, 90th percentile {_said(row.q90, amounts)}"
         for row in rows[::-1][:4]
     )
@@ -98,7 +97,7 @@ def quantiles(result: GroupsResult, attribute: str) -> go.Figure:
 def tails(result: GroupsResult, attribute: str) -> go.Figure:
     """Draw each group's difference from the reference at mean, median and both percentiles."""
     amounts = _of(result)
-    others = [row for row in _leading(amounts, attribute, _MAX_ROWS) if not row.is_reference]
+    others = [row for row in _shown(amounts, attribute) if not row.is_reference]
     measures = list(_MEASURES) if len(others) * len(_MEASURES) <= _MAX_ROWS else ["mean"]
     rows = [(row, name) for row in others[:_MAX_ROWS] for name in measures if name in row.differences][::-1]
     gaps = [row.differences[name].estimate for row, name in rows]
@@ -127,11 +126,11 @@ def tails(result: GroupsResult, attribute: str) -> go.Figure:
 def residuals(result: GroupsResult, attribute: str) -> go.Figure:
     """Draw each group's mean residual with its interval: left of 0 it is over-predicted."""
     amounts = _of(result)
-    rows = [row for row in _leading(amounts, attribute, _MAX_ROWS) if row.residual is not None][::-1]
+    rows = [row for row in _shown(amounts, attribute) if row.residual is not None][::-1]
     found = [row.residual for row in rows if row.residual is not None]
     title = f"what turned out minus what was predicted ({amounts.unit or amounts.name})"
     figure = _intervals(found, [_label(row) for row in rows], title, amounts, [_people(row) for row in rows])
-    told = "; ".join(f"{people_with(row)}: {_said(row.residual, amounts)}" for row in rows[::-1])
+    told = "; ".join(f"{people_of(row)}: {_said(row.residual, amounts)}" for row in rows[::-1])
     figure.layout.meta = {**figure.layout.meta, "alt": f"Mean residuals by group. {told}."}
     return figure
 
@@ -194,16 +193,5 @@ def _people(row: AmountRow) -> str:
     return people_id(of_group(row.attribute, row.group)) if " × " not in row.attribute else ""
 
 
-def _leading(amounts: Amounts, attribute: str, most: int) -> list[AmountRow]:
-    """Return the reference, the group of the sentence, then the largest."""
-    told = worse_first(amounts)[:2]
-    rows = amounts.of(attribute)
-    return sorted(
-        rows, key=lambda row: (not row.is_reference, all(row is not each for each in told), -row.n)
-    )[:most]
-
-
-def _colors(amounts: Amounts, rows: Sequence[AmountRow]) -> list[str]:
-    others = itertools.cycle(OKABE_ITO[2:6])
-    told = worse_first(amounts)[0]
-    return [FOCUS if row is told else INK if row.is_reference else next(others) for row in rows]
+def _shown(amounts: Amounts, attribute: str, most: int = _MAX_ROWS) -> list[AmountRow]:
+    return leading(amounts.of(attribute), worse_first(amounts)[:2], most)

@@ -21,8 +21,9 @@ from audits.drawing.style import (
     finish,
 )
 from audits.groups.figures.layout import LEGEND, colors, leading, people_of
+from audits.groups.inference import lower_first
+from audits.groups.names import people_of as people_of_row
 from audits.groups.result import GroupRow, GroupsResult
-from audits.groups.text import people_of as people_of_row
 from audits.stats.text import count, percent
 from audits.stats.vocabulary import vocabulary
 
@@ -42,12 +43,13 @@ def _by_score(
 
 def scores(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Figure:
     """Draw the distribution of scores of the largest groups, each as a share of its people."""
-    rows = leading(result, attribute, most=most)
+    told = lower_first(result)
+    rows = leading(result.of(attribute), told, most)
     edges = result.score_edges
     centers = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
     figure = go.Figure()
     labels = distinct([people_of_row(row) for row in rows], longest=LEGEND)
-    for row, label, color in zip(rows, labels, colors(result, rows), strict=True):
+    for row, label, color in zip(rows, labels, colors(rows, told), strict=True):
         figure.add_trace(
             go.Scatter(
                 x=centers,
@@ -72,21 +74,22 @@ def has_scores(result: GroupsResult, attribute: str) -> bool:
 
 def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Figure:
     """Draw how often the label was favorable against the predicted score, a line a group."""
-    rows = [row for row in leading(result, attribute, most=most) if row.calibration is not None]
+    told = lower_first(result)
+    rows = [row for row in leading(result.of(attribute), told, most) if row.calibration is not None]
     if not rows:
         return empty("Calibration needs a label and scores that are probabilities.")
     figure = go.Figure(
         go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GRAY, "dash": "dot"}, name="calibrated")
     )
     labels = distinct([people_of_row(row) for row in rows], longest=LEGEND)
-    for row, label, color in zip(rows, labels, colors(result, rows), strict=True):
+    for row, label, color in zip(rows, labels, colors(rows, told), strict=True):
         bins = row.calibration
         if bins is None:
             continue
-        told = zip(bins.mean_score, bins.favorable_rate, bins.n, strict=True)
+        lines = zip(bins.mean_score, bins.favorable_rate, bins.n, strict=True)
         held = {
             place: (score, rate)
-            for place, (score, rate, n) in enumerate(told)
+            for place, (score, rate, n) in enumerate(lines)
             if n > 0 and score is not None and rate.value is not None
         }
         shown = list(held.values())

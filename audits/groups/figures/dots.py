@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.drawing.marks import add_legend, dashes, dot, legend_name, verdict_look, verdicts_named, whiskers
+from audits.drawing.marks import (
+    add_legend,
+    dashes,
+    dot,
+    legend_name,
+    reaching,
+    verdict_look,
+    verdicts_named,
+    whiskers,
+)
 from audits.drawing.style import (
     ACCENT,
     GRAY,
@@ -28,17 +37,27 @@ from audits.groups.figures.layout import (
     people_of,
 )
 from audits.groups.metrics import METRICS
-from audits.groups.result import Difference, GroupRow, GroupsResult
+from audits.groups.result import GroupRow, GroupsResult
 from audits.stats import EVIDENCE, VERDICTS, Estimate
 from audits.stats.text import count, people_in, percent, several
 
 __all__ = ["beside", "differences", "pooled_rates", "probable", "rates"]
 
 FOUR_FIFTHS = 0.8
-_HOVERED = 60  # and where it is pointed at
+_HOVERED = 60  # letters of a name that is pointed at
 _NOT_JUDGED = "without a verdict of its own"
-_Dot = tuple[Estimate, int, str, str]
-"""A rate, the place of its row, the group's label, and by which terms its people are selected."""
+_REFERENCE = "reference"
+
+
+@dataclass(frozen=True)
+class _Dot:
+    """An estimate in the row of its group: what it is marked as, what is said of it, and how many people."""
+
+    row: GroupRow
+    place: int
+    estimate: Estimate
+    mark: str
+    told: str
 
 
 def rates(
@@ -70,79 +89,33 @@ def rates(
     ]
     if not rows or not names:
         return empty("There is no group to compare.")
-    labels = [describe(row.group, longest=_HOVERED) for row in rows]
-    figure = make_subplots(
-        rows=1,
-        cols=len(names),
-        shared_yaxes=True,
-        horizontal_spacing=0.03,
-        subplot_titles=panel_titles([METRICS.words(name) for name in names], [row.group for row in rows]),
-    )
-    inside = people_of(result, attribute)
-    looks: set[str] = set()
+    figure = _panels([METRICS.words(name) for name in names], [row.group for row in rows])
+    marks: set[str] = set()
     for panel, name in enumerate(names, start=1):
         unit = 1.0 if name in result.further else 100.0
-        of_look: dict[tuple[str, str], list[_Dot]] = defaultdict(list)
-        for place, (row, label) in enumerate(zip(rows, labels, strict=True)):
-            estimate = row.metric(name)
-            if estimate is None or estimate.value is None or estimate.low is None or estimate.high is None:
-                continue
-            looks.add(_mark_text(row, name))
-            of_look[_mark(row, name)].append((estimate, place, label, inside.get(row.group, "")))
-        for look, dots in of_look.items():
-            figure.add_trace(_rates(dots, look, unit), row=1, col=panel)
+        dots = []
+        for place, row in enumerate(rows):
+            rate = row.metric(name)
+            if rate is not None and rate.value is not None:
+                share = percent(rate.value, rate.n) if unit > 1 else f"{rate.value:.3g}"
+                told = f"{share} of {count(rate.n)}<br>{rate.method}"
+                dots.append(_Dot(row, place, rate, _mark(row, name), told))
+        marks |= _draw_dots(figure, panel, result, dots, unit)
         if name == "selection_rate":
             best = max(row.selection_rate.value or 0.0 for row in result.of(attribute))
-            figure.add_vline(
-                x=100 * FOUR_FIFTHS * best, line={"color": GRAY, "dash": "dot"}, row=1, col=panel
-            )
-        title = "%" if unit > 1 else ""
-        figure.update_xaxes(title=title, rangemode="tozero", nticks=4, row=1, col=panel)
-    _name_looks(figure, looks, four_fifths="selection_rate" in names)
-    pitch = named_rows(figure, attribute, [(row.group, row.n) for row in rows], _reference(result, attribute))
+            line = {"color": GRAY, "dash": "dot"}
+            figure.add_vline(x=100 * FOUR_FIFTHS * best, line=line, row=1, col=panel)
+        _axis_of_rates(figure, panel, "%" if unit > 1 else "")
+    shown = [each for each in (_REFERENCE, *VERDICTS, _NOT_JUDGED) if each in marks]
+    add_legend(figure, [(legend_name(each), dot(*_look(each))) for each in shown])
+    if "selection_rate" in names:
+        add_legend(figure, [("four fifths of the highest", dashes(GRAY))])
     ends = [row.selection_rate.value for row in rows if row.selection_rate.value is not None]
     alt = (
         f"Rates of {several(len(rows), 'group')} of {attribute} with intervals; selection rates from "
         f"{percent(min(ends), 0)} to {percent(max(ends), 0)}."
     )
-    return laid_out(figure, len(rows), pitch, alt)
-
-
-def _rates(dots: Sequence[_Dot], look: tuple[str, str], unit: float) -> go.Scatter:
-    """Dots of one look with their intervals, times `unit`; a click on one selects its people."""
-    color, symbol = look
-    estimates, places, labels, people = zip(*dots, strict=True)
-    frame = pd.DataFrame([(each.value, each.low, each.high) for each in estimates], columns=[*"vlh"])
-    return go.Scatter(
-        x=(unit * frame["v"]).tolist(),
-        y=list(places),
-        mode="markers",
-        marker={"color": color, "size": 9, "symbol": symbol, "line": {"color": color, "width": 1.5}},
-        error_x=_reach(frame["v"], frame["l"], frame["h"], 1.8, unit),
-        meta=list(people),
-        customdata=[
-            [
-                percent(each.value, each.n) if unit > 1 else f"{each.value:.3g}",
-                count(each.n),
-                each.method,
-                label,
-            ]
-            for each, label in zip(estimates, labels, strict=True)
-        ],
-        hovertemplate="%{customdata[0]} of %{customdata[1]}<br>%{customdata[2]}"
-        "<extra>%{customdata[3]}</extra>",
-        showlegend=False,
-    )
-
-
-def _name_looks(figure: go.Figure, looks: set[str], *, four_fifths: bool) -> None:
-    """Name the marks of rates that occur, and the line at four fifths."""
-    shown = [("reference", dot(INK, "diamond"))]
-    shown += [(each, dot(*verdict_look(each))) for each in VERDICTS]
-    shown += [(_NOT_JUDGED, dot(INK, "square"))]
-    add_legend(figure, [(legend_name(words), look) for words, look in shown if words in looks])
-    if four_fifths:
-        add_legend(figure, [("four fifths of the highest", dashes(GRAY))])
+    return _rows_named(figure, result, attribute, rows, alt)
 
 
 def differences(
@@ -165,41 +138,29 @@ def differences(
     names = [name for name in further or judged if any(name in row.differences for row in rows)]
     if not names:
         return empty("There is no group to compare.")
-    figure = make_subplots(
-        rows=1,
-        cols=len(names),
-        shared_yaxes=True,
-        horizontal_spacing=0.03,
-        subplot_titles=panel_titles([METRICS.words(name) for name in names], [row.group for row in rows]),
-    )
-    inside = people_of(result, attribute)
-    labels = [describe(row.group, longest=_HOVERED) for row in rows]
+    figure = _panels([METRICS.words(name) for name in names], [row.group for row in rows])
+    unit, axis = (1.0, "difference") if further else (100.0, "points")
+    marks: set[str] = set()
     for panel, name in enumerate(names, start=1):
-        known = [(place, row.differences[name]) for place, row in enumerate(rows)]
-        for verdict in VERDICTS:
-            part = [(place, gap) for place, gap in known if gap.verdict == verdict]
-            part = [(place, gap) for place, gap in part if gap.estimate.low is not None]
-            if part:
-                trace = _gaps(part, labels, further=bool(further)).update(
-                    meta=[inside.get(rows[place].group, "") for place, _ in part]
-                )
-                figure.add_trace(trace, row=1, col=panel)
+        dots = []
+        for place, row in enumerate(rows):
+            gap = row.differences.get(name)
+            if gap is not None and gap.estimate.value is not None:
+                size = f"{gap.estimate.value:.3g}" if further else f"{100 * gap.estimate.value:.1f} points"
+                told = f"{size.replace('-', '−')}<br>{gap.verdict}<br>{gap.estimate.method}"
+                dots.append(_Dot(row, place, gap.estimate, gap.verdict, told))
+        marks |= _draw_dots(figure, panel, result, dots, unit)
         figure.add_vline(x=0, line={"color": INK, "width": 1}, row=1, col=panel)
-        figure.update_xaxes(title="difference" if further else "points", nticks=4, row=1, col=panel)
-    gaps = [row.differences[name] for row in rows for name in names if name in row.differences]
-    verdicts_named(figure, [gap.verdict for gap in gaps if gap.estimate.low is not None])
-    reference = _reference(result, attribute)
-    pitch = named_rows(figure, attribute, [(row.group, row.n) for row in rows], reference)
-    seen = len(
-        {row.group for row in rows for name in names if name in row.differences
-         and row.differences[name].verdict == EVIDENCE}
-    )  # fmt: skip
+        figure.update_xaxes(title=axis, nticks=4, row=1, col=panel)
+    verdicts_named(figure, marks)
+    drawn = [(row, row.differences[name]) for row in rows for name in names if name in row.differences]
+    seen = len({row.group for row, gap in drawn if gap.verdict == EVIDENCE})
     alt = (
-        f"Differences of {several(len(rows), 'group')} of {attribute} from {people_in(reference)}, with "
-        f"intervals that hold together; {several(seen, 'group')} differ{'s' * (seen == 1)} by more than "
-        "chance."
+        f"Differences of {several(len(rows), 'group')} of {attribute} from "
+        f"{people_in(_reference(result, attribute))}, with intervals that hold together; "
+        f"{several(seen, 'group')} differ{'s' * (seen == 1)} by more than chance."
     )
-    return laid_out(figure, len(rows), pitch, alt)
+    return _rows_named(figure, result, attribute, rows, alt)
 
 
 def pooled_rates(result: GroupsResult, attribute: str, *, most: int = MAX_GROUPS) -> go.Figure:
@@ -208,47 +169,15 @@ def pooled_rates(result: GroupsResult, attribute: str, *, most: int = MAX_GROUPS
     if table.empty:
         return empty("With two groups, there is no pooling.")
     groups = list(dict.fromkeys(table["group"]))[:most][::-1]
-    inside = people_of(result, attribute)
     kept = table[table["group"].isin(groups)]
-    panels = list(dict.fromkeys(kept["rate"]))
-    figure = make_subplots(
-        rows=1,
-        cols=len(panels),
-        shared_yaxes=True,
-        horizontal_spacing=0.03,
-        subplot_titles=panel_titles(panels, groups),
-    )
-    for panel, name in enumerate(panels, start=1):
-        part = kept[kept["rate"] == name].set_index("group").reindex(groups).reset_index()
-        for side, color, symbol, shift in (
-            ("raw", INK, "diamond", 0.0),
-            ("pooled", ACCENT, "circle", -0.26),
-        ):
-            known = part[part[side].notna()]
-            points = go.Scatter(
-                x=(100 * known[side]).tolist(),
-                y=[place + shift for place in known.index],
-                mode="markers",
-                marker={"color": color, "symbol": symbol, "size": 8},
-                error_x=_reach(known[side], known[f"{side} low"], known[f"{side} high"], 1.6),
-                name=side,
-                legendgroup=side,
-                showlegend=panel == 1,
-                meta=[inside.get(group, "") for group in known["group"]],
-                hovertemplate="%{x:.1f}%<extra></extra>",
-            )
-            figure.add_trace(points, row=1, col=panel)
-        figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
-    people = {row.group: row.n for row in result.of(attribute)}
-    pitch = named_rows(
-        figure, attribute, [(group, people[group]) for group in groups], _reference(result, attribute)
-    )
+    figure = _two_rates(kept, groups, {"raw": "raw", "pooled": "pooled"}, people_of(result, attribute))
     apart = (kept["pooled"] - kept["raw"]).abs().max()
     alt = (
         f"Raw and partially pooled rates of {len(groups)} groups of {attribute}; the largest shift "
         f"is {100 * apart:.1f} points."
     )
-    return laid_out(figure, len(groups), pitch + 6, alt)
+    people = {row.group: row for row in result.of(attribute)}
+    return _rows_named(figure, result, attribute, [people[group] for group in groups], alt, lower=6)
 
 
 def probable(result: GroupsResult, attribute: str, *, most: int = MAX_GROUPS) -> go.Figure:
@@ -258,47 +187,29 @@ def probable(result: GroupsResult, attribute: str, *, most: int = MAX_GROUPS) ->
         return empty("No group is known by probability.")
     labels = distinct([item.group for item in items])
     figure = go.Figure()
-    for what, ends, color, width in (
-        ("possible", [item.bounds for item in items], GRAY, 1.5),
-        ("if the assumption holds", [item.selection_rate for item in items], ACCENT, 4.0),
+    for what, ends, color, size, width in (
+        ("possible", [item.bounds for item in items], GRAY, 1, 1.5),
+        ("if the assumption holds", [item.selection_rate for item in items], ACCENT, 9, 4.0),
     ):
-        frame = pd.DataFrame(
-            [(end.value, end.low, end.high) for end in ends], columns=["value", "low", "high"]
-        )
         figure.add_trace(
             go.Scatter(
-                x=(100 * frame["value"]).tolist(),
+                x=[None if end.value is None else 100 * end.value for end in ends],
                 y=labels,
                 mode="markers",
-                marker={"color": color, "size": 1 if what == "possible" else 9},
-                error_x=_reach(frame["value"], frame["low"], frame["high"], width),
+                marker={"color": color, "size": size},
+                error_x=reaching(ends, 100.0, color=None, thickness=width, width=0),
                 name=what,
                 customdata=[end.method for end in ends],
                 hovertemplate="%{x:.1f}%<br>%{customdata}<extra>%{y}</extra>",
             )
         )
     figure.update_xaxes(title="decided favorably (%)", range=[0, 100])
-    alt = "; ".join(
+    told = "; ".join(
         f"{item.group} between {percent(item.bounds.low, 0)} and {percent(item.bounds.high, 0)}"
         for item in items
     )
-    return finish(
-        figure, height=130 + 36 * len(items), alt=f"Possible selection rates: {alt}."
-    ).update_layout(margin={"l": 14 + 7 * max(map(len, labels)), "r": 12, "t": 60, "b": 8})
-
-
-def _reach(
-    value: pd.Series, low: pd.Series, high: pd.Series, thickness: float, unit: float = 100.0
-) -> dict[str, object]:
-    """Lines to both ends of intervals, times `unit`: of shares in per cent."""
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": (unit * (high - value)).tolist(),
-        "arrayminus": (unit * (value - low)).tolist(),
-        "thickness": thickness,
-        "width": 0,
-    }
+    finish(figure, height=130 + 36 * len(items), alt=f"Possible selection rates: {told}.")
+    return figure.update_layout(margin={"l": 14 + 7 * max(map(len, labels)), "r": 12, "t": 60, "b": 8})
 
 
 def beside(
@@ -320,45 +231,13 @@ def beside(
     people : mapping, optional
         By which terms each group's people are selected, as of `people_of`.
     """
-    inside = people or {}
     mine = table[table["attribute"] == attribute]
     groups = list(dict.fromkeys(mine["group"]))[:most][::-1]
-    panels = [
-        name for name in dict.fromkeys(mine["rate"]) if mine.loc[mine["rate"] == name, "first"].notna().any()
-    ]
-    if not groups or not panels:
+    known = mine[mine.groupby("rate")["first"].transform("count") > 0]
+    if known.empty:
         return empty("There is no group to compare.")
-    figure = make_subplots(
-        rows=1,
-        cols=len(panels),
-        shared_yaxes=True,
-        horizontal_spacing=0.03,
-        subplot_titles=panel_titles(panels, groups),
-    )
-    models = distinct(names, longest=60)
-    for panel, name in enumerate(panels, start=1):
-        part = mine[mine["rate"] == name].set_index("group").loc[groups].reset_index()
-        for side, label, color, symbol, shift in zip(
-            ("first", "second"), models, (INK, ACCENT), ("diamond", "circle"), (0.0, -0.26), strict=True
-        ):
-            known = part[part[side].notna()]
-            figure.add_trace(
-                go.Scatter(
-                    x=(100 * known[side]).tolist(),
-                    y=[place + shift for place in known.index],
-                    mode="markers",
-                    marker={"color": color, "symbol": symbol, "size": 8},
-                    error_x=_reach(known[side], known[f"{side} low"], known[f"{side} high"], 1.6),
-                    name=label,
-                    legendgroup=side,
-                    showlegend=panel == 1,
-                    meta=[inside.get(group, "") for group in known["group"]],
-                    hovertemplate="%{x:.1f}%<extra></extra>",
-                ),
-                row=1,
-                col=panel,
-            )
-        figure.update_xaxes(title="%", rangemode="tozero", nticks=4, row=1, col=panel)
+    models = dict(zip(("first", "second"), distinct(names, longest=60), strict=True))
+    figure = _two_rates(known, groups, models, people or {})
     pitch = named_rows(figure, attribute, [(group, None) for group in groups], "")
     sure = mine[(mine["change low"] > 0) | (mine["change high"] < 0)]
     alt = (
@@ -368,45 +247,98 @@ def beside(
     return laid_out(figure, len(groups), pitch + 6, alt)
 
 
-def _gaps(part: list[tuple[int, Difference]], labels: list[str], *, further: bool = False) -> go.Scatter:
-    """Dots with intervals of differences that share a verdict, in points, or in a further metric's unit."""
-    unit = 1 if further else 100
-    ends = [
-        [unit * (end or 0) for end in (gap.estimate.low, gap.estimate.value, gap.estimate.high)]
-        for _, gap in part
-    ]
-    color, symbol = verdict_look(part[0][1].verdict)
-    return go.Scatter(
-        x=[value for _, value, _ in ends],
-        y=[place for place, _ in part],
-        mode="markers",
-        marker={"color": color, "symbol": symbol, "size": 9, "line": {"color": color, "width": 1.5}},
-        error_x=whiskers(
-            [value for _, value, _ in ends],
-            [(low, high) for low, _, high in ends],
-            color=None,
-            thickness=1.8,
-            width=0,
-        ),
-        customdata=[[f"{gap.verdict}<br>{gap.estimate.method}", labels[place]] for place, gap in part],
-        hovertemplate=f"{'%{x:.3g}' if further else '%{x:.1f} points'}"
-        "<br>%{customdata[0]}<extra>%{customdata[1]}</extra>",
-        showlegend=False,
+def _panels(titles: Sequence[str], groups: Sequence[str]) -> go.Figure:
+    """Return a row of panels of the same groups."""
+    titles = panel_titles(titles, groups)
+    return make_subplots(
+        rows=1, cols=len(titles), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=titles
     )
+
+
+def _axis_of_rates(figure: go.Figure, panel: int, title: str) -> None:
+    figure.update_xaxes(title=title, rangemode="tozero", nticks=4, row=1, col=panel)
+
+
+def _rows_named(
+    figure: go.Figure,
+    result: GroupsResult,
+    attribute: str,
+    rows: Sequence[GroupRow],
+    alt: str,
+    *,
+    lower: int = 0,
+) -> go.Figure:
+    """Finish a figure whose rows are groups with their people; marks reach so many pixels `lower`."""
+    named = [(row.group, row.n) for row in rows]
+    pitch = named_rows(figure, attribute, named, _reference(result, attribute))
+    return laid_out(figure, len(rows), pitch + lower, alt)
+
+
+def _draw_dots(
+    figure: go.Figure, panel: int, result: GroupsResult, dots: Iterable[_Dot], unit: float
+) -> set[str]:
+    """Draw dots with their intervals, times `unit`; a click on one selects its people. Return their marks."""
+    known = [each for each in dots if None not in (each.estimate.low, each.estimate.high)]
+    inside = people_of(result, known[0].row.attribute) if known else {}
+    for look in dict.fromkeys(_look(each.mark) for each in known):
+        own = [each for each in known if _look(each.mark) == look]
+        color, symbol = look
+        points = go.Scatter(
+            x=[unit * float(each.estimate.value or 0.0) for each in own],
+            y=[each.place for each in own],
+            mode="markers",
+            marker={"color": color, "size": 9, "symbol": symbol, "line": {"color": color, "width": 1.5}},
+            error_x=reaching([each.estimate for each in own], unit, color=None, thickness=1.8, width=0),
+            meta=[inside.get(each.row.group, "") for each in own],
+            customdata=[[each.told, describe(each.row.group, longest=_HOVERED)] for each in own],
+            hovertemplate="%{customdata[0]}<extra>%{customdata[1]}</extra>",
+            showlegend=False,
+        )
+        figure.add_trace(points, row=1, col=panel)
+    return {each.mark for each in known}
+
+
+def _two_rates(
+    table: pd.DataFrame, groups: Sequence[str], sides: Mapping[str, str], people: Mapping[str, str]
+) -> go.Figure:
+    """Draw two columns of a table of rates by group, the second below the first: a panel a rate."""
+    panels = list(dict.fromkeys(table["rate"]))
+    figure = _panels(panels, groups)
+    looks = ((INK, "diamond", 0.0), (ACCENT, "circle", -0.26))
+    for panel, name in enumerate(panels, start=1):
+        part = table[table["rate"] == name].set_index("group").reindex(groups).reset_index()
+        for (side, label), (color, symbol, shift) in zip(sides.items(), looks, strict=True):
+            known = part[part[side].notna()]
+            value, low, high = (100 * known[end] for end in (side, f"{side} low", f"{side} high"))
+            reach = whiskers(value, zip(low, high, strict=True), color=None, thickness=1.6, width=0)
+            points = go.Scatter(
+                x=value.tolist(),
+                y=[place + shift for place in known.index],
+                mode="markers",
+                marker={"color": color, "symbol": symbol, "size": 8},
+                error_x=reach,
+                name=label,
+                legendgroup=side,
+                showlegend=panel == 1,
+                meta=[people.get(group, "") for group in known["group"]],
+                hovertemplate="%{x:.1f}%<extra></extra>",
+            )
+            figure.add_trace(points, row=1, col=panel)
+        _axis_of_rates(figure, panel, "%")
+    return figure
 
 
 def _reference(result: GroupsResult, attribute: str) -> str:
     return next((row.group for row in result.of(attribute) if row.is_reference), "")
 
 
-def _mark_text(row: GroupRow, rate: str) -> str:
+def _mark(row: GroupRow, rate: str) -> str:
     """Say what the mark of a group's rate means."""
     if row.is_reference:
-        return "reference"
+        return _REFERENCE
     return row.differences[rate].verdict if rate in row.differences else _NOT_JUDGED
 
 
-def _mark(row: GroupRow, rate: str) -> tuple[str, str]:
-    if row.is_reference:
-        return INK, "diamond"
-    return verdict_look(row.differences[rate].verdict) if rate in row.differences else (INK, "square")
+def _look(mark: str) -> tuple[str, str]:
+    """Return the color and the symbol of a mark."""
+    return {_REFERENCE: (INK, "diamond"), _NOT_JUDGED: (INK, "square")}.get(mark) or verdict_look(mark)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import plotly.graph_objects as go
 
@@ -20,9 +21,8 @@ from audits.drawing.style import (
     stacked_panels,
     wrap_title,
 )
-from audits.groups.inference import lower_first
 from audits.groups.metrics import METRICS
-from audits.groups.result import GroupRow, GroupsResult
+from audits.groups.result import AmountRow, GroupRow, GroupsResult
 from audits.stats import EVIDENCE
 from audits.stats.text import count, named_group
 
@@ -37,7 +37,10 @@ __all__ = [
     "named_rows",
     "panel_titles",
     "people_of",
+    "value_column",
 ]
+
+Row = TypeVar("Row", GroupRow, AmountRow)
 
 BESIDE = 24  # letters of a name that stands beside its row, not above
 LEGEND = 46  # letters of a name in a legend
@@ -95,13 +98,23 @@ def named_rows(
     return rows_named(figure, labels, beside=BESIDE, wide=len(list(figure.select_xaxes())) <= _FEW_PANELS)
 
 
-def leading(result: GroupsResult, attribute: str, *, most: int) -> list[GroupRow]:
-    """Return the groups of a figure of lines: the reference, the group of the sentence, then the largest."""
-    rows = list(result.of(attribute))
-    told = lower_first(result.table, result.options.get("measure"))
-    return sorted(
+def leading(rows: Sequence[Row], told: Sequence[Row], most: int) -> list[Row]:
+    """Return the groups of a figure of lines: the reference, those of the sentence (`told`), the largest."""
+    ranked = sorted(
         rows, key=lambda row: (not row.is_reference, all(row is not each for each in told), -row.n)
-    )[:most]
+    )
+    return ranked[:most]
+
+
+def value_column(texts: Sequence[str], colors: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what stands to the right of each row, in words; nothing where that is empty."""
+    column = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}
+    rows = enumerate(zip(texts, colors, strict=True))
+    return [
+        {**column, "y": place, "text": text, "font": {"size": 12, "color": color}}
+        for place, (text, color) in rows
+        if text
+    ]
 
 
 def panel_titles(panels: Sequence[str], groups: Sequence[str]) -> list[str]:
@@ -128,10 +141,10 @@ def laid_out(figure: go.Figure, rows: int, pitch: int, alt: str) -> go.Figure:
     return figure
 
 
-def colors(result: GroupsResult, rows: Sequence[GroupRow]) -> list[str]:
-    """Return a color for each group: the sentence's first in focus, the reference black."""
+def colors(rows: Sequence[Row], told: Sequence[Row]) -> list[str]:
+    """Return a color for each group: the sentence's first in focus, the other and the reference black."""
     others = itertools.cycle(OKABE_ITO[2:6])
-    first, other = lower_first(result.table, result.options.get("measure"))
+    first, other = told
     return [
         FOCUS if row is first else INK if row is other or row.is_reference else next(others) for row in rows
     ]

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from audits.data import group_name, named_with
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named
-from audits.groups.figures.layout import people_of
+from audits.groups.figures.layout import people_of, value_column
 from audits.groups.inference import MIN_COVERED, most_telling
 from audits.groups.metrics import METRICS
 from audits.groups.result import GroupRow, GroupsResult
@@ -51,13 +51,11 @@ class RankedGroups:
 
     def value(self, row: GroupRow) -> float:
         """Return the rate of a group."""
-        found = row.metric(self.rate)
-        return float(found.value) if found is not None and found.value is not None else 0.0
+        return _rate(row, self.rate)
 
     def text(self, row: GroupRow) -> str:
         """Return a group's rate and count: ``45% (56 of 124)``."""
-        found = row.metric(self.rate)
-        return "" if found is None or found.value is None else rate_words(row, self.rate)
+        return rate_words(row, self.rate)
 
     @property
     def title(self) -> str:
@@ -128,12 +126,8 @@ def draw_ranked(result: GroupsResult, groups: RankedGroups) -> go.Figure:
     figure.update_xaxes(range=[0, last], tickvals=ticks, ticktext=text, zeroline=False)
     figure.add_vline(x=100 * groups.everyone, line={"color": INK, "width": 1})
     top = {"x": 100 * groups.everyone, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom"}
-    column = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}
     everyone = {"text": f"everyone {_percent(groups.everyone)}", "showarrow": False}
-    notes = [
-        {**column, "y": place, "text": text, "font": {"size": 12, "color": _color(groups, row)}}
-        for place, (row, text) in enumerate(zip(rows, values, strict=True))
-    ]
+    notes = value_column(values, [_color(groups, row) for row in rows])
     annotate(figure, [{**top, **everyone, "font": {"size": 12}}, *notes])
     alt = f"{groups.title}. {groups.caption}"
     finish(figure, height=70 + pitch * len(rows), alt=alt)

@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from audits.data import group_name
 from audits.drawing.slider import with_slider
 from audits.drawing.style import FOCUS, INK, annotate, describe
-from audits.groups.labels import KNOWN, LABEL
+from audits.groups.labels import labels_of
+from audits.groups.names import people_of
+from audits.groups.people import people_by
 from audits.groups.result import GroupRow, GroupsResult
-from audits.groups.text import people_of
 from audits.stats.text import count, percent
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["can_move", "confusion", "threshold_slider"]
+__all__ = ["can_move", "confusion", "members", "threshold_slider"]
 
 _BINS = 40
 
@@ -30,11 +31,13 @@ def can_move(result: GroupsResult, row: GroupRow) -> bool:
     )
 
 
-def confusion(result: GroupsResult, row: GroupRow, cut: float) -> dict[str, float]:
-    """Count the people of a group by decision at a threshold, and by outcome where it is known.
+def confusion(people: pd.DataFrame, cut: float) -> dict[str, float]:
+    """Count people by decision at a threshold, and by outcome where it is known.
 
     Parameters
     ----------
+    people : DataFrame
+        Of a result, as far as they are looked at.
     cut : float
         On the scale of ``people["score"]``: from it on people get the favorable decision.
 
@@ -43,31 +46,20 @@ def confusion(result: GroupsResult, row: GroupRow, cut: float) -> dict[str, floa
     dict
         ``yes`` and ``no``, people; with labels ``true_yes``, ``false_yes``, ``true_no``, ``false_no``.
     """
-    people = result.people[members(result, row)]
     n, favored = people["people"].to_numpy(dtype=float), people["score"].to_numpy(dtype=float) >= cut
     found = {"yes": n[favored].sum(), "no": n[~favored].sum()}
-    if LABEL in people:
-        known = people[KNOWN].to_numpy(dtype=bool) if KNOWN in people else np.ones(len(people), dtype=bool)
-        good = people[LABEL].to_numpy(dtype=float) > 0
-        for name, side in (("yes", favored), ("no", ~favored)):
-            found[f"true_{name}"] = n[side & known & (good == (name == "yes"))].sum()
-            found[f"false_{name}"] = n[side & known & (good != (name == "yes"))].sum()
+    labels = labels_of(people)
+    if labels is not None:
+        for name, side in (("yes", favored & labels.known), ("no", ~favored & labels.known)):
+            right = labels.favorable == (name == "yes")
+            found |= {f"true_{name}": n[side & right].sum(), f"false_{name}": n[side & ~right].sum()}
     return {name: float(value) for name, value in found.items()}
 
 
-def members(result: GroupsResult, row: GroupRow) -> np.ndarray:
-    """Return who belongs to a group."""
-    names = row.attribute.split(" × ")
-    if len(names) == 1:
-        return (result.people[f"group: {row.attribute}"] == row.group).to_numpy(dtype=bool)
-    columns = result.people[[f"group: {name}" for name in names]].set_axis(names, axis="columns")
-    kinds = columns.drop_duplicates().itertuples(index=False, name=None)
-    told = [dict(zip(names, values, strict=True)) for values in kinds]
-    own = [values for values in told if group_name(values) == row.group]
-    found = np.zeros(len(columns), dtype=bool)
-    for values in own:
-        found |= (columns == list(values.values())).all(axis="columns").to_numpy()
-    return found
+def members(result: GroupsResult, row: GroupRow) -> pd.DataFrame:
+    """Return the people of a group."""
+    item = people_by(result.people, row.attribute)
+    return result.people[item.group == item.names.index(row.group)]
 
 
 def threshold_slider(result: GroupsResult, pair: Sequence[GroupRow], at: float) -> go.Figure:
@@ -89,9 +81,9 @@ def threshold_slider(result: GroupsResult, pair: Sequence[GroupRow], at: float) 
     cuts = sorted({*edges[1:-1].round(6).tolist(), at})
     middles = (edges[1:] + edges[:-1]) / 2
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.34)
-    for place, (row, color) in enumerate(zip(pair, (FOCUS, INK), strict=True), start=1):
-        inside = members(result, row)
-        share, _ = np.histogram(sign * scores[inside], edges, weights=result.people["people"][inside])
+    sides = [(people_of(row), members(result, row)) for row in pair]
+    for place, ((_, people), color) in enumerate(zip(sides, (FOCUS, INK), strict=True), start=1):
+        share, _ = np.histogram(sign * people["score"], edges, weights=people["people"])
         bars = go.Bar(
             x=middles,
             y=100 * share / max(share.sum(), 1e-9),
@@ -109,14 +101,14 @@ def threshold_slider(result: GroupsResult, pair: Sequence[GroupRow], at: float) 
             name=f"{cut:.6g}",
             data=[{"marker": _marker_style(middles, cut, sign, color)} for color in (FOCUS, INK)],
             traces=[0, 1],
-            layout=_threshold_update(result, pair, cut, sign),
+            layout=_threshold_update(sides, cut, sign),
         )
         for cut in cuts
     ]
     active = cuts.index(at)
     labels = [f"approved from {cut:.4g}" if sign > 0 else f"approved below {cut:.4g}" for cut in cuts]
-    told = [f"{people_of(row)}: {_counts(result, row, at, sign)}" for row in pair]
-    moved = _threshold_update(result, pair, at, sign)
+    told = [f"{who}: {_counts(people, at, sign)}" for who, people in sides]
+    moved = _threshold_update(sides, at, sign)
     figure.layout.shapes = moved["shapes"]
     annotate(figure, moved["annotations"])
     alt = f"Scores of two groups with the threshold at {at:g}. {'. '.join(told)}."
@@ -128,9 +120,7 @@ def _marker_style(middles: np.ndarray, cut: float, sign: float, color: str) -> d
     return {"color": np.where(yes, color, "white").tolist(), "line": {"color": color, "width": 1.2}}
 
 
-def _threshold_update(
-    result: GroupsResult, pair: Sequence[GroupRow], cut: float, sign: float
-) -> dict[str, Any]:
+def _threshold_update(sides: Sequence[tuple[str, pd.DataFrame]], cut: float, sign: float) -> dict[str, Any]:
     """Return the line of the threshold and the counts at it."""
     line = {"type": "line", "x0": cut, "x1": cut, "line": {"color": INK, "width": 2}}
     shapes = [{**line, "xref": f"x{k}", "yref": f"y{k} domain", "y0": 0, "y1": 1} for k in ("", "2")]
@@ -141,15 +131,15 @@ def _threshold_update(
             "yref": f"y{k} domain",
             "align": "left",
             "font": {"size": 13, "color": color},
-            "text": f"<b>{describe(people_of(row), longest=60)}</b><br>{_counts(result, row, cut, sign)}",
+            "text": f"<b>{describe(who, longest=60)}</b><br>{_counts(people, cut, sign)}",
         }
-        for k, row, color in zip(("", "2"), pair, (FOCUS, INK), strict=True)
+        for k, (who, people), color in zip(("", "2"), sides, (FOCUS, INK), strict=True)
     ]
     return {"shapes": shapes, "annotations": notes}
 
 
-def _counts(result: GroupsResult, row: GroupRow, cut: float, sign: float) -> str:
-    found = confusion(result, row, sign * cut)
+def _counts(people: pd.DataFrame, cut: float, sign: float) -> str:
+    found = confusion(people, sign * cut)
     words = vocabulary()
     whole = found["yes"] + found["no"]
     told = f"{percent(found['yes'] / max(whole, 1e-9), whole)} {words.yes or 'favorable'}"

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 
 from audits.data import group_name, named_with
 from audits.drawing.marks import decisive, named_above
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named, where_narrow
-from audits.groups.amounts.inference import ordered as ordered_amounts
-from audits.groups.amounts.inference import worse_first
-from audits.groups.amounts.text import amount_title
+from audits.groups.amounts.inference import ordered, worse_first
+from audits.groups.amounts.text import amount_title, own_amount
+from audits.groups.figures.layout import value_column
 from audits.groups.inference import MIN_COVERED, RATIO, by_importance, lower_first, most_telling
 from audits.groups.metrics import METRICS
-from audits.groups.result import Amounts, GroupsResult
-from audits.groups.text import among_words, is_probable, people_of, rate_words
+from audits.groups.names import people_of
+from audits.groups.result import GroupsResult
+from audits.groups.text import among_words, is_probable, rate_words
 from audits.stats import Estimate
-from audits.stats.text import amount, estimate_text, named_group, people_in, percent, several
+from audits.stats.text import estimate_text, named_group, people_in, percent, several
 from audits.text import begun
 
 __all__ = ["caption", "deciding", "title"]
@@ -35,9 +37,13 @@ def deciding(result: GroupsResult, *, most: int = MAX_ROWS) -> go.Figure:
     judged = result.judged
     by_ratio = judged.decided_by == RATIO
     if result.amounts is not None:
-        rows = _numbers(result.amounts)
+        in_unit = result.amounts.unit
+        rows = _compared(ordered(result.amounts.table), lambda row, name: own_amount(row, name, in_unit))
+    elif is_probable(result):
+        rows = _probable(result)
     else:
-        rows = _probable(result) if is_probable(result) else _known(result, by_ratio)
+        parts = by_importance(result.table, result.options.get("measure"))
+        rows = _compared(parts, rate_words, by_ratio=by_ratio)
     first = len(rows[:most]) - 1
     rows = [rows[0], *sorted(rows[1:most], key=lambda row: row.gap.value or 0.0)]
     unit, axis = (1.0, "ratio of the two rates") if by_ratio else (100.0, "points from the reference")
@@ -75,16 +81,7 @@ def deciding(result: GroupsResult, *, most: int = MAX_ROWS) -> go.Figure:
         named_above(figure, "your limit", (at, at), (unit * none - reach, unit * none + reach))
     pitch = rows_named(figure, [row.name for row in rows[::-1]])
     told = [row.rate for row in rows[::-1]]
-    column = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}
-    look = [{"color": focus if place == first else INK, "size": 12} for place in range(len(rows))]
-    annotate(
-        figure,
-        [
-            {**column, "y": place, "text": text, "font": look[place]}
-            for place, text in enumerate(told)
-            if text
-        ],
-    )
+    annotate(figure, value_column(told, [focus if place == first else INK for place in range(len(rows))]))
     alt = f"{rows[0].name}: {estimate_text(judged.interval, unit)}, and {several(first, 'other group')}."
     finish(figure, height=84 + pitch * len(rows), alt=alt)
     left = 14 + 7 * max(len(row.name) for row in rows) if pitch == 30 else 12
@@ -98,7 +95,7 @@ def _of_first_named(result: GroupsResult) -> bool:
         return not worse_first(result.amounts)[0].is_reference
     if is_probable(result):
         return True
-    return not lower_first(result.table, result.options.get("measure"))[0].is_reference
+    return not lower_first(result)[0].is_reference
 
 
 @dataclass(frozen=True)
@@ -136,34 +133,17 @@ def _others(known: Sequence[tuple[int, _Row]], unit: float, *, small: bool) -> l
     return [lines, dots]
 
 
-def _known(result: GroupsResult, by_ratio: bool) -> list[_Row]:
-    """Groups of the deciding attribute with their differences in the deciding rate, as `ordered` has them."""
-    parts = list(by_importance(result.table, result.options.get("measure")))
-    attribute, rate = parts[0][0].attribute, parts[0][1]
+def _compared(
+    parts: Iterable[tuple[Any, str]], own: Callable[[Any, str], str], *, by_ratio: bool = False
+) -> list[_Row]:
+    """Groups of the deciding attribute with their differences in what decides, in the order of `parts`."""
+    (first, rate), *others = parts
     found = []
-    for row, name in parts:
-        if (row.attribute, name) == (attribute, rate):
-            gap = row.differences[rate]
-            own = row.metric(rate)
-            told = "" if own is None or own.value is None else rate_words(row, rate)
-            shown = gap.ratio if by_ratio and gap.ratio else gap.estimate
-            name = describe(named_group(named_with(row.attribute, row.group)), longest=60)
-            found.append(_Row(name, shown, told, row.n < MIN_COVERED))
-    return found
-
-
-def _numbers(amounts: Amounts) -> list[_Row]:
-    """Groups of the deciding attribute with their differences in the deciding measure, that one first."""
-    parts = list(ordered_amounts(amounts.table))
-    attribute, measure = parts[0][0].attribute, parts[0][1]
-    found = []
-    for row, name in parts:
-        if (row.attribute, name) == (attribute, measure):
-            own = row.measure(measure)
-            told = "" if own is None or own.value is None else amount(own.value, amounts.unit)
-            label = describe(named_group(named_with(row.attribute, row.group)), longest=60)
-            gap = row.differences[measure].estimate
-            found.append(_Row(label, gap, told, row.n < MIN_COVERED))
+    for row in (first, *(row for row, name in others if (row.attribute, name) == (first.attribute, rate))):
+        gap = row.differences[rate]
+        name = describe(named_group(named_with(row.attribute, row.group)), longest=60)
+        shown = gap.ratio if by_ratio and gap.ratio else gap.estimate
+        found.append(_Row(name, shown, own(row, rate), row.n < MIN_COVERED))
     return found
 
 
@@ -185,7 +165,7 @@ def title(result: GroupsResult) -> str:
     if is_probable(result):
         return "The difference that decides"
     _, reference, rate = most_telling(result.table, result.options.get("measure"))
-    row, compared = lower_first(result.table, result.options.get("measure"))
+    row, compared = lower_first(result)
     own, other = row.metric(rate), compared.metric(rate)
     if own is None or other is None or None in (own.value, other.value):
         return f"{begun(METRICS[rate].words)} compared with {people_in(reference.group)}"

@@ -8,9 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from audits.drawing.marks import reaching
-from audits.drawing.selected import people_id
 from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, empty, finish
-from audits.rule_sets.figures.rows import label_rows
+from audits.rule_sets.figures.rows import bars, dots, label_rows, of_number, of_rule, signed
 from audits.rule_sets.result import MeasureResult
 from audits.stats import EVIDENCE
 from audits.stats.text import count, number, people, percent, several
@@ -29,20 +28,12 @@ def by_measure(result: MeasureResult, names: Names = str, *, most: int = 10) -> 
     scale = 100.0 if result.share else 1.0
     x = [scale * float(row.difference.value or 0.0) for row in shown]
     figure = go.Figure(
-        go.Scatter(
-            x=x,
-            y=list(range(len(shown))),
-            mode="markers",
-            marker={
-                "color": [INK if row.verdict == EVIDENCE else CONTEXT for row in shown],
-                "size": 10,
-            },
+        dots(
+            x,
+            [INK if row.verdict == EVIDENCE else CONTEXT for row in shown],
+            [f"{describe(names(row.rule_set), longest=120)}<br>{_sides(result, row)}" for row in shown],
+            [of_number(row.number) for row in shown],
             error_x=reaching([row.difference for row in shown], scale),
-            customdata=[
-                f"{describe(names(row.rule_set), longest=120)}<br>{_sides(result, row)}" for row in shown
-            ],
-            meta=[people_id({"run": "", "rule": row.number}) for row in shown],
-            hovertemplate="%{customdata}<extra></extra>",
         )
     )
     height = label_rows(
@@ -78,26 +69,17 @@ def conditions(table: pd.DataFrame, names: Names = str, *, scale: float = 100.0)
         return empty("The group has too many conditions to tell their parts.")
     shown = table.iloc[::-1]
     x = scale * shown["contribution"]
-    figure = go.Figure(
-        go.Bar(
-            x=x,
-            y=list(range(len(shown))),
-            orientation="h",
-            marker={"color": CONTEXT},
-            meta=[people_id({"run": "", "rules": words}) for words in shown["condition"]],
-            hovertemplate="%{x:.3g}<extra></extra>",
-        )
-    )
-    height = label_rows(
-        figure, list(map(names, shown["condition"])), [number(value).replace("-", "−") for value in x]
-    )
+    told = [signed(value) for value in x]
+    people = list(map(of_rule, shown["condition"]))
+    figure = go.Figure(bars(x, marker={"color": CONTEXT}, meta=people, customdata=told))
+    height = label_rows(figure, list(map(names, shown["condition"])), told)
     unit = " (percentage points)" if scale == 100 else ""
     figure.update_xaxes(title=f"part of the difference from everyone else{unit}", zeroline=True)
-    told = "; ".join(
+    parts = "; ".join(
         f"{names(name)} {number(scale * value)}"
         for name, value in zip(table["condition"], table["contribution"], strict=True)
     )
-    return finish(figure, height=height, alt=f"What each condition adds to the difference: {told}.")
+    return finish(figure, height=height, alt=f"What each condition adds to the difference: {parts}.")
 
 
 _LOOK = {"broader": CONTEXT, "this group": FOCUS, "narrower": INK}
@@ -124,31 +106,22 @@ def lattice(table: pd.DataFrame, names: Names = str, *, scale: float = 100.0) ->
             showlegend=False,
         )
     )
-    labels = list(map(names, shown["rule_set"]))
+    labels, sizes = list(map(names, shown["rule_set"])), [signed(value) for value in x]
     for step, color in _LOOK.items():
         part = [place for place, own in enumerate(shown["step"]) if own == step]
         if part:
-            figure.add_trace(
-                go.Scatter(
-                    x=[x[place] for place in part],
-                    y=part,
-                    mode="markers",
-                    name=step,
-                    marker={"color": color, "size": 10, "line": {"color": INK, "width": 0}},
-                    customdata=[
-                        f"{describe(labels[place], longest=120)}<br>{people(shown['n_in'][place])}"
-                        for place in part
-                    ],
-                    meta=[people_id({"run": "", "rules": shown["rule_set"][place]}) for place in part],
-                    hovertemplate="%{customdata}<br>%{x:.3g}<extra></extra>",
-                )
-            )
+            told = [
+                f"{describe(labels[place], longest=120)}<br>{people(shown['n_in'][place])}<br>{sizes[place]}"
+                for place in part
+            ]
+            whom = [of_rule(shown["rule_set"][place]) for place in part]
+            figure.add_trace(dots([x[place] for place in part], color, told, whom, y=part, name=step))
     height = label_rows(figure, labels, [count(n) for n in shown["n_in"]])
     unit, points = (" (points)", " points") if scale == 100 else ("", "")
     figure.update_xaxes(title=f"difference from everyone else{unit}", zeroline=True)
     this = table[table["step"] == "this group"].iloc[0]
     alt = (
-        f"{names(this['rule_set'])}, {number(scale * this['difference']).replace('-', '−')}{points} from "
+        f"{names(this['rule_set'])}, {signed(scale * this['difference'])}{points} from "
         f"the others, beside {several((table['step'] == 'broader').sum(), 'broader group')} and "
         f"{several((table['step'] == 'narrower').sum(), 'narrower group')}."
     )

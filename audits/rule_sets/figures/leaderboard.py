@@ -12,7 +12,7 @@ from audits.drawing.marks import add_legend, box, dashes, decisive, dot, reachin
 from audits.drawing.selected import people_id
 from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, distinct, empty, finish
 from audits.rule_sets.figures.around import by_measure, conditions, lattice
-from audits.rule_sets.figures.rows import label_rows, neighbours, profile
+from audits.rule_sets.figures.rows import bars, dots, label_rows, neighbours, of_number, of_rule, profile
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE
 from audits.stats.text import count, estimate_text, in_words, number, p_words, people, percent, several
@@ -60,16 +60,13 @@ def leaderboard(
         figure.add_trace(decisive(result.judged, shown.index(about[0]), 100.0))
     sure = [row.verdict == EVIDENCE for row in shown]
     figure.add_trace(
-        go.Bar(
-            x=[100 * (row.difference.value or 0.0) for row in shown],
-            y=list(range(len(shown))),
-            orientation="h",
+        bars(
+            [100 * (row.difference.value or 0.0) for row in shown],
             showlegend=False,
             marker={"color": [CONTEXT if each else _PALE for each in sure]},
             error_x=reaching([row.difference for row in shown], 100.0, width=0, thickness=1),
             customdata=[_hover(row) for row in shown],
-            meta=[people_id({"run": "", "rule": row.number}) for row in shown],
-            hovertemplate="%{customdata}<extra></extra>",
+            meta=[of_number(row.number) for row in shown],
         )
     )
     looks = [("more than chance", CONTEXT, True), ("may be chance", _PALE, False)]
@@ -129,17 +126,13 @@ def exchanged_terms(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
     shown = found.rows[:most][::-1]
     values = [100 * (row.difference.value or 0.0) for row in shown]
     figure = go.Figure(
-        go.Scatter(
-            x=values,
+        dots(
+            values,
+            [INK if row.verdict == EVIDENCE else CONTEXT for row in shown],
+            [[row.texts, count(row.held), p_words(row.adjusted_p)] for row in shown],
+            [of_rule(row.rule_set) for row in shown],
             y=distinct([row.rule_set for row in shown]),
-            mode="markers",
-            marker={
-                "size": 9,
-                "color": [INK if row.verdict == EVIDENCE else CONTEXT for row in shown],
-            },
             error_x=reaching([row.difference for row in shown], 100.0),
-            customdata=[[row.texts, count(row.held), p_words(row.adjusted_p)] for row in shown],
-            meta=[people_id({"run": "", "rules": row.rule_set}) for row in shown],
             hovertemplate="%{y}: %{x:.1f} points<br>%{customdata[0]:,} texts, %{customdata[1]} hold them"
             "<br>p %{customdata[2]}<extra></extra>",
             showlegend=False,
@@ -175,22 +168,17 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
     )
     shown = list(result.leaderboard if rows is None else rows)
     figure.add_trace(
-        go.Scatter(
-            x=[100 * row.support for row in shown],
+        dots(
+            [100 * row.support for row in shown],
+            [
+                FOCUS if row.rule_set == result.about else INK if row.verdict == EVIDENCE else CONTEXT
+                for row in shown
+            ],
+            [_hover(row) for row in shown],
+            [of_number(row.number) for row in shown],
             y=[100 * (row.difference.value or 0.0) for row in shown],
-            mode="markers",
-            marker={
-                "color": [
-                    FOCUS if row.rule_set == result.about else INK if row.verdict == EVIDENCE else CONTEXT
-                    for row in shown
-                ],
-                "size": 10,
-            },
             name="findings",
             showlegend=False,
-            customdata=[_hover(row) for row in shown],
-            meta=[people_id({"run": "", "rule": row.number}) for row in shown],
-            hovertemplate="%{customdata}<extra></extra>",
         )
     )
     marks = {row.verdict == EVIDENCE for row in shown if row.rule_set != result.about}
@@ -266,7 +254,7 @@ def sweep(result: RuleSetsResult) -> go.Figure:
             cliponaxis=False,
             line={"color": INK},
             customdata=[describe(row.rule_set or "", longest=120) for row in shown],
-            meta=[people_id({"run": "", "rules": row.rule_set}) if row.rule_set else "" for row in shown],
+            meta=[of_rule(row.rule_set) if row.rule_set else "" for row in shown],
             hovertemplate="%{customdata}<br>%{y:.1f} points at support %{x}%<extra></extra>",
         )
     )

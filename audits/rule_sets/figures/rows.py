@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,7 +15,7 @@ from audits.drawing.selected import people_id
 from audits.drawing.style import CLEAR, CONTEXT, FOCUS, INK, annotate, describe, empty, finish, without_shared
 from audits.stats.text import count, number, people
 
-__all__ = ["label_rows", "neighbours", "profile"]
+__all__ = ["bars", "dots", "label_rows", "neighbours", "of_number", "of_rule", "profile", "signed"]
 
 _LINE = 56  # letters of a label that fit a narrow page
 BAR = 18  # pixels
@@ -59,25 +60,55 @@ def label_rows(
     return 130 + pitch * len(lines)
 
 
+def dots(
+    x: Iterable[float], colors: Sequence[str] | str, told: Sequence[Any], people: Sequence[str], **more: Any
+) -> go.Scatter:
+    """Return a dot a row, the first lowest: what is said where it is pointed at, and whom a click selects."""
+    hover = "%{customdata}<extra></extra>"
+    x = list(x)
+    common = {"y": list(range(len(x))), "mode": "markers", "hovertemplate": hover}
+    look = {"color": colors, "size": 10}
+    return go.Scatter(x=x, marker=look, customdata=told, meta=people, **{**common, **more})
+
+
+def bars(x: Iterable[float], **more: Any) -> go.Bar:
+    """Return a lying bar a row, the first lowest."""
+    x = list(x)
+    return go.Bar(
+        x=x, y=list(range(len(x))), orientation="h", hovertemplate="%{customdata}<extra></extra>", **more
+    )
+
+
+def signed(value: float) -> str:
+    """Word a number whose minus is one."""
+    return number(value).replace("-", "−")
+
+
+def of_rule(words: str) -> str:
+    """Return by which terms the people of a rule set are selected, from its words."""
+    return people_id({"run": "", "rules": words})
+
+
+def of_number(number: int) -> str:
+    """Return by which terms the people of a rule set are selected, from its row in the table."""
+    return people_id({"run": "", "rule": number})
+
+
 def neighbours(table: pd.DataFrame, names: Callable[[str], str] = str) -> go.Figure:
     """Draw a group beside those one step away: what drives the difference."""
     shown = table.iloc[::-1]
+    x = 100 * shown["difference"]
+    told = [
+        f"{describe(names(words), longest=120)}<br>{people(n)}<br>{signed(gap)} points"
+        for words, n, gap in zip(shown["rule_set"], shown["n_in"], x, strict=True)
+    ]
     figure = go.Figure(
-        go.Scatter(
-            x=100 * shown["difference"],
-            y=list(range(len(shown))),
-            mode="markers",
-            marker={"color": [FOCUS if step == "this group" else INK for step in shown["step"]], "size": 9},
-            error_x=whiskers(
-                (100 * shown["difference"]).tolist(),
-                zip(100 * shown["low"], 100 * shown["high"], strict=True),
-            ),
-            customdata=[
-                f"{describe(names(words), longest=120)}<br>{people(n)}"
-                for words, n in zip(shown["rule_set"], shown["n_in"], strict=True)
-            ],
-            meta=[people_id({"run": "", "rules": words}) for words in shown["rule_set"]],
-            hovertemplate="%{customdata}<br>%{x:.1f} points<extra></extra>",
+        dots(
+            x,
+            [FOCUS if step == "this group" else INK for step in shown["step"]],
+            told,
+            list(map(of_rule, shown["rule_set"])),
+            error_x=whiskers(x.tolist(), zip(100 * shown["low"], 100 * shown["high"], strict=True)),
         )
     )
     height = label_rows(figure, list(map(names, shown["rule_set"])), [count(n) for n in shown["n_in"]])
@@ -91,19 +122,11 @@ def profile(table: pd.DataFrame) -> go.Figure:
     if table.empty:
         return empty("People inside and outside are alike in every other column.")
     shown = table.iloc[::-1]
-    figure = go.Figure(
-        go.Bar(
-            x=shown["distance"],
-            y=list(range(len(shown))),
-            orientation="h",
-            marker={"color": CONTEXT},
-            customdata=[
-                f"{number(a)} inside, {number(b)} outside"
-                for a, b in zip(shown["inside"], shown["outside"], strict=True)
-            ],
-            hovertemplate="%{customdata}<extra></extra>",
-        )
-    )
+    told = [
+        f"{number(a)} inside, {number(b)} outside"
+        for a, b in zip(shown["inside"], shown["outside"], strict=True)
+    ]
+    figure = go.Figure(bars(shown["distance"], marker={"color": CONTEXT}, customdata=told))
     height = label_rows(
         figure, [f"{name}: {what}" for name, what in zip(shown["column"], shown["figure"], strict=True)]
     )

@@ -8,14 +8,12 @@ so such rule sets are tested exactly (Fisher's test within the context), with Ho
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
 from scipy.stats import norm
 
 from audits.rule_sets.inference.permutation import Halves, PeopleCounts, exact_p, split_halves
 from audits.stats import holm
-from audits.subgroups.attributes import Attribute
 from audits.subgroups.cells import Cells
 from audits.subgroups.search import FrequentRuleSets
 from audits.subgroups.sums import GroupSums
@@ -26,14 +24,14 @@ __all__ = ["Contexts", "compared_in_context", "confirm_in_context", "tests_of"]
 class Contexts:
     """Whom each rule set (S,) is compared with: the others of its context, or everyone else."""
 
-    def __init__(self, cells: Cells, attributes: Sequence[Attribute], rules: np.ndarray) -> None:
-        ordinary = np.array([not attribute.protected for attribute in attributes])
+    def __init__(self, cells: Cells, rules: np.ndarray) -> None:
+        ordinary = np.array([not attribute.protected for attribute in cells.attributes])
         context = np.where(ordinary, rules, -1)
         self.narrowed: np.ndarray = np.asarray((context >= 0).any(axis=1))
         patterns, place = np.unique(context, axis=0, return_inverse=True)
         self._place = place.reshape(-1)
-        self._groups = GroupSums(cells, attributes, rules)
-        self._contexts = GroupSums(cells, attributes, patterns)
+        self._groups = GroupSums(cells, rules)
+        self._contexts = GroupSums(cells, patterns)
 
     def counts(self, people: PeopleCounts) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Favorable people and people inside, and of those compared with, (S,) each."""
@@ -44,21 +42,21 @@ class Contexts:
 
 
 def compared_in_context(
-    cells: Cells, attributes: Sequence[Attribute], mined: FrequentRuleSets, support: float
+    cells: Cells, mined: FrequentRuleSets, support: float
 ) -> tuple[FrequentRuleSets, Contexts | None]:
     """Return the rule sets that as many of the same context can be compared with as a group needs, and who.
 
     None without ordinary columns: everyone is then compared with everyone else.
     """
-    if all(attribute.protected for attribute in attributes):
+    if all(attribute.protected for attribute in cells.attributes):
         return mined, None
     people = PeopleCounts(cells.n, cells.favorable)
-    contexts = Contexts(cells, attributes, mined.rules)
+    contexts = Contexts(cells, mined.rules)
     others = contexts.counts(people)[3]
     kept = (others >= support * cells.total * (1 - 1e-12)) | ~contexts.narrowed & (others > 1 - 1e-9)
     fields = {name: getattr(mined, name)[kept] for name in ("rules", "n", "favorable", "same")}
     mined = dataclasses.replace(mined, **fields)
-    return mined, Contexts(cells, attributes, mined.rules)
+    return mined, Contexts(cells, mined.rules)
 
 
 def tests_of(counts: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

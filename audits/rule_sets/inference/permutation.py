@@ -15,7 +15,7 @@ from audits.progress import Progress, part, silent
 from audits.stats.sampling import draw_counts, hypergeometric
 from audits.stats.shares import newcombe_ends
 from audits.subgroups.cells import Cells
-from audits.subgroups.scores import z_factor
+from audits.subgroups.scores import differences, z_factor
 from audits.subgroups.sums import GroupSums
 
 __all__ = [
@@ -240,7 +240,7 @@ def confirm(
     confirmed = np.zeros(len(groups), dtype=bool)
     if discovered.any():
         tried = np.flatnonzero(discovered)
-        fewer = GroupSums(groups.cells, groups.attributes, groups.rules[tried])
+        fewer = GroupSums(groups.cells, groups.rules[tried])
         null = maxima(second, fewer, draws=draws, rng=rng, progress=part(progress, 0.6, 1.0))
         agrees = np.sign(z_first[tried]) == np.sign(z_second[tried])
         confirmed[tried] = (adjusted_p_values(z_second[tried], null) <= level) & agrees
@@ -262,16 +262,16 @@ def shrinkage(people: PeopleCounts, groups: GroupSums, *, splits: int, rng: np.r
     for (chosen, where, first_n), (_, _, first_good) in zip(
         *(groups.blocks(table) for table in tables), strict=True
     ):
-        size = np.abs(_gap(first_n, first_good, totals[0][where], totals[1][where]))
+        size = np.abs(differences(first_n, first_good, totals[0][where], totals[1][where]))
         size[np.isnan(size)] = -1.0
         winner, column = size.argmax(0), np.arange(size.shape[1])
         won = first_n[winner, column], first_good[winner, column], totals[0][where], totals[1][where]
         whole = all_n[chosen][winner], all_favorable[chosen][winner], people.total, people.favorable.sum()
-        second = _gap(*(everyone - half for everyone, half in zip(whole, won, strict=True)))
+        second = differences(*(everyone - half for everyone, half in zip(whole, won, strict=True)))
         largest = size[winner, column]
         better = largest > best[where]
         best[where] = np.where(better, largest, best[where])
-        lost[where] = np.where(better, largest - np.sign(_gap(*won)) * second, lost[where])
+        lost[where] = np.where(better, largest - np.sign(differences(*won)) * second, lost[where])
     lost = lost[~np.isnan(lost)]
     return max(0.0, float(lost.mean()) / np.sqrt(2)) if lost.size else 0.0
 
@@ -282,14 +282,11 @@ class LeaderInterval:
 
     Attributes
     ----------
-    place : int
-        Of the rule set with the largest score.
     low, high : float
     plausible : int
         Rule sets that could have come first: those that the interval is corrected for.
     """
 
-    place: int
     low: float
     high: float
     plausible: int
@@ -331,12 +328,12 @@ def first_interval(
     if 2 * len(could) > family:
         own = _interval_level(null, left, family)
     else:
-        fewer = GroupSums(groups.cells, groups.attributes, groups.rules[could])
+        fewer = GroupSums(groups.cells, groups.rules[could])
         drawn = maxima(people, fewer, draws=min(len(null), _FIRST_DRAWS), rng=rng)
         own = _interval_level(drawn, left, len(could))
     ends = newcombe_ends(*(side[place : place + 1] for side in counts), level=own)
     low_, high_ = sorted(float(np.sign(gaps[place]) or 1.0) * float(end[0]) for end in ends)
-    return LeaderInterval(place, low_, high_, len(could))
+    return LeaderInterval(low_, high_, len(could))
 
 
 def _interval_level(null: np.ndarray, level: float, family: int) -> float:
@@ -373,11 +370,4 @@ def _observed_statistics(
     """z-score, difference of shares, people and favorable ones of each rule set."""
     n, favorable = groups.of(np.column_stack([people.n, people.favorable])).T
     z = (favorable - n * people.rate) * z_factor(n, people.total, people.rate)
-    return z, _gap(n, favorable, people.total, people.favorable.sum()), n, favorable
-
-
-def _gap(
-    n: np.ndarray, favorable: np.ndarray, total: np.ndarray | float, good: np.ndarray | float
-) -> np.ndarray:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return favorable / n - (good - favorable) / (total - n)
+    return z, differences(n, favorable, people.total, people.favorable.sum()), n, favorable

@@ -20,9 +20,9 @@ from math import comb, factorial
 import numpy as np
 import pandas as pd
 
-from audits.rule_sets.leaders.tables import read_attributes_table, read_cells_table, read_rules
+from audits.rule_sets.leaders.tables import read_counted, read_rules
 from audits.rule_sets.result import Contribution, RuleSetsResult
-from audits.subgroups.attributes import Attribute, rule_words
+from audits.subgroups.attributes import rule_words
 from audits.subgroups.cells import Cells
 from audits.subgroups.scores import differences
 from audits.subgroups.sums import GroupSums
@@ -34,7 +34,7 @@ _MAX_BROADER = 15
 _MAX_NARROWER = 5
 
 
-def contributions(cells: Cells, attributes: Sequence[Attribute], rule_set: np.ndarray) -> np.ndarray:
+def contributions(cells: Cells, rule_set: np.ndarray) -> np.ndarray:
     """Return what each condition of a rule set adds to its difference from everyone else, (k,).
 
     Parameters
@@ -54,7 +54,7 @@ def contributions(cells: Cells, attributes: Sequence[Attribute], rule_set: np.nd
     if k > MAX_CONDITIONS:
         return np.empty(0)
     members = (np.arange(2**k)[:, None] >> np.arange(k)) & 1 > 0  # (2^k, k)
-    worth = _differences(cells, attributes, _subsets(rule_set, used, members))
+    worth = _differences(cells, _subsets(rule_set, used, members))
     size = members.sum(1)
     weight = np.array([factorial(s) * factorial(k - s - 1) / factorial(k) for s in range(k)])
     found = np.empty(k)
@@ -64,25 +64,23 @@ def contributions(cells: Cells, attributes: Sequence[Attribute], rule_set: np.nd
     return found
 
 
-def stated_contributions(
-    cells: Cells, attributes: Sequence[Attribute], rule_set: np.ndarray
-) -> tuple[Contribution, ...]:
+def stated_contributions(cells: Cells, rule_set: np.ndarray) -> tuple[Contribution, ...]:
     """Return what each condition of a rule set adds to its difference, in words and numbers."""
-    shares = contributions(cells, attributes, rule_set)
+    shares = contributions(cells, rule_set)
     used = np.flatnonzero(rule_set >= 0)[: len(shares)]
     return tuple(
-        Contribution(attributes[place].words[rule_set[place]], float(value))
+        Contribution(cells.attributes[place].words[rule_set[place]], float(value))
         for place, value in zip(used, shares, strict=True)
     )
 
 
 def contributions_of(result: RuleSetsResult, number: int, measure: str | None = None) -> pd.DataFrame:
     """Return each condition of row `number` of the rule-set table and its share of the difference."""
-    attributes, cells = _read(result, measure)
+    cells = read_counted(result, measure)
     chosen = read_rules(result.rule_sets.loc[[number]])[0]
-    shares = contributions(cells, attributes, chosen)
+    shares = contributions(cells, chosen)
     used = np.flatnonzero(chosen >= 0)[: len(shares)]
-    words = [attributes[place].words[chosen[place]] for place in used]
+    words = [cells.attributes[place].words[chosen[place]] for place in used]
     return pd.DataFrame({"condition": words, "contribution": shares})
 
 
@@ -103,36 +101,28 @@ def lattice(result: RuleSetsResult, number: int, measure: str | None = None) -> 
         conditions only the nearest and the broadest are kept; narrower ones are those with one condition
         more that differ most.
     """
-    attributes, cells = _read(result, measure)
+    cells = read_counted(result, measure)
     chosen = read_rules(result.rule_sets.loc[[number]])[0].astype(np.int64)
     used = np.flatnonzero(chosen >= 0)
-    rows = [*_broader(chosen, used), chosen, *_narrower(result, cells, attributes, chosen)]
+    rows = [*_broader(chosen, used), chosen, *_narrower(result, cells, chosen)]
     table = np.array(rows)
-    n = GroupSums(cells, attributes, table).of(cells.n[:, None])[:, 0]
+    n = GroupSums(cells, table).of(cells.n[:, None])[:, 0]
     held = [{(place, rule) for place, rule in enumerate(row) if rule >= 0} for row in table.tolist()]
     steps = ["broader" if len(each) < len(used) else "narrower" for each in held]
     steps[len(rows) - 1 - sum(len(each) > len(used) for each in held)] = "this group"
     return pd.DataFrame(
         {
-            "rule_set": rule_words(attributes, table),
+            "rule_set": rule_words(cells.attributes, table),
             "conditions": [len(each) for each in held],
             "step": steps,
             "n_in": n,
-            "difference": _differences(cells, attributes, table),
+            "difference": _differences(cells, table),
             "broader": [
                 [place for place, other in enumerate(held) if other < each and len(each) - len(other) == 1]
                 for each in held
             ],
         }
     )
-
-
-def _read(result: RuleSetsResult, measure: str | None) -> tuple[tuple[Attribute, ...], Cells]:
-    attributes = read_attributes_table(result.attributes, result.rules)
-    table = result.cells
-    if measure is not None:
-        table = table.assign(people=table[f"{measure} people"], favorable=table[f"{measure} sum"])
-    return attributes, read_cells_table(table, np.empty(0, dtype=np.int64))
 
 
 def _broader(chosen: np.ndarray, used: np.ndarray) -> list[np.ndarray]:
@@ -149,9 +139,7 @@ def _only(chosen: np.ndarray, kept: Sequence[int]) -> np.ndarray:
     return rules
 
 
-def _narrower(
-    result: RuleSetsResult, cells: Cells, attributes: Sequence[Attribute], chosen: np.ndarray
-) -> list[np.ndarray]:
+def _narrower(result: RuleSetsResult, cells: Cells, chosen: np.ndarray) -> list[np.ndarray]:
     """Rule sets of the table with one condition more, those that differ most first."""
     rules = read_rules(result.rule_sets).astype(np.int64)
     used = chosen >= 0
@@ -159,7 +147,7 @@ def _narrower(
     found = rules[more]
     if not len(found):
         return []
-    order = np.argsort(-np.abs(_differences(cells, attributes, found)), kind="stable")
+    order = np.argsort(-np.abs(_differences(cells, found)), kind="stable")
     return list(found[order[:_MAX_NARROWER]])
 
 
@@ -169,9 +157,8 @@ def _subsets(rule_set: np.ndarray, used: np.ndarray, members: np.ndarray) -> np.
     return rules
 
 
-def _differences(cells: Cells, attributes: Sequence[Attribute], rules: np.ndarray) -> np.ndarray:
+def _differences(cells: Cells, rules: np.ndarray) -> np.ndarray:
     """Mean inside minus mean outside, (S,); 0 where nobody is inside, or outside: there is no one else."""
-    n, total = GroupSums(cells, attributes, rules).of(np.column_stack([cells.n, cells.favorable])).T
-    with np.errstate(invalid="ignore", divide="ignore"):
-        gaps = differences(n, total, cells.total, float(cells.favorable.sum()))
+    n, total = GroupSums(cells, rules).of(np.column_stack([cells.n, cells.favorable])).T
+    gaps = differences(n, total, cells.total, float(cells.favorable.sum()))
     return np.where((n > 1e-9) & (cells.total - n > 1e-9), gaps, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -22,14 +22,13 @@ from audits.subgroups.scores import differences, margin
 from audits.subgroups.sums import GroupSums
 from audits.subgroups.texts import reach
 
-__all__ = ["RuleSetFindings", "distinct", "leaders", "one_row", "rank_key", "support_sweep"]
+__all__ = ["distinct", "leaders", "one_row", "rank_key", "support_sweep"]
 
 _SWEPT = (0.01, 0.05, 0.10, 0.20, 0.50)
 
 
 def leaders(
     table: pd.DataFrame,
-    attributes: Sequence[Attribute],
     cells: Cells,
     options: dict[str, Any],
     inference: dict[str, Any],
@@ -42,7 +41,6 @@ def leaders(
     if table.empty:
         return ()
     table = _whole(table, cells)
-    rules = read_rules(table)
     key = rank_key(table, options["rank_by"])
     evident = is_evidence(table, options)
     signs = np.sign(table["difference"].to_numpy())
@@ -51,26 +49,9 @@ def leaders(
     narrowed = table["narrowed"].to_numpy() if "narrowed" in table else np.zeros(len(table), dtype=bool)
     first = np.where(narrowed, signs, table["n_in"].to_numpy())
     order = np.lexsort((first, -key.round(12).to_numpy(), ~evident))
-    found = distinct(
-        cells,
-        attributes,
-        rules,
-        signs,
-        order,
-        most=options["top"],
-        overlap=options["overlap"],
-        leftover=options["leftover"],
-    )
-    sizes = np.bincount(found.finding[found.finding >= 0], minlength=len(found.leaders))
-    shown = table.iloc[found.leaders].reset_index(names="number")
-    words = words_of(attributes, shown)
-    return tuple(
-        replace(
-            _row(item, attributes, rule_set, options, inference, int(size) - 1),
-            contributions=stated_contributions(cells, attributes, rules[place]),
-        )
-        for item, rule_set, size, place in zip(_records(shown), words, sizes, found.leaders, strict=True)
-    )
+    leading, finding = distinct(cells, read_rules(table), signs, order, options)
+    sizes = np.bincount(finding[finding >= 0], minlength=len(leading))
+    return _rows(table.iloc[leading], cells, options, inference, sizes - 1)
 
 
 def rank_key(table: pd.DataFrame, rank_by: str) -> pd.Series:
@@ -83,26 +64,43 @@ def rank_key(table: pd.DataFrame, rank_by: str) -> pd.Series:
 def one_row(
     table: pd.DataFrame,
     number: int,
-    attributes: Sequence[Attribute],
     cells: Cells,
     options: dict[str, Any],
     inference: dict[str, Any],
 ) -> LeaderRow:
     """Return row `number` of the rule-set table as a leaderboard has it, by itself."""
-    shown = _whole(table.loc[[number]], cells).reset_index(names="number")
-    words = words_of(attributes, shown)[0]
-    row = _row(_records(shown)[0], attributes, words, options, inference, 0)
-    rule_set = read_rules(table.loc[[number]])[0]
-    return replace(row, contributions=stated_contributions(cells, attributes, rule_set))
+    shown = _whole(table.loc[[number]], cells)
+    return _rows(shown, cells, options, inference, np.zeros(1))[0]
+
+
+def _rows(
+    shown: pd.DataFrame,
+    cells: Cells,
+    options: dict[str, Any],
+    inference: dict[str, Any],
+    similar: np.ndarray,
+) -> tuple[LeaderRow, ...]:
+    """Return rows of the rule-set table as leaderboards have them, each counted with so many others."""
+    rules, words = read_rules(shown), words_of(cells.attributes, shown)
+    items = [{str(name): value for name, value in row.items()} for row in shown.to_dict("records")]
+    return tuple(
+        replace(
+            _row(item, options, inference),
+            rule_set=rule_set,
+            rules=_stated_rules(cells.attributes, chosen),
+            number=int(number),
+            similar=int(others),
+            contributions=stated_contributions(cells, chosen),
+        )
+        for item, rule_set, chosen, number, others in zip(
+            items, words, rules, shown.index, similar, strict=True
+        )
+    )
 
 
 def _whole(table: pd.DataFrame, cells: Cells) -> pd.DataFrame:
     """Return a table with how many people each group is compared with: in earlier versions everyone else."""
     return table if "n_out" in table else table.assign(n_out=cells.total - table["n_in"])
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def support_sweep(
@@ -145,14 +143,8 @@ def support_sweep(
     return tuple(rows)
 
 
-def _row(
-    item: dict[str, Any],
-    attributes: Sequence[Attribute],
-    rule_set: str,
-    options: dict[str, Any],
-    inference: dict[str, Any],
-    similar: int,
-) -> LeaderRow:
+def _row(item: dict[str, Any], options: dict[str, Any], inference: dict[str, Any]) -> LeaderRow:
+    """Return what the numbers of a rule set say, whatever its rules."""
     level = options["level"]
     n, good = item["n_in"], item["favorable_n_in"]
     rest = item["n_out"]
@@ -165,8 +157,8 @@ def _row(
     sampled = _sampled_score(item, options)
     own_margin = float(margin(item["favorable_in"], n, item["favorable_out"], rest, options["confidence"]))
     return LeaderRow(
-        rule_set=rule_set,
-        rules=_rules(item, attributes),
+        rule_set="",
+        rules=(),
         direction="advantaged" if gap > 0 else "harmed",
         verdict=judged.verdict,
         support=item["support"],
@@ -183,8 +175,8 @@ def _row(
         confirmed=bool(item["confirmed"]),
         sampled=sampled,
         equal=int(item["equal"]),
-        similar=similar,
-        number=int(item["number"]),
+        similar=0,
+        number=-1,
         material=judged.material,
         people_needed=judged.people_needed,
         within=difference if item.get("narrowed") else None,
@@ -205,45 +197,25 @@ def _sampled_score(item: dict[str, Any], options: dict[str, Any]) -> SampledScor
     return SampledScore(score, inside, outside, item["margin"], options["confidence"] ** 2)
 
 
-def _rules(item: dict[str, Any], attributes: Sequence[Attribute]) -> tuple[dict[str, Any], ...]:
+def _stated_rules(attributes: Sequence[Attribute], chosen: np.ndarray) -> tuple[dict[str, Any], ...]:
+    """Return each rule of a rule set: its attribute, its words, and the values that it admits."""
     found = []
-    for place, attribute in enumerate(attributes):
-        rule = int(item[f"rule {place}"])
+    for attribute, rule in zip(attributes, chosen, strict=True):
         if rule >= 0:
-            admitted = [
+            values = [
                 level for level, inside in zip(attribute.levels, attribute.rules[rule], strict=True) if inside
             ]
-            found.append({"attribute": attribute.name, "words": attribute.words[rule], "values": admitted})
+            found.append({"attribute": attribute.name, "words": attribute.words[rule], "values": values})
     return tuple(found)
-
-
-@dataclass(frozen=True, eq=False)
-class RuleSetFindings:
-    """Rule sets gathered into findings.
-
-    Attributes
-    ----------
-    leaders : int array (k,)
-        The best-ranked rule set of each finding, in rank order.
-    finding : int array (S,)
-        Finding of every rule set, -1 where it belongs to none of the first k.
-    """
-
-    leaders: np.ndarray
-    finding: np.ndarray
 
 
 def distinct(
     cells: Cells,
-    attributes: Sequence[Attribute],
     rules: np.ndarray,
     signs: np.ndarray,
     order: np.ndarray,
-    *,
-    most: int,
-    overlap: float,
-    leftover: float,
-) -> RuleSetFindings:
+    options: Mapping[str, Any],
+) -> tuple[np.ndarray, np.ndarray]:
     """Walk down the ranking; a rule set too like an earlier one, or driven by it, is the same finding.
 
     Two rule sets are alike when the people in both make up at least `overlap` of the people in either and
@@ -258,61 +230,58 @@ def distinct(
         Sign of each difference.
     order : int array (S,)
         Rule sets from first to last.
-    overlap : float in (0, 1]
-    leftover : float in [0, 1)
-        0 leaves nested groups apart.
+    options : mapping
+        ``top`` findings at most; ``overlap`` in (0, 1]; ``leftover`` in [0, 1), 0 leaves nested groups apart.
+
+    Returns
+    -------
+    leaders : int array (k,)
+        The best-ranked rule set of each finding, in rank order.
+    finding : int array (S,)
+        Finding of every rule set, -1 where it belongs to none of the first k.
     """
     finding = np.full(len(rules), -1)
     leaders: list[int] = []
-    groups = GroupSums(cells, attributes, rules)
-    everyone = np.array([cells.total, float(cells.favorable.sum())])
-    sums = groups.of(np.column_stack([cells.n, cells.favorable]))
-    position = 0
-    while position < len(order) and len(leaders) < most:
-        leader = int(order[position])
+    groups = GroupSums(cells, rules)
+    columns = np.column_stack([cells.n, cells.favorable])
+    sums = groups.of(columns)
+    for leader in order.tolist():
+        if len(leaders) >= options["top"]:
+            break
         if finding[leader] < 0:
-            inside = memberships(cells, attributes, rules[leader : leader + 1])[0]
-            both = groups.of(np.where(inside[:, None], np.column_stack([cells.n, cells.favorable]), 0.0))
-            alike = _overlapping(sums, both, sums[leader], everyone, signs, signs[leader], overlap)
-            if leftover > 0:
-                alike |= _driven(sums, both, sums[leader], everyone, signs, signs[leader], leftover)
-            finding[(finding < 0) & (alike | (np.arange(len(rules)) == leader))] = len(leaders)
+            inside = memberships(cells, rules[leader : leader + 1])[0]
+            both = groups.of(np.where(inside[:, None], columns, 0.0))
+            same = _same_finding(leader, sums, both, columns.sum(0), signs, options)
+            finding[(finding < 0) & same] = len(leaders)
             leaders.append(leader)
-        position += 1
-    return RuleSetFindings(np.array(leaders, dtype=int), finding)
+    return np.array(leaders, dtype=int), finding
 
 
-def _overlapping(
+def _same_finding(
+    leader: int,
     sums: np.ndarray,
     both: np.ndarray,
-    here: np.ndarray,
     everyone: np.ndarray,
     signs: np.ndarray,
-    sign: float,
-    overlap: float,
+    options: Mapping[str, Any],
 ) -> np.ndarray:
-    """Which rule sets share most of their people with the leader, or with everyone but the leader, (S,)."""
+    """Which rule sets share most people with the leader or with all others, or differ by its people, (S,)."""
+    here, sign = sums[leader], signs[leader]
     n, shared = sums[:, 0], both[:, 0]
     same = shared / (n + here[0] - shared)
     rest = (n - shared) / np.maximum(everyone[0] - here[0] + shared, 1e-300)
-    return ((same >= overlap) & (signs == sign)) | ((rest >= overlap) & (signs == -sign))
-
-
-def _driven(
-    sums: np.ndarray,
-    both: np.ndarray,
-    here: np.ndarray,
-    everyone: np.ndarray,
-    signs: np.ndarray,
-    sign: float,
-    leftover: float,
-) -> np.ndarray:
-    """Which rule sets lose most of their difference when the leader's people are left aside, (S,)."""
-    inside, outside = sums - both, everyone - sums - here + both
+    alike = ((same >= options["overlap"]) & (signs == sign)) | (
+        (rest >= options["overlap"]) & (signs == -sign)
+    )
+    alike[leader] = True
+    if not options["leftover"]:
+        return alike
+    inside, outside = sums - both, everyone - here - sums + both
     nobody_in, nobody_out = inside[:, 0] < 1e-9, outside[:, 0] < 1e-9
     with np.errstate(invalid="ignore", divide="ignore"):
         left = inside[:, 1] / inside[:, 0] - outside[:, 1] / outside[:, 0]
-    gap = differences(sums[:, 0], sums[:, 1], everyone[0], everyone[1])
+    gap = differences(n, sums[:, 1], everyone[0], everyone[1])
     # a part of the leader differs with it; what holds all others differs against it
     part = (nobody_in & (signs == sign)) | (nobody_out & (signs == -sign))
-    return part | (~nobody_in & ~nobody_out & (left * signs < leftover * np.abs(gap)))
+    driven = ~nobody_in & ~nobody_out & (left * signs < options["leftover"] * np.abs(gap))
+    return alike | part | driven

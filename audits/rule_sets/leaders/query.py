@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from audits.rule_sets.leaders.leaderboard import distinct, leaders, one_row, rank_key
-from audits.rule_sets.leaders.tables import read_attributes_table, read_cells_table, read_rules, words_of
+from audits.rule_sets.leaders.tables import read_counted, read_rules, words_of
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.stats.shares import newcombe_ends
 from audits.subgroups.attributes import Attribute, rule_words
@@ -59,9 +59,8 @@ def refine(
         keep &= table[f"rule {names.index(name)}"].to_numpy() >= 0
     if direction is not None:
         keep &= (table["difference"].to_numpy() > 0) == (direction == "advantaged")
-    own = read_attributes_table(result.attributes, result.rules)
-    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
-    return leaders(table[keep], own, cells, options, result.inference)
+    cells = read_counted(result)
+    return leaders(table[keep], cells, options, result.inference)
 
 
 def _support(result: RuleSetsResult) -> np.ndarray:
@@ -69,9 +68,8 @@ def _support(result: RuleSetsResult) -> np.ndarray:
     table = result.rule_sets
     if result.options["text"] is None:
         return table["support"].to_numpy()
-    own = read_attributes_table(result.attributes, result.rules)
-    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
-    return reach(category_shares(cells, own), read_rules(table))
+    cells = read_counted(result)
+    return reach(category_shares(cells), read_rules(table))
 
 
 def alike(result: RuleSetsResult, number: int, rows: Sequence[LeaderRow]) -> pd.DataFrame:
@@ -83,56 +81,41 @@ def alike(result: RuleSetsResult, number: int, rows: Sequence[LeaderRow]) -> pd.
         The leaderboard that the finding stands on; what an earlier row has is no other's.
     """
     table = result.rule_sets
-    own = read_attributes_table(result.attributes, result.rules)
-    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
+    cells = read_counted(result)
     leading = table.index.get_indexer(pd.Index([row.number for row in rows]))
-    found = distinct(
-        cells,
-        own,
-        read_rules(table),
-        np.sign(table["difference"].to_numpy()),
-        leading,
-        most=len(rows),
-        overlap=result.options["overlap"],
-        leftover=result.options["leftover"],
-    )
+    signs = np.sign(table["difference"].to_numpy())
+    options = {**result.options, "top": len(rows)}
+    _, finding = distinct(cells, read_rules(table), signs, leading, options)
     place = table.index.get_loc(number)
-    held = table[(found.finding == found.finding[place]) & (table.index != number)]
-    if found.finding[place] < 0:
-        held = held.iloc[:0]
+    held = table[(finding >= 0) & (finding == finding[place]) & (table.index != number)]
     order = (-rank_key(held, result.options["rank_by"])).sort_values(kind="stable").index
     held = held.loc[order]
     columns = ["n_in", "favorable_in", "favorable_out", "difference", "low", "high", "adjusted_p"]
-    words = pd.Series(words_of(own, held), index=held.index, dtype=object)
+    words = pd.Series(words_of(cells.attributes, held), index=held.index, dtype=object)
     return pd.concat([words.rename("rule_set"), held[columns]], axis=1)
 
 
 def row_of(result: RuleSetsResult, number: int) -> LeaderRow:
     """Return row `number` of the rule-set table as a leaderboard has it."""
-    own = read_attributes_table(result.attributes, result.rules)
-    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
-    return one_row(result.rule_sets, number, own, cells, result.options, result.inference)
+    cells = read_counted(result)
+    return one_row(result.rule_sets, number, cells, result.options, result.inference)
 
 
 def group_neighbours(result: RuleSetsResult, number: int) -> pd.DataFrame:
     """Return the rule sets one step from row `number` of the rule-set table."""
-    own = read_attributes_table(result.attributes, result.rules)
-    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
+    cells = read_counted(result)
     chosen = read_rules(result.rule_sets.loc[[number]])[0]
-    return neighbours(cells, own, chosen, level=result.options["level"])
+    return neighbours(cells, chosen, level=result.options["level"])
 
 
 def members(result: RuleSetsResult, number: int) -> np.ndarray:
     """Return who is in row `number` of the rule-set table, bool (n,), in the order of ``people``."""
-    own = read_attributes_table(result.attributes, result.rules)
-    cells = read_cells_table(result.cells, result.people["cell"].to_numpy())
-    inside = memberships(cells, own, read_rules(result.rule_sets.loc[[number]]))[0]
+    cells = read_counted(result)
+    inside = memberships(cells, read_rules(result.rule_sets.loc[[number]]))[0]
     return inside[cells.row_cell]
 
 
-def neighbours(
-    cells: Cells, attributes: Sequence[Attribute], rule_set: np.ndarray, *, level: float = 0.05
-) -> pd.DataFrame:
+def neighbours(cells: Cells, rule_set: np.ndarray, *, level: float = 0.05) -> pd.DataFrame:
     """Return the rule sets one step away, with their scores: what drives the difference.
 
     A step drops one rule, or widens or narrows it by one level. Intervals are Newcombe's, each by itself:
@@ -143,6 +126,7 @@ def neighbours(
     rule_set : int array (m,)
         Rule of each attribute, -1 where it is free.
     """
+    attributes = cells.attributes
     steps: list[tuple[str, np.ndarray]] = [("this group", rule_set)]
     used = [place for place in range(len(attributes)) if rule_set[place] >= 0]
     for place in used:
@@ -152,7 +136,7 @@ def neighbours(
             steps.append((f"without {attributes[place].words[rule_set[place]]}", dropped))
         steps += _one_level(attributes[place], rule_set, place)
     table = np.array([step for _, step in steps])
-    n, good = GroupSums(cells, attributes, table).of(np.column_stack([cells.n, cells.favorable])).T
+    n, good = GroupSums(cells, table).of(np.column_stack([cells.n, cells.favorable])).T
     fits = (n > 0) & (n < cells.total)
     rows = pd.DataFrame(
         {

@@ -10,19 +10,19 @@ import numpy as np
 import pandas as pd
 
 from audits.models import Subject
-from audits.rule_sets.inference.permutation import Halves
+from audits.rule_sets.family import RuleSetFamily
+from audits.rule_sets.inference.permutation import Halves, LeaderInterval
 from audits.rule_sets.perturbation.sampling import PerturbationScores
 from audits.rule_sets.result import RuleSetsResult
 from audits.subgroups.attributes import Attribute, rule_words
 from audits.subgroups.cells import Cells
-from audits.subgroups.search import FrequentRuleSets
+from audits.subgroups.scores import differences
 
 __all__ = [
     "cells_table",
     "combination_tree",
     "people_table",
-    "read_attributes_table",
-    "read_cells_table",
+    "read_counted",
     "read_rules",
     "rule_sets_table",
     "rules_table",
@@ -34,30 +34,41 @@ _MAX_NODES = 600
 
 @dataclass(frozen=True, eq=False)
 class RuleSetTests:
-    """Per rule set: z-score, adjusted p-value, ends of the corrected interval, (S,) each."""
+    """What the tests of every rule set say.
+
+    Attributes
+    ----------
+    z, adjusted, low, high : float arrays (S,)
+        z-score, p-value and interval, corrected for all.
+    inference : dict
+        How they were corrected.
+    halves : Halves
+    first : LeaderInterval
+    bias : float
+        How far the largest score lies above the truth because it was picked as the largest.
+    """
 
     z: np.ndarray
     adjusted: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    inference: dict[str, Any]
+    halves: Halves
+    first: LeaderInterval
+    bias: float
 
 
 def rule_sets_table(
-    attributes: Sequence[Attribute],
-    cells: Cells,
-    mined: FrequentRuleSets,
-    counts: tuple[np.ndarray, ...],
-    tests: RuleSetTests,
-    halves: Halves,
-    sampled: PerturbationScores | None,
+    family: RuleSetFamily, tests: RuleSetTests, sampled: PerturbationScores | None
 ) -> pd.DataFrame:
     """One row a distinct rule set, in the order of the search; without the words."""
+    mined, counts, halves = family.mined, family.counts, tests.halves
     inside, outside = counts[0] / counts[1], counts[2] / counts[3]
     table: dict[str, np.ndarray] = {
-        f"rule {place}": mined.rules[:, place].astype(np.int16) for place in range(len(attributes))
+        f"rule {place}": rules.astype(np.int16) for place, rules in enumerate(mined.rules.T)
     }
     table |= {
-        "support": mined.n / cells.total,
+        "support": mined.n / family.cells.total,
         "n_in": mined.n,
         "favorable_n_in": mined.favorable,
         "favorable_in": inside,
@@ -80,6 +91,8 @@ def rule_sets_table(
             "sampled_n_out": sampled.n_outside,
             "margin": sampled.margin,
         }
+    if family.contexts is not None:
+        table["narrowed"] = family.contexts.narrowed
     return pd.DataFrame(table)
 
 
@@ -95,11 +108,9 @@ def rules_table(attributes: Sequence[Attribute]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["attribute", "rule", "words", "length", "levels"])
 
 
-def cells_table(
-    attributes: Sequence[Attribute], cells: Cells, sampled: PerturbationScores | None
-) -> pd.DataFrame:
+def cells_table(cells: Cells, sampled: PerturbationScores | None) -> pd.DataFrame:
     """One row a cell: the level of each attribute, people and favorable ones, drawn and perturbed."""
-    table = {f"level {place}": cells.codes[:, place] for place in range(len(attributes))}
+    table = {f"level {place}": codes for place, codes in enumerate(cells.codes.T)}
     table |= {"people": cells.n, "favorable": cells.favorable}
     if sampled is not None and sampled.pool is not None:
         table |= {"drawn": sampled.pool.drawn, "drawn_favorable": sampled.pool.favorable}
@@ -115,15 +126,22 @@ def people_table(subject: Subject, cells: Cells) -> pd.DataFrame:
     )
 
 
-def read_attributes_table(described: Sequence[dict[str, Any]], rules: pd.DataFrame) -> tuple[Attribute, ...]:
-    """Rebuild the attributes (without the rows' levels) from a result."""
-    found = []
-    for item in described:
-        own = rules[rules["attribute"] == item["name"]]
+def read_counted(result: RuleSetsResult, measure: str | None = None) -> Cells:
+    """Rebuild the cells, and their attributes without the rows' levels, from a result.
+
+    Parameters
+    ----------
+    measure : str, optional
+        One of the result's measures, whose people and sums the cells then hold; favorable decisions where it
+        is left out.
+    """
+    attributes = []
+    for item in result.attributes:
+        own = result.rules[result.rules["attribute"] == item["name"]]
         admitted = np.zeros((len(own), len(item["levels"])), dtype=bool)
         for place, text in enumerate(own["levels"]):
             admitted[place, [int(level) for level in text.split()]] = True
-        found.append(
+        attributes.append(
             Attribute(
                 item["name"],
                 tuple(item["levels"]),
@@ -134,13 +152,12 @@ def read_attributes_table(described: Sequence[dict[str, Any]], rules: pd.DataFra
                 item["protected"],
             )
         )
-    return tuple(found)
-
-
-def read_cells_table(table: pd.DataFrame, row_cell: np.ndarray) -> Cells:
-    """Rebuild the cells from a result."""
+    table, names = result.cells, ("people", "favorable")
+    if measure is not None:
+        names = f"{measure} people", f"{measure} sum"
     codes = table[[name for name in table if str(name).startswith("level ")]].to_numpy(dtype=np.int64)
-    return Cells(codes, table["people"].to_numpy(), table["favorable"].to_numpy(), np.asarray(row_cell))
+    n, favorable = (table[name].to_numpy() for name in names)
+    return Cells(tuple(attributes), codes, n, favorable, result.people["cell"].to_numpy())
 
 
 def read_rules(table: pd.DataFrame) -> np.ndarray:
@@ -184,9 +201,7 @@ def combination_tree(
         levels = result.attributes[names.index(rings[depth - 1])]["levels"]
         path = ["/".join(map(str, row)) for row in counted[columns].to_numpy()]
         people, favorable = counted["people"].to_numpy(), counted["favorable"].to_numpy()
-        others = total - people
-        with np.errstate(invalid="ignore", divide="ignore"):
-            gap = np.where(others > 0, favorable / people - (good - favorable) / others, 0.0)
+        gap = np.where(people < total, differences(people, favorable, total, good), 0.0)
         parts.append(
             pd.DataFrame(
                 {

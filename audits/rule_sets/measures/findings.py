@@ -72,31 +72,23 @@ def measure_result(
         evident = (tested.adjusted_p[known] <= level) & ((tested.low[known] > 0) | (tested.high[known] < 0))
         key = np.abs(tested.difference[known] if options["rank_by"] == "score" else tested.z[known])
         order = np.lexsort((tested.n[known], -key.round(12), ~evident))
-        found = distinct(
-            tested.cells,
-            attributes,
-            rules[known],
-            np.sign(tested.difference[known]),
-            order,
-            most=options["top"],
-            overlap=options["overlap"],
-            leftover=options["leftover"],
-        )
-        sizes = np.bincount(found.finding[found.finding >= 0], minlength=len(found.leaders))
-        named = words_of(attributes, table.iloc[known[found.leaders]])
-        for leader, rule_set, size in zip(known[found.leaders], named, sizes, strict=True):
-            rows.append(_row(tested, int(leader), rule_set, judged_row(int(leader)), int(size) - 1, options))
+        signs = np.sign(tested.difference[known])
+        leaders, finding = distinct(tested.cells, rules[known], signs, order, options)
+        sizes = np.bincount(finding[finding >= 0], minlength=len(leaders))
+        named = words_of(attributes, table.iloc[known[leaders]])
+        for leader, rule_set, size in zip(known[leaders].tolist(), named, sizes.tolist(), strict=True):
+            rows.append(_row(tested, leader, rule_set, judged_row(leader), size - 1, options))
         reach = np.maximum(tested.high[known], -tested.low[known])
-        about = int(known[found.leaders[0]] if evident.any() else known[int(reach.argmax())])
+        about = int(known[leaders[0]] if evident.any() else known[int(reach.argmax())])
         judged = judged_row(about)
         row = _row(tested, about, words_of(attributes, table.iloc[[about]])[0], judged, 0, options)
         rows = [
-            replace(each, contributions=stated_contributions(tested.cells, attributes, rules[each.number]))
+            replace(each, contributions=stated_contributions(tested.cells, rules[each.number]))
             for each in rows
         ]
-        finding = _finding(row, judged, words, int(known.size))
+        said = _finding(row, judged, words, int(known.size))
     else:
-        finding = f"{words.name}: {_NONE}."
+        said = f"{words.name}: {_NONE}."
     return MeasureResult(
         measure=tested.values.name,
         name=words.name,
@@ -108,7 +100,7 @@ def measure_result(
         critical=tested.critical,
         judged=judged,
         leaderboard=tuple(rows),
-        finding=finding,
+        finding=said,
     )
 
 

@@ -11,7 +11,8 @@ shuffles, in equal parts.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.stats import norm
@@ -249,8 +250,9 @@ def compared_values(
         told = part(progress, place / len(values), (place + 1) / len(values))
         own = sums[:, 3 * place : 3 * place + 3]
         totals = [float(column.sum()) for column in columns[3 * place : 3 * place + 3]]
-        cells = Cells(groups.cells.codes, columns[3 * place], columns[3 * place + 1], groups.cells.row_cell)
-        found.append(_test_measure(each, cells, own, totals, groups, draws, level / len(values), rng, told))
+        cells = replace(groups.cells, n=columns[3 * place], favorable=columns[3 * place + 1])
+        shuffled = partial(_maxima, each, groups, draws, rng, told)
+        found.append(_test_measure(each, cells, own, totals, shuffled, level / len(values)))
     return tuple(found)
 
 
@@ -259,11 +261,8 @@ def _test_measure(
     cells: Cells,
     own: np.ndarray,
     totals: list[float],
-    groups: GroupSums,
-    draws: int,
+    shuffled: Callable[[float, np.ndarray], np.ndarray],
     level: float,
-    rng: np.random.Generator,
-    progress: Progress,
 ) -> MeasureTest:
     n, total, squares = own.T
     rest, rest_total, rest_squares = totals[0] - n, totals[1] - total, totals[2] - squares
@@ -274,7 +273,7 @@ def _test_measure(
     factor = _factors(values.values, n, known)
     mean = float(values.values.mean()) if len(values.values) else 0.0
     z = (total - n * mean) * factor
-    null = _maxima(values, mean, factor, groups, draws, rng, progress)
+    null = shuffled(mean, factor)
     p = np.where(known, adjusted_p_values(z, null), 1.0)
     edge = critical(null, level)
     if not np.isfinite(edge) or not null.any():
@@ -303,12 +302,12 @@ def _factors(values: np.ndarray, n: np.ndarray, known: np.ndarray) -> np.ndarray
 
 def _maxima(
     values: Values,
-    mean: float,
-    factor: np.ndarray,
     groups: GroupSums,
     draws: int,
     rng: np.random.Generator,
     progress: Progress,
+    mean: float,
+    factor: np.ndarray,
 ) -> np.ndarray:
     """Largest absolute z-score of all rule sets in each of `draws` shuffles of the values, (draws,)."""
     largest = np.zeros(draws)

@@ -10,7 +10,7 @@ known well enough.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -18,12 +18,11 @@ import pandas as pd
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.rule_sets.options import RuleSetsOptions
-from audits.subgroups.attributes import Attribute
 from audits.subgroups.cells import Cells, memberships
 from audits.subgroups.perturbation import perturb, perturbable
 from audits.subgroups.scores import margin, people_for_margin
 from audits.subgroups.sums import GroupSums
-from audits.subgroups.texts import Vocabulary, any_rule
+from audits.subgroups.texts import Vocabulary, any_terms, texts_of
 
 __all__ = ["PerturbationScores", "Pool", "decide_texts", "sample", "sample_texts"]
 
@@ -205,7 +204,7 @@ def _spread(groups: GroupSums, factor: tuple[np.ndarray, np.ndarray]) -> np.ndar
         short = np.flatnonzero(values > 1.0)
         for start in range(0, len(short), 4096):
             part = short[start : start + 4096]
-            inside = memberships(groups.cells, groups.attributes, groups.rules[part])
+            inside = memberships(groups.cells, groups.rules[part])
             needed = np.maximum(needed, np.where(inside == side, values[part, None], 1.0).max(0))
     return needed
 
@@ -238,16 +237,9 @@ def sample_texts(
     """
     if not subject.model.invents or options.samples == 0:
         return None
-    cells, attributes = groups.cells, groups.attributes
-    any_term = np.column_stack(
-        [any_rule(item)[cells.codes[cells.row_cell, k]] for k, item in enumerate(attributes)]
-    )
-    texts = _Texts(
-        str(options.text),
-        vocabulary,
-        subject.data.frame[options.text].fillna("").astype(str).to_numpy(dtype=object),
-        any_term,
-    )
+    cells = groups.cells
+    column, any_term = str(options.text), any_terms(cells)[cells.row_cell]
+    texts = _Texts(column, vocabulary, texts_of(subject.data, column), any_term)
     count = len(groups.rules)
     outside = _outside(subject, texts, groups, options, rng)
     drawn, good = np.zeros(count), np.zeros(count)
@@ -290,13 +282,7 @@ def _inside(
         # the same seed for the same rule set gives the same text: build and score it once
         pairs, back = np.unique(np.column_stack([which, rows]), axis=0, return_inverse=True)
         made = [
-            texts.vocabulary.exchanged(
-                texts.rows[row],
-                {
-                    int(place): texts.vocabulary.terms[place][groups.rules[number, place]]
-                    for place in np.flatnonzero(chosen)
-                },
-            )
+            texts.vocabulary.with_terms(texts.rows[row], range(len(chosen)), groups.rules[number])
             for number, row in pairs
         ]
         decided = decide_texts(subject, texts.column, made, pairs[:, 1])[back.reshape(-1)]
@@ -315,30 +301,20 @@ def _outside(
     drawn = np.column_stack([rng.integers(len(terms), size=size) for terms in texts.vocabulary.terms])
     drawn[~texts.any_term[rows]] = -1
     made = [
-        texts.vocabulary.exchanged(
-            texts.rows[row],
-            {place: texts.vocabulary.terms[place][term] for place, term in enumerate(terms) if term >= 0},
-        )
+        texts.vocabulary.with_terms(texts.rows[row], range(len(terms)), terms)
         for row, terms in zip(rows, drawn, strict=True)
     ]
     decided = decide_texts(subject, texts.column, made, rows)
     patterns, which = np.unique(drawn, axis=0, return_inverse=True)
     n = np.bincount(which.reshape(-1), minlength=len(patterns)).astype(float)
     good = np.bincount(which.reshape(-1), decided, minlength=len(patterns))
-    own = [
-        Attribute(
-            item.name,
-            item.words,
-            np.empty(0, int),
-            np.eye(len(item.words), len(item.words) + 1, dtype=bool),
-            item.words,
-            item.length,
-        )
+    own = tuple(
+        replace(item, levels=item.words, rules=np.eye(len(item.words), len(item.words) + 1, dtype=bool))
         for item in groups.attributes
-    ]
+    )
     codes = np.where(patterns >= 0, patterns, [len(item.words) for item in own])
-    cells = Cells(codes.astype(np.int64), n, good, np.empty(0, dtype=np.int64))
-    inside = GroupSums(cells, own, groups.rules).of(np.column_stack([n, good]))
+    cells = Cells(own, codes.astype(np.int64), n, good, np.empty(0, dtype=np.int64))
+    inside = GroupSums(cells, groups.rules).of(np.column_stack([n, good]))
     return good.sum() - inside[:, 1], np.maximum(n.sum() - inside[:, 0], 1.0), size
 
 

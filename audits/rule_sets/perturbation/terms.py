@@ -12,20 +12,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from audits.models import Subject
 from audits.progress import Progress, silent
+from audits.results import frame_of
 from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.perturbation.sampling import decide_texts
-from audits.stats import Estimate, Judgment, Verdict, judge, limit_of
+from audits.stats import EVIDENCE, Estimate, Judgment, Verdict, judge, limit_of
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
-from audits.subgroups.attributes import Attribute, rule_words
-from audits.subgroups.cells import Cells
-from audits.subgroups.texts import MIN_TEXTS, Vocabulary, any_rule, category_shares
+from audits.subgroups.attributes import rule_words
+from audits.subgroups.cells import Cells, memberships
+from audits.subgroups.texts import MIN_TEXTS, Vocabulary, any_terms, category_shares, texts_of
 
 __all__ = ["TermExchange", "TermExchangeRow", "exchange", "exchanged_frame"]
 
@@ -104,7 +106,6 @@ class _Pattern:
 def exchange(
     subject: Subject,
     vocabulary: Vocabulary,
-    attributes: Sequence[Attribute],
     cells: Cells,
     options: RuleSetsOptions,
     *,
@@ -119,15 +120,13 @@ def exchange(
         return None
     frequent = [
         chosen
-        for chosen, share in category_shares(cells, attributes, options.depth).items()
+        for chosen, share in category_shares(cells, options.depth).items()
         if share >= options.support * (1 - 1e-12)
     ]
-    sizes = {chosen: int(np.prod([len(attributes[k].rules) for k in chosen])) for chosen in frequent}
+    sizes = {chosen: int(np.prod([len(cells.attributes[k].rules) for k in chosen])) for chosen in frequent}
     budget = min(_MAX_SCORED, options.max_samples) // max(len(frequent), 1)
-    any_term = np.column_stack(
-        [any_rule(item)[cells.codes[cells.row_cell, k]] for k, item in enumerate(attributes)]
-    )
-    rows = subject.data.frame[options.text].fillna("").astype(str).to_numpy(dtype=object)
+    column = str(options.text)
+    rows, any_term = texts_of(subject.data, column), any_terms(cells)[cells.row_cell]
     found, untested = [], 0
     for at, chosen in enumerate(frequent):
         progress(0.7 * at / len(frequent), "Exchanging terms in the same texts")
@@ -136,19 +135,19 @@ def exchange(
         if sizes[chosen] < 2 or len(seeds) < MIN_TEXTS:
             untested += sizes[chosen]
             continue
-        found.append(_score_pattern(subject, vocabulary, attributes, rows, seeds, chosen, str(options.text)))
+        found.append(_score_pattern(subject, vocabulary, rows, seeds, chosen, column))
     if not found:
         return TermExchange((), 0, 0, untested, 0)
     progress(0.7, "Testing exchanged terms")
     adjusted = _adjusted_p_values(found, options.permutations, rng)
     family = sum(len(each.combinations) for each in found)
     table = [
-        _row(each, k, float(p), attributes, cells, options, family)
+        _row(each, k, float(p), cells, options, family)
         for each, values in zip(found, adjusted, strict=True)
         for k, p in enumerate(values)
     ]
-    table.sort(key=lambda row: (row.verdict != "evidence of a difference", -abs(row.difference.value or 0.0)))
-    evident = sum(row.verdict == "evidence of a difference" for row in table)
+    table.sort(key=lambda row: (row.verdict != EVIDENCE, -abs(row.difference.value or 0.0)))
+    evident = sum(row.verdict == EVIDENCE for row in table)
     scored = sum(each.decided.size for each in found)
     return TermExchange(tuple(table[:_MAX_ROWS]), family, evident, untested, scored)
 
@@ -175,19 +174,15 @@ def _seeds(
 def _score_pattern(
     subject: Subject,
     vocabulary: Vocabulary,
-    attributes: Sequence[Attribute],
     rows: np.ndarray,
     seeds: np.ndarray,
     chosen: tuple[int, ...],
     column: str,
 ) -> _Pattern:
-    counts = [range(len(attributes[place].rules)) for place in chosen]
+    counts = [range(len(vocabulary.terms[place])) for place in chosen]
     combinations = np.array(list(itertools.product(*counts)))
     made = [
-        vocabulary.exchanged(
-            rows[row],
-            {place: vocabulary.terms[place][term] for place, term in zip(chosen, terms, strict=True)},
-        )
+        vocabulary.with_terms(rows[row], chosen, terms)
         for row in seeds.tolist()
         for terms in combinations.tolist()
     ]
@@ -226,11 +221,11 @@ def _row(
     each: _Pattern,
     k: int,
     p: float,
-    attributes: Sequence[Attribute],
     cells: Cells,
     options: RuleSetsOptions,
     family: int,
 ) -> TermExchangeRow:
+    attributes = cells.attributes
     decided, others = each.decided, each.decided.shape[1] - 1
     rest = (decided.sum(axis=1) - decided[:, k]) / others
     apart = decided[:, k] - rest
@@ -244,13 +239,8 @@ def _row(
     difference = Estimate(plain.value, low, high, float(len(decided)), method)
     rules = np.full((1, len(attributes)), -1)
     rules[0, list(each.chosen)] = each.combinations[k]
-    chosen = zip(each.chosen, each.combinations[k].tolist(), strict=True)
-    held = np.logical_and.reduce(
-        [
-            attributes[place].rules[term][cells.codes[:, place]]
-            for place, term in zip(each.chosen, each.combinations[k].tolist(), strict=True)
-        ]
-    )
+    chosen = list(zip(each.chosen, each.combinations[k].tolist(), strict=True))
+    held = memberships(cells, rules)[0]
     rates = float(decided[:, k].mean()), float(rest.mean())
     least, most = limit_of(
         options.material, options.material_on, rate=rates[1], overall=float(np.mean(rates))
@@ -279,24 +269,14 @@ def _row(
 
 def exchanged_frame(found: TermExchange | None) -> pd.DataFrame:
     """Return the rule sets on exchanged texts as a table."""
-    return pd.DataFrame(
-        [
-            (
-                row.rule_set,
-                row.difference.value,
-                row.difference.low,
-                row.difference.high,
-                row.favorable_in,
-                row.favorable_out,
-                row.texts,
-                row.held,
-                row.adjusted_p,
-                row.verdict,
-            )
-            for row in ([] if found is None else found.rows)
-        ],
-        columns=[
-            *("rule set", "difference", "low", "high", "favorable with these terms"),
-            *("favorable with others", "texts", "texts that hold them", "adjusted p", "verdict"),
-        ],
-    )
+    columns: dict[Any, str] = {
+        "rule set": "rule_set",
+        ("difference", "low", "high"): "difference",
+        "favorable with these terms": "favorable_in",
+        "favorable with others": "favorable_out",
+        "texts": "texts",
+        "texts that hold them": "held",
+        "adjusted p": "adjusted_p",
+        "verdict": "verdict",
+    }
+    return frame_of(() if found is None else found.rows, columns)

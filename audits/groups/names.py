@@ -1,0 +1,29 @@
+"""What the people of groups are called, alone and two beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from audits.data import named_with
+from audits.groups.result import AmountRow, GroupRow
+from audits.stats.text import people_in
+from audits.text import brief, cut_apart
+
+__all__ = ["name_pairs", "people_of"]
+
+
+def people_of(row: GroupRow | AmountRow) -> str:
+    """Word the people of a group, whose value is told with its attribute where it says nothing alone."""
+    return people_in(named_with(row.attribute, row.group))
+
+
+def name_pairs(first: GroupRow | AmountRow, second: GroupRow | AmountRow) -> Iterator[tuple[str, str]]:
+    """Yield the names of two groups, in ever fewer words."""
+    ours, theirs = people_of(first), people_of(second)
+    mine, its = (named_with(each.attribute, each.group) for each in (first, second))
+    short = brief(people_in(cut_apart(its, mine, 4)), 99)
+    theirs_short = "the reference group" if second.is_reference else short
+    yield ours, theirs
+    yield brief(ours, 99), brief(theirs, 99)
+    yield brief(ours), theirs_short
+    yield brief(people_in(cut_apart(mine, its, 5)), 99), theirs_short
