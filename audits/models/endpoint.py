@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audits.models.columns import check_columns
-from audits.models.outputs import Classifier, Regressor, classifier, number_sign, one_number, zipmap_keys
+from audits.models.outputs import Classifier, Regressor, classifier, number_sign, one_number
 from audits.models.protocol import class_text, label_values
 from audits.models.service import Service
 
@@ -58,27 +58,26 @@ def load(options: Endpoint, data: AuditData, spec: ModelSpec, *, number: bool) -
     service = Service(options, sent, whole, data.written)
     sample = data.frame.iloc[:_TRIED_FIRST]
     sign = number_sign(data) if number else 1.0
-    raw = service.answers(sample)
-    answers = service.ask(sample.iloc[::-1])
+    answers, keys = service.answers(sample)
     notes = [
         f"The {service.name} is asked for each score while an audit runs. Another model may answer at that "
         "address later."
     ]
-    if not _same_scores(service.numbers(raw), answers[::-1]):
+    if not _same_scores(answers, service.ask(sample.iloc[::-1])[::-1]):
         notes.append(
             "Asked twice about the same people, it gave different scores. The audit cannot be repeated, "
             "and differences between people are partly noise from the service."
         )
     if number:
-        own = one_number(raw, sample, service.name)
+        own = one_number(answers, sample, service.name)
         return Regressor(source=_with_digest(service, own), notes=tuple(notes), sign=sign)
-    answers, logits = service.numbers(raw), spec.output == "logits"
+    logits = spec.output == "logits"
     made = classifier(
         service,
         data,
         answers,
         classes=spec.classes,
-        stated=zipmap_keys(raw),
+        stated=keys,
         labels=not logits and _are_labels(answers, data),
         logits=logits,
         notes=notes,

@@ -75,18 +75,10 @@ class Service:
 
     def ask(self, frame: pd.DataFrame) -> np.ndarray:
         """Return one answer a row of `frame`: numbers (n,) or (n, k), or labels (n,); raises as `answers`."""
-        return self.numbers(self.answers(frame))
+        return self.answers(frame)[0]
 
-    @staticmethod
-    def numbers(answers: Any) -> np.ndarray:
-        """Return answers by class as a matrix of all their digits, others as they are."""
-        if not isinstance(answers, list):
-            return answers
-        keys = list(answers[0])
-        return np.array([[row[key] for key in keys] for row in answers], dtype=np.float64)
-
-    def answers(self, frame: pd.DataFrame) -> np.ndarray | list[dict[str, float]]:
-        """Return one answer a row of `frame`: numbers (n,) or (n, k), labels (n,), or n dictionaries.
+    def answers(self, frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...] | None]:
+        """Return one answer a row of `frame` as `ask` does, and the classes that it gives answers by, if any.
 
         Raises
         ------
@@ -180,15 +172,17 @@ def _plain(column: pd.Series, whole: bool) -> list[Any]:
     return column.astype(object).where(column.notna(), None).tolist()
 
 
-def _together(answers: list[Any], frame: pd.DataFrame, name: str) -> np.ndarray | list[dict[str, float]]:
+def _together(
+    answers: list[Any], frame: pd.DataFrame, name: str
+) -> tuple[np.ndarray, tuple[str, ...] | None]:
     kinds = {type(answer) for answer in answers}
     if kinds == {dict} and all(answer.keys() == answers[0].keys() for answer in answers) and answers[0]:
-        _numbers([list(answer.values()) for answer in answers], name)
-        return answers
+        keys = tuple(answers[0])
+        return _numbers([[answer[key] for key in keys] for answer in answers], name), keys
     if kinds <= {int, float, type(None)} or kinds == {list}:
-        return _numbers(answers, name)
+        return _numbers(answers, name), None
     if kinds <= {str, bool}:
-        return np.array(answers, dtype=object)
+        return np.array(answers, dtype=object), None
     odd = np.array([type(answer) is not type(answers[0]) for answer in answers])
     where = f" ({row_words(frame, odd)} unlike the first)" if odd.any() else ""
     raise InputError(

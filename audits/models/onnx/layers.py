@@ -161,15 +161,15 @@ class _Graph:
             If a step behind a layer is no standard one, or nothing lies behind the encoding.
         """
         lines = [self._line_to(tensor)]
-        while bent := [name for name in lines[0].starts if self._bend_of(name)]:
+        while bends := [name for name in lines[0].starts if self._is_bend(name)]:
             if len(lines[0].starts) > 1:
                 raise Unfit
-            lines.insert(0, self._line_to(self.made_by[bent[0]].input[0]))
+            lines.insert(0, self._line_to(self.made_by[bends[0]].input[0]))
         if lines[0].starts in {(), (tensor,)}:
             raise Unfit
         return tuple(lines)
 
-    def _bend_of(self, name: str) -> bool:
+    def _is_bend(self, name: str) -> bool:
         return name in self.made_by and self.made_by[name].op_type in _BENDS
 
     def _line_to(self, tensor: str) -> _Line:
@@ -230,14 +230,8 @@ class _Graph:
 
 
 _SCORES = "\0scores"
-_NUMERIC = {
-    onnx.TensorProto.FLOAT,
-    onnx.TensorProto.DOUBLE,
-    onnx.TensorProto.FLOAT16,
-    onnx.TensorProto.INT64,
-    onnx.TensorProto.INT32,
-}
 _FLOATS = {onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16}
+_NUMERIC = {*_FLOATS, onnx.TensorProto.INT64, onnx.TensorProto.INT32}
 _AFTER = {
     "Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Normalizer", "ZipMap", "Concat", "Sub",
     "Slice", "Clip", "Add", "Div", "ReduceSum",

@@ -12,6 +12,8 @@ from audits.transport.maps.protocol import by_blocks, one_thread
 
 __all__ = ["Trained", "glorot", "predict"]
 
+_DECAY, _EPSILON = np.float32(0.9), np.float32(1e-7)  # ρ and ε of RMSProp
+
 
 def glorot(widths: Sequence[int], rng: np.random.Generator) -> Dense:
     """Draw a float32 network: weights within ±√(6 / (in + out)), biases 0 (Glorot, Bengio 2010)."""
@@ -45,22 +47,21 @@ class Trained:
         All its numbers in one vector, so that a step is a handful of vector operations.
     """
 
-    def __init__(self, net: Dense, rate: float, *, decay: float = 0.9, epsilon: float = 1e-7) -> None:
+    def __init__(self, net: Dense, rate: float) -> None:
         self.net, self.parameters = in_one(net)
         self._slopes, self._gradient = in_one(net)
-        self._rate, self._decay, self._epsilon = np.float32(rate), np.float32(decay), np.float32(epsilon)
-        self._mean_square = np.zeros_like(self.parameters)
+        self._rate, self._mean_square = np.float32(rate), np.zeros_like(self.parameters)
 
     def descend(self, slope: np.ndarray, hidden: tuple[np.ndarray, ...]) -> None:
         """Descend from the loss's `slope` (n, k) at the outputs that ``net.forward`` gave with `hidden`."""
         self.net.parameter_slopes(slope, hidden, self._slopes)
         gradient, square = self._gradient, self._mean_square
         step = gradient * gradient
-        step *= np.float32(1) - self._decay
-        square *= self._decay
+        step *= np.float32(1) - _DECAY
+        square *= _DECAY
         square += step
         np.sqrt(square, out=step)
-        step += self._epsilon
+        step += _EPSILON
         np.divide(gradient, step, out=step)
         step *= self._rate
         self.parameters -= step
