@@ -47,9 +47,11 @@ COUNT_RUNS = """
     window.messagesSent = 0;
     window.messagesReceived = 0;
     window.lastReceived = 0;
+    window.lastChange = 0;
     const send = WebSocket.prototype.send;
     WebSocket.prototype.send = function (...said) {
         window.messagesSent += 1;
+        window.lastChange = Date.now();
         if (!this.heard) this.addEventListener("message", () => {
             window.messagesReceived += 1;
             window.lastReceived = Date.now();
@@ -60,11 +62,15 @@ COUNT_RUNS = """
     new MutationObserver(changes => changes.forEach(change => {
         if (change.target.getAttribute("data-test-script-state") === "running") window.scriptRuns += 1;
     })).observe(document, {attributes: true, subtree: true, attributeFilter: ["data-test-script-state"]});
+    new MutationObserver(() => { window.lastChange = Date.now(); })
+        .observe(document, {attributes: true, childList: true, characterData: true, subtree: true});
 """
 """Has a page count what it asks and hears of the server, and how often its script began to run."""
 _ANSWERED = """before => window.scriptRuns > before[1]
-    || (window.messagesReceived > before[2] && Date.now() - window.lastReceived > 500)"""
+    || (window.messagesReceived > before[2] && Date.now() - window.lastReceived > 200)"""
 """A short run is over before the page shows that it runs."""
+_STILL = """() => document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning"
+    && Date.now() - Math.max(window.lastReceived ?? 0, window.lastChange ?? 0) > 200"""
 CALM = """
     addEventListener("DOMContentLoaded", () => {
         const style = document.createElement("style");
@@ -78,13 +84,11 @@ _OF_COLOURS = ["color-contrast", "link-in-text-block"]
 
 
 def settle(page: Page) -> None:
-    """Wait until the script has run and the page has been drawn."""
-    still = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-    for _ in range(10):
-        page.wait_for_selector(still, timeout=SLOW)
-        page.wait_for_timeout(250)
-        if page.locator(still).count():  # no run has begun meanwhile
-            return
+    """Wait until the script has run, and nothing has come and nothing has changed for a moment."""
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=SLOW)
+    with suppress(NotInTime):  # a page that follows a run changes all the time
+        page.wait_for_function(_STILL, timeout=2_000)
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=SLOW)
 
 
 @contextmanager

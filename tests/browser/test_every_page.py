@@ -98,12 +98,11 @@ def test_one_person_takes_the_place_of_the_figure_and_the_next_is_a_click_away(
 
 def too_large(page: Page, name: str, tallest: float = math.inf) -> list[str]:
     """Tell of a page that is too high on a screen or too wide on a phone, and of texts that collide."""
-    page.wait_for_timeout(300)  # figures take their room a moment later
+    acts.settle(page)  # figures take their room a moment later
     high = page.evaluate(_SIZES)[0]
     found = [f"{name}: {high} px high"] if high > tallest else []
     found += [f"{name}, 1280 px: {each}" for each in page.evaluate(APART)]
     page.set_viewport_size({"width": 400, "height": 900})
-    page.wait_for_timeout(300)
     acts.settle(page)
     with suppress(NotInTime):  # figures out of view are drawn when there is time
         page.wait_for_function(TURNED, timeout=5_000)
