@@ -12,8 +12,6 @@ from typing import Any
 
 from audits.errors import InputError
 
-__all__ = ["Futures"]
-
 _EACH, _SPACES = 4, 500
 _BYTES = 100_000_000  # of what is known of all tables, and of all data
 _WAITERS = 16  # threads that wait for the processes that read

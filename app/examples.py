@@ -24,8 +24,6 @@ from audits.runs.storage.store import RunStore, commit
 from audits.runs.version import VERSION
 from audits.stats.vocabulary import speaking, vocabulary
 
-__all__ = ["RESULTS", "ExampleFinding", "finding", "lay_out", "pack", "result_file"]
-
 RESULTS = SAMPLES / "results"
 
 

@@ -19,8 +19,6 @@ from audits.runs.registry import AUDITS
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["as_json", "cached_figure", "cached_section", "drawn_once"]
-
 _MAX_BYTES = 400_000  # of the figures of one result, as JSON; what is kept of all results is bounded
 _PLAIN = (str, int, float, bool, type(None))
 

@@ -51,32 +51,6 @@ from audits.runs.spec import Spec, parse_spec
 from audits.runs.storage.saved import SavedRuns, keep_run
 from audits.runs.storage.store import RunStore, home
 
-__all__ = [
-    "SpecStatus",
-    "arrives_computed",
-    "ask",
-    "badge",
-    "close",
-    "data",
-    "executor",
-    "export",
-    "export_people",
-    "findings",
-    "forget",
-    "forget_run",
-    "model",
-    "plan",
-    "restart",
-    "restart_run",
-    "result",
-    "saved_result",
-    "status_of",
-    "submit",
-    "table",
-    "tidy",
-    "trial",
-]
-
 _RESULT_BYTES, _RESULT_BYTES_EACH = 500_000_000, 300_000_000
 _IDLE_SECONDS = 600.0
 _FINISH_SECONDS = 5.0  # that runs have to finish when the server ends

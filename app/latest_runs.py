@@ -13,8 +13,6 @@ from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE
 from audits.stats.badges import ICONS
 
-__all__ = ["KEY", "badge_icons", "latest_audits", "latest_together", "linked_run"]
-
 KEY = 12
 """Letters of a run's key in an address."""
 

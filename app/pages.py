@@ -14,8 +14,6 @@ from app.workspaces import auth
 from audits.errors import InputError
 from audits.runs.registry import AUDITS
 
-__all__ = ["QUESTIONS", "load_views", "navigation", "page_of", "view_of"]
-
 QUESTIONS: dict[str, tuple[str, ...]] = {
     "1 Who is treated worse?": ("groups", "rule_sets", "barycenter"),
     "2 Like for like?": ("flipset", "explain", "outcome_transport"),

@@ -9,8 +9,6 @@ from typing import Any
 
 from audits.runs.registry import AUDITS
 
-__all__ = ["own_module"]
-
 
 @cache
 def own_module(audit: str, name: str) -> Any:

@@ -33,8 +33,6 @@ from audits.runs.storage.saved import SavedRuns
 from audits.stats.text import in_words
 from audits.text import value_words
 
-__all__ = ["WHERE", "Kind", "Selection", "SelectionRules", "read_selection", "run_of"]
-
 Term = Mapping[str, Any]
 WHERE = "the selection"
 """What refusals name."""

@@ -25,38 +25,6 @@ from audits.errors import InputError, RunFailed
 from audits.runs.storage.audit_log import AuditLog
 from audits.runs.storage.store import home
 
-__all__ = [
-    "address",
-    "address_value",
-    "choice",
-    "chosen",
-    "chosen_in_address",
-    "drop_from_address",
-    "exporting",
-    "forget",
-    "forget_addresses",
-    "get",
-    "has_value",
-    "keep",
-    "keep_address",
-    "let_go",
-    "note",
-    "one_page",
-    "present",
-    "preset",
-    "put_in_address",
-    "remember",
-    "report_errors",
-    "select",
-    "selection_in_address",
-    "set_widget",
-    "untold",
-    "uploads",
-    "where",
-    "widget",
-    "workspace",
-]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 _SELECTED = "people"

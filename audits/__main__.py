@@ -7,8 +7,6 @@ import sys
 
 from audits.cli.main import main
 
-__all__ = ["run"]
-
 _NEW_OBJECTS = 100_000  # before garbage is looked for; 700 (2,000 from Python 3.13) unless told
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["american", "in_python", "key_line", "metric_name", "normalize_word", "value_line"]
-
 # words | the line of a spec | the argument of a call from Python
 _KEYS = """
 sensitive_features sensitive_feature sensitive_attributes sensitive_attribute sensitive protected_attribute \

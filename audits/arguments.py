@@ -13,8 +13,6 @@ from audits.data.adapters import GivenTable, column_of, given_table
 from audits.errors import InputError
 from audits.models.spec import Predictions
 
-__all__ = ["JoinedTable", "is_matrix", "plain_values", "protected_of", "stored_predictions", "weights_of"]
-
 
 class JoinedTable:
     """The table with the columns that lie outside it, under names that are free."""

@@ -14,8 +14,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-__all__ = ["read_mapped", "write_mapped"]
-
 _BOOLEANS = b"evenhand.booleans"  # columns kept one byte a value: Arrow packs bits, which NumPy would unpack
 _ONE_BY_ONE = (pa.types.is_floating, pa.types.is_integer)
 

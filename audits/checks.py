@@ -21,19 +21,6 @@ from audits.errors import InputError, quoted
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = [
-    "adapter",
-    "allowed_address",
-    "build",
-    "check_options",
-    "check_seed",
-    "choices",
-    "finite",
-    "generator",
-    "one_of",
-    "whole_text",
-]
-
 T = TypeVar("T")
 
 

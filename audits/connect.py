@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from audits.findings import Findings
     from audits.runs.result import RunResult
 
-__all__ = ["Across", "from_metricframe", "log_to_mlflow", "scorer", "to_metricframe"]
-
 Across = Literal["difference", "ratio", "minimum"]
 
 

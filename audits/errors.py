@@ -7,21 +7,6 @@ import re
 import sys
 from typing import Any, cast
 
-__all__ = [
-    "InputError",
-    "NeedsPeople",
-    "RunCancelled",
-    "RunFailed",
-    "beginning",
-    "distribution_name",
-    "first_line",
-    "how_to_install",
-    "is_installed",
-    "not_installed",
-    "optional",
-    "quoted",
-]
-
 _NOT_GIVEN = object()
 _MAX_VALUE = 80
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from audits.rule_sets.result import RuleSetsResult
     from audits.sensitivity.result import SensitivityResult
 
-__all__ = ["Findings", "load", "render"]
-
 
 @dataclass(frozen=True, eq=False)
 class Findings(RunResult):

@@ -12,8 +12,6 @@ from audits.connect import log_to_mlflow
 from audits.errors import InputError
 from audits.notebook import audit
 
-__all__ = ["Evaluator"]
-
 _SAYS = {"protected", "favorable", "audits", "features", "weights", "person", "threshold", "seed", "made"}
 
 

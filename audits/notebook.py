@@ -61,8 +61,6 @@ from audits.runs.search import with_search
 from audits.runs.spec import audit_request
 from audits.runs.version import VERSION
 
-__all__ = ["audit"]
-
 _READY = 0.2  # share of the progress bar until audits start
 Given = ParamSpec("Given")
 Asked = str | Sequence[str | Mapping[str, Any]] | Mapping[str, Any] | None

@@ -17,20 +17,6 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import Field
 from pydantic.fields import FieldInfo
 
-__all__ = [
-    "MEASURE_WORDS",
-    "Level",
-    "Material",
-    "MaterialAmount",
-    "MaterialOn",
-    "MeasureAsked",
-    "Option",
-    "Permutations",
-    "option",
-    "option_of",
-    "options_of",
-]
-
 
 @dataclass(frozen=True)
 class Option:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["Divide", "divide", "use_workers"]
-
 Divide = Callable[[Callable[..., Any], tuple[Any, ...], Sequence[Any]], Iterable[Any]]
 """``divide(work, common, parts)`` gives ``work(*common, part)`` of each part, in their order."""
 

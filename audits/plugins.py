@@ -8,8 +8,6 @@ from typing import Protocol, TypeVar
 
 from audits.errors import InputError
 
-__all__ = ["load_plugin"]
-
 
 class _NamedObject(Protocol):
     @property

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-__all__ = ["CurvePoint", "Progress", "draw", "part", "silent"]
-
 Progress = Callable[[float, str], None]
 """``progress(fraction in [0, 1], what is being done)``; raises `RunCancelled` to stop the work.
 

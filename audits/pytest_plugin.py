@@ -18,8 +18,6 @@ import pytest
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["Checking", "audits"]
-
 
 @dataclass(frozen=True, eq=False)
 class Checking:

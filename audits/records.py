@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-__all__ = ["Audit", "Exhibit", "OnPages", "Section", "Size", "resolve", "says_what_it_lacks"]
-
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 

@@ -37,8 +37,6 @@ from audits.runs.result import AuditResult, data_facts
 from audits.runs.spec import audit_request
 from audits.runs.version import VERSION
 
-__all__ = ["Mitigation", "mitigate"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Mitigation(Findings):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["BY_CATEGORY", "SMALL_SHARE", "TEMPLATES", "Template"]
-
 Template = Literal["full", "executive", "comparison", "ll144", "annex4", "four_fifths", "colorado", "sr_11_7"]
 
 TEMPLATES: dict[Template, str] = {

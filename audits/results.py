@@ -26,19 +26,6 @@ from audits.arrow_io import read_mapped, write_mapped
 from audits.checks import adapter
 from audits.errors import RunFailed
 
-__all__ = [
-    "NotebookDisplay",
-    "Optimum",
-    "frame_of",
-    "head",
-    "load_result",
-    "numbers",
-    "plain",
-    "save_result",
-    "tables",
-    "verdict_as_now",
-]
-
 R = TypeVar("R")
 _HEAD = 12  # rows shown in a notebook
 _INSUFFICIENT = "insufficient evidence"

@@ -6,20 +6,6 @@ import re
 from collections.abc import Iterable
 from typing import Protocol
 
-__all__ = [
-    "begun",
-    "between",
-    "brief",
-    "cut_apart",
-    "in_points",
-    "join_names",
-    "named_apart",
-    "of_people",
-    "points_of",
-    "shortest",
-    "value_words",
-]
-
 MAX_WORDS = 30
 _PLAIN_DIGITS, _MAX = 4, 1e15
 _DECIMAL_FROM = 1000  # people

@@ -9,8 +9,6 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["one_thread", "one_torch_thread"]
-
 
 def one_thread(only: str | None = None) -> AbstractContextManager[Any]:
     """Return a context in which BLAS and OpenMP use one thread, or one kind of them only ("blas")."""

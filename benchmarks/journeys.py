@@ -21,8 +21,6 @@ from benchmarks.serving import ROOT, Served, browsing, served
 from benchmarks.ten_tables import TABLES, Known, write_table
 from tests.browser import acts
 
-__all__ = ["Journey", "travel"]
-
 _MARKS = ("<!-- journeys: python -m benchmarks.journeys -->", "<!-- end of journeys -->")
 _SLOW = 300_000
 

@@ -16,8 +16,6 @@ from audits.loss_ratio.metrics.crossfit import learn_metric
 from audits.models import Subject, make_subject, model_spec
 from audits.models.subspaces import category_units
 
-__all__ = ["WORLDS", "Unopened", "found_by_search", "people", "subject_of", "tied", "told_of", "verdicts"]
-
 Told = dict[str, float]
 
 WORLDS: dict[str, dict[str, Any]] = {

@@ -20,8 +20,6 @@ from tests.free_port import free_port
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-__all__ = ["CHROMIUM", "FLAGS", "PAGES", "ROOT", "Served", "browsing", "processor", "served"]
-
 ROOT = Path(__file__).resolve().parents[1]
 CHROMIUM = (
     os.environ.get("CHROMIUM")

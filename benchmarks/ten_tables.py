@@ -14,8 +14,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-__all__ = ["TABLES", "Known", "write_table"]
-
 
 @dataclass(frozen=True)
 class Known:

@@ -16,8 +16,6 @@ sys.path.insert(0, str(HERE.parent))
 
 from audits.runs.registry import AUDITS  # noqa: E402
 
-__all__ = ["Row", "page", "papers"]
-
 _HEAD = """# The five papers, item by item
 
 Made by `make docs` from `docs/papers.yaml`. Every definition, theorem, algorithm, figure and table that a

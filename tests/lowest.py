@@ -7,8 +7,6 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-__all__ = ["lowest"]
-
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = ("transport", "onnx", "train", "large", "saved")
 TESTS = ("pytest", "hypothesis", "jsonschema", "fairlearn")

@@ -17,8 +17,6 @@ from audits.runs.storage.audit_log import AuditLog, short
 from audits.runs.storage.control import ask_to_cancel, disk_by_workspace, servers
 from audits.runs.storage.store import home
 
-__all__ = ["audit_log", "memory_and_disk", "runs"]
-
 _LATEST = 200
 
 

@@ -15,8 +15,6 @@ from app.widgets.audit_page import ChosenOptions
 from audits.barycenter import BarycenterOptions
 from audits.options import option_of
 
-__all__ = ["choose_options"]
-
 _DRAWN = {"by"}
 
 

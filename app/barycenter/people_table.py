@@ -7,8 +7,6 @@ import pandas as pd
 from app.tables.people import FAVORABLE
 from audits.barycenter import BarycenterResult
 
-__all__ = ["TABLES"]
-
 
 def _flipping(result: BarycenterResult, group: str, way: str) -> pd.DataFrame:
     """Return the people of a group who flip one way among all groups, most certain first."""

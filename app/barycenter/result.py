@@ -28,8 +28,6 @@ from audits.runs.result import RunResult
 from audits.stats.text import count, in_words, people_in
 from audits.text import begun
 
-__all__ = ["show_result"]
-
 _WAYS = ("only_self", "only_counterpart")
 
 

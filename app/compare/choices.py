@@ -21,8 +21,6 @@ from audits.checks import build
 from audits.models.spec import model_spec
 from audits.runs.registry import AUDITS
 
-__all__ = ["both_words", "checked_model", "choose_audits", "choose_model", "seconds_of"]
-
 _WAYS = {"another": "Another model", "treated": "The first, after mitigation"}
 
 

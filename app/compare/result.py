@@ -33,8 +33,6 @@ from audits.stats import VERDICTS
 from audits.stats.text import count, number
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["show_result"]
-
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished comparison: the sentence, the gap before and after, and tabs."""

@@ -16,8 +16,6 @@ from audits.data.role_guesses import guess_good_end, guess_verb
 from audits.drawing.style import CONTEXT, FOCUS, INK, finish
 from audits.stats.text import amount
 
-__all__ = ["amount_columns", "amount_section", "distribution", "is_amount"]
-
 _GOOD = {"high": "High numbers are good", "low": "Low numbers are good"}
 
 

@@ -16,8 +16,6 @@ from app.widgets import notices
 from audits.data import KINDS, ROLES
 from audits.errors import InputError
 
-__all__ = ["bins_section", "columns_section", "features_of", "text_columns"]
-
 _NOT_FEATURES = {"identifier", "text"}
 _NUMBERS = {"continuous", "integer"}
 _MAX_SHOWN = 11

@@ -13,8 +13,6 @@ from app.tables.columns import ColumnProfile
 from app.widgets import notices
 from app.widgets.choices.named import choose
 
-__all__ = ["dates_section", "made_groups_section"]
-
 _PARTS: dict[str, str] = {
     "weekday": "weekday",
     "month": "month",

@@ -13,8 +13,6 @@ from app.tables.columns import ColumnProfile
 from audits.data.role_guesses import YES, guess_group_words, says_which
 from audits.stats.vocabulary import singular
 
-__all__ = ["proposed_words", "with_group_words", "with_words", "words_section"]
-
 _FIELDS = {
     "people": "The people are",
     "yes": "Those with the favorable decision are",

@@ -11,8 +11,6 @@ from app.drafts.drafts import as_list, with_data
 from app.tables.handles import TableHandle
 from app.widgets import notices
 
-__all__ = ["preview_section", "reading_section"]
-
 _SEPARATORS = {"Detect": None, "Comma": ",", "Semicolon": ";", "Tab": "tab", "Bar": "|", "Space": " "}
 _HEADERS = {"Detect": None, "First row holds the names": True, "No header": False}
 _DECIMALS = {"Detect": None, "Comma": ",", "Point": "."}

@@ -9,8 +9,6 @@ from app.widgets import notices
 from audits.checks import choices
 from audits.models.inspection import ModelReport
 
-__all__ = ["checked_section"]
-
 _MAX_SHOWN = 11
 
 

@@ -22,8 +22,6 @@ from audits.errors import InputError
 from audits.models.formats import files_read
 from audits.models.spec import PREDICT_LABELS, endpoint_hosts
 
-__all__ = ["WAYS", "model_section", "way_of"]
-
 WAYS = {
     "label": "A column of decisions",
     "score": "A score",

@@ -6,8 +6,6 @@ import streamlit as st
 
 from app import state
 
-__all__ = ["next_step"]
-
 
 def next_step(ready: bool, *, features: bool = True, trial: str = "ready") -> None:
     """Offer the audit once the data and the model are settled; until then say what is missing.

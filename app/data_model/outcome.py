@@ -14,8 +14,6 @@ from app.tables.columns import ColumnProfile
 from app.widgets.choices.named import choose
 from audits.checks import choices
 
-__all__ = ["NUMBERS", "good_answer", "outcome_section", "says_more", "who_counts"]
-
 NUMBERS = {"continuous", "integer"}
 _MAX_LEVELS = 20
 _TAKEN = {"numeric": "taken as it is", "cut": "cut into favorable and not"}

@@ -19,8 +19,6 @@ from audits.runs.registry import AUDITS
 from audits.stats.text import count, percent, several
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["overview", "overview_words"]
-
 _PLACES = {"columns": "Columns", "outcome": "Decision", "rows": "Rows", "model": "Decision", "rest": ""}
 
 

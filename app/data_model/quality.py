@@ -19,8 +19,6 @@ from app.workspaces.workspace import Workspace
 from audits.data.quality.findings import Finding, Mend
 from audits.errors import InputError
 
-__all__ = ["BLOCKING", "SHAPES", "doctor_section", "finding_cards", "mend_draft", "open_findings"]
-
 SHAPES = frozenset({"second header", "sheets", "count table", "rows that belong together"})
 """Findings about what rows and columns are: asked before anything else."""
 BLOCKING = frozenset({"undecided", "infinite", "impossible", "words among numbers", "written numbers"})

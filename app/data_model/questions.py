@@ -28,8 +28,6 @@ from audits.data.role_guesses import (
 from audits.data.role_guesses import is_amount as is_amount_name
 from audits.options import MEASURE_WORDS
 
-__all__ = ["FIRST_QUESTION", "questions", "without_questions"]
-
 FIRST_QUESTION = "decision"
 _QUESTIONS = {
     FIRST_QUESTION: "What was decided, and which answer is good?",

@@ -10,8 +10,6 @@ from app.widgets.subject import source_name
 from app.workspaces.visits import COOKIE, ago, recent_workspaces
 from app.workspaces.workspace import Workspace
 
-__all__ = ["recent_section"]
-
 
 def recent_section(space: Workspace) -> None:
     """List the workspaces of this browser, each with its data, how much was audited, and when."""

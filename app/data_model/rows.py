@@ -19,8 +19,6 @@ from app.widgets.choices.named import choose
 from app.widgets.people.row_choice import WRAPPING
 from audits.stats.text import count, in_words
 
-__all__ = ["left_out_section", "rows_section"]
-
 _CONDITIONS = {
     "between": "between",
     "is one of": "in",

@@ -17,8 +17,6 @@ from app.workspaces.workspace import MAX_FILE_MB, Workspace
 from audits.data.samples import CATALOG
 from audits.errors import InputError
 
-__all__ = ["example_cards", "file_sources"]
-
 
 def example_cards(space: Workspace) -> None:
     """Draw the bundled examples; one click loads data, spec and model."""

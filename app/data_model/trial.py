@@ -16,8 +16,6 @@ from app.workspaces.workspace import Workspace
 from audits.runs.executors.job import Run
 from audits.runs.plans.trial import refusals
 
-__all__ = ["trial_standing"]
-
 
 def trial_standing(space: Workspace, draft: Mapping[str, Any], data: DataHandle) -> str:
     """Say what refuses to run; return how far the trial is: ``ready``, ``trying`` or ``refused``."""

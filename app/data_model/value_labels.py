@@ -11,8 +11,6 @@ import streamlit as st
 from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
 
-__all__ = ["meanings_section"]
-
 _MAX_VALUES, _MAX_SHOWN = 12, 8
 _CODES = {"integer", "boolean", "categorical", "ordinal"}
 

@@ -17,18 +17,6 @@ from app.workspaces.workspace import Workspace
 from audits.data.samples import ExampleSet
 from audits.errors import InputError
 
-__all__ = [
-    "audit_spec",
-    "check_invents",
-    "check_trained",
-    "from_files",
-    "from_sample",
-    "made_groups",
-    "server_files",
-    "server_folder",
-    "suggest_columns",
-]
-
 _LISTS = ("features", "protected")
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 _TEXTS = {".csv", ".tsv", ".tab", ".txt", ".data", ".test", ".gz", ".jsonl"}

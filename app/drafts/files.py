@@ -15,8 +15,6 @@ from audits.runs.cache import Cache
 from audits.runs.digests import digest_of, path_digest
 from audits.runs.spec import parse_spec
 
-__all__ = ["check_inside", "check_paths", "file_digest", "files_of", "stamp_of", "table_paths"]
-
 _digests: Cache[str] = Cache(lambda _: 300, 3_000_000)
 _inside: Cache[bool] = Cache(lambda _: 300, 3_000_000)  # by what changes when a file is replaced
 

@@ -11,8 +11,6 @@ import re
 from audits.data.io.columns import as_written_number
 from audits.errors import InputError
 
-__all__ = ["read_number", "read_numbers", "split_numbers"]
-
 _MARKS = (".", ",")
 
 

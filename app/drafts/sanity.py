@@ -10,8 +10,6 @@ from app.latest_runs import latest_audits
 from app.workspaces.workspace import Workspace
 from audits.stats.text import count
 
-__all__ = ["too_good", "words_of"]
-
 _AREA = 0.99  # from which scores tell the outcome better than is likely of people
 _MIN = 30  # people
 

@@ -8,8 +8,6 @@ from typing import Any
 from app.tables.summary import GroupSize, Summary
 from audits.data.values import MISSING
 
-__all__ = ["group_pair", "suggested_groups"]
-
 
 def group_pair(sizes: Sequence[GroupSize]) -> tuple[str, str] | None:
     """Return source and target among the values of an attribute: the two largest, missing values aside.

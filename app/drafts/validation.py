@@ -15,8 +15,6 @@ from audits.errors import InputError
 from audits.models import model_spec
 from audits.models.inspection import ModelReport
 
-__all__ = ["Problems", "problems", "whole_model"]
-
 _PLACES = {
     "outcome": ("data.label", "data.favorable", "data.weights", "label", "favorable", "weights", "The label"),
     "rows": ("data.keep", "keep", "data.among", "data.missing", "data.recode"),

@@ -18,8 +18,6 @@ from audits.data import group_name
 from audits.explain import ExplainOptions
 from audits.options import option_of
 
-__all__ = ["choose_options"]
-
 
 def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while no group is chosen."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-__all__ = ["marginals_section"]
-
 _FIRST_FEATURES = 3
 _MAX_FEATURES = 30
 

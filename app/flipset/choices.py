@@ -23,8 +23,6 @@ from audits.flipset.options import in_full
 from audits.options import options_of
 from audits.stats.text import count
 
-__all__ = ["choose_options"]
-
 _NOTHING = "(nothing)"
 _LABEL = "(the true label)"
 _CONDITION_KINDS = {"boolean", "categorical", "ordinal", "integer"}

@@ -10,8 +10,6 @@ from app import state
 from app.widgets.choices.stated import stated_number
 from audits.transport.maps import OPTIONS
 
-__all__ = ["choose_map_options"]
-
 _UNMATCHED = {"relaxed": "people whose match costs too much", "partial": "a fixed share of people"}
 _EPSILON = ("epsilon", "epsilon", "Regularization (ε)", 0.01)
 _NETWORK = (

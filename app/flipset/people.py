@@ -21,8 +21,6 @@ from audits.flipset.text import one_of, way_words
 from audits.runs.result import RunResult
 from audits.stats.text import count, people_in
 
-__all__ = ["match_of", "people_section"]
-
 
 def people_section(found: RunResult, space: Workspace, data: DataHandle) -> None:
     """Draw the people who flip, or those selected, flipped and not; one who is chosen is compared."""

@@ -8,8 +8,6 @@ import pandas as pd
 from app.tables.people import FAVORABLE
 from audits.flipset import FlipsetResult
 
-__all__ = ["TABLES", "flipped_people"]
-
 
 def flipped_people(result: FlipsetResult, part: str, rows: pd.Index | None = None) -> pd.DataFrame:
     """Return the people in a flipset, surest flips first, and how they were decided.

@@ -28,8 +28,6 @@ from audits.records import Exhibit
 from audits.runs.executors.job import RunProgress
 from audits.runs.result import RunResult
 
-__all__ = ["live_curve", "show_result"]
-
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit; a map that cannot be trusted says so before anything else."""

@@ -6,8 +6,6 @@ import pandas as pd
 
 from app.selection import SelectionRules
 
-__all__ = ["OWN"]
-
 
 def _with_derived(people: pd.DataFrame) -> pd.DataFrame:
     if "times" not in people:

@@ -11,8 +11,6 @@ from audits.flipset.result import Way
 from audits.flipset.text import larger_first, way_words
 from audits.text import begun
 
-__all__ = ["choose_by_sign", "choose_shown", "choose_within"]
-
 _EVERYONE = "(everyone)"
 _RANKINGS = {"difference": "how far they differ", "sign": "how consistently"}
 

@@ -20,8 +20,6 @@ from audits.stats.text import amount
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun
 
-__all__ = ["badge_matrix", "cell"]
-
 _WORDS = {
     "small difference": "small",
     "cannot tell yet": "can't tell yet",

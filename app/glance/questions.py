@@ -18,8 +18,6 @@ from audits.runs.registry import AUDITS
 from audits.stats import BADGES
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["question_cards"]
-
 
 def question_cards(
     space: Workspace,

@@ -15,8 +15,6 @@ from app.workspaces.workspace import Workspace
 from audits.runs.executors.job import Run
 from audits.runs.registry import AUDITS
 
-__all__ = ["begin_example", "runs_under_way", "submit_usual", "usual_options", "watch_runs"]
-
 
 def usual_options(draft: Mapping[str, Any], data: DataHandle) -> dict[str, dict[str, Any]]:
     """Return each audit that can run without a choice, with its options: an example's own come first."""

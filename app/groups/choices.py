@@ -17,8 +17,6 @@ from app.widgets.choices.amounts import amount_limit
 from audits.groups.options import GroupsOptions, Scikit
 from audits.options import option_of
 
-__all__ = ["choose_options"]
-
 _MAX = "(the largest)"
 _DRAWN = {"by", "reference", "by_probability", "proxy_error", "material", "material_amount", "metrics"}
 _NUMBERS = {"continuous", "integer"}

@@ -21,8 +21,6 @@ from audits.groups import GroupRow, GroupsResult
 from audits.groups.names import people_of
 from audits.stats.text import count
 
-__all__ = ["survival_strip"]
-
 _INTERSECTION = " × "
 _SECONDS = 5.0
 _MIN = 2  # people of a group

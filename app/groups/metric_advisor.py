@@ -21,8 +21,6 @@ from audits.stats import EVIDENCE, Judgment
 from audits.stats.text import count, percent
 from audits.text import begun
 
-__all__ = ["measure_chooser", "measure_tiles"]
-
 _TRUST = {
     "yes": "Yes: it was observed, and in the same way for every group",
     "no": "No: people decided it, or it is known for only some",

@@ -7,8 +7,6 @@ import pandas as pd
 from app.tables.people import FAVORABLE, without_group
 from audits.groups import GroupsResult
 
-__all__ = ["TABLES"]
-
 
 def _people_table(result: GroupsResult, hidden: list[str]) -> pd.DataFrame:
     people = result.people.drop(columns=hidden)

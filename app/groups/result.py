@@ -38,8 +38,6 @@ from audits.runs.result import RunResult
 from audits.stats.text import in_words, people_in
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["show_result"]
-
 _FEW_GROUPS, _MAX_ROWS = 5, 8
 
 

@@ -26,8 +26,6 @@ from audits.stats.vocabulary import vocabulary
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["other_thresholds"]
-
 _MAX_THRESHOLDS = 12
 
 

@@ -14,8 +14,6 @@ from app.tables.summary import Summary
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 
-__all__ = ["choose_options"]
-
 _METRICS = {
     "learned": "proxies for a group",
     "expert": "features or directions I name",

@@ -24,8 +24,6 @@ from audits.loss_ratio import LossRatioResult, figures
 from audits.loss_ratio.text import person_sentence
 from audits.runs.result import RunResult
 
-__all__ = ["show_result"]
-
 _MAX_TOLERANCE = 1000.0
 
 

@@ -27,8 +27,6 @@ from audits.mitigation.result import MitigationResult
 from audits.records import Size
 from audits.runs.registry import AUDITS
 
-__all__ = ["mitigation_options", "mitigation_section"]
-
 _SHARED = ("protected", "support", "bins", "depth", "text", "terms")
 
 

@@ -17,8 +17,6 @@ from audits.monitor.alarms import Alarm
 from audits.monitor.dashboard import Flag
 from audits.stats.text import count, number
 
-__all__ = ["alarm_row", "alarms_card", "flags_card"]
-
 
 def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Alarm]]) -> None:
     """Draw the alarms: of those that wait the ones that last, oldest first, so that new ones move none.

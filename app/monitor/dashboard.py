@@ -27,8 +27,6 @@ from audits.stats.text import count, number, p_words, percent, percent_interval,
 from audits.stats.text import people as people_words
 from audits.text import in_points
 
-__all__ = ["TABS", "chart_card", "choose_monitor", "state_head", "unseen_values", "watch"]
-
 TABS = ("Alarms and people", "Inputs, scores and groups", "How we test")
 
 _NOTHING = "No predictions have come in yet. See below what to send."

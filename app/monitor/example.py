@@ -14,8 +14,6 @@ from app.widgets.frame import page_text
 from audits.monitor.example_stream import ExampleStream, example_stream
 from audits.stats.text import count, several
 
-__all__ = ["stream_of", "watch_example"]
-
 
 def stream_of(draft: Mapping[str, Any] | None) -> ExampleStream | None:
     """Return the stream of the example that is open; None where it is none, or has no stream."""

@@ -21,8 +21,6 @@ from audits.monitor.windows import audits_of_windows, needing_rows, nouns
 from audits.records import resolve
 from audits.runs.registry import AUDITS
 
-__all__ = ["finished_audits", "make_monitor"]
-
 _PREDICTIONS = "Predictions on Data & model, without the model"
 
 

@@ -23,8 +23,6 @@ from audits.monitor.monitors import StoredMonitor
 from audits.monitor.recoding import written_words
 from audits.stats.text import count
 
-__all__ = ["give_file", "remove_or_export", "send"]
-
 _TYPES = ["csv", "tsv", "jsonl", "parquet", "arrow", "feather", "gz"]
 _MAX_NAME = 100
 

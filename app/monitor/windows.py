@@ -20,8 +20,6 @@ from audits.monitor.windows import MAX, audits_of_windows, needing_rows, nouns
 from audits.records import Audit
 from audits.runs.storage.saved import SavedRun
 
-__all__ = ["audit_window", "keep_rows"]
-
 _LAST, _DAYS = "The last people", "Between two days"
 _USUAL = 1000
 _MAX_SHOWN = 5

@@ -21,8 +21,6 @@ from audits.data import group_name
 from audits.errors import InputError
 from audits.models.spec import check_format
 
-__all__ = ["choose_options"]
-
 _LABEL, _GROUPS, _REJECTED, _EQUAL, _OTHER = (
     "the labels with the model",
     "two groups of people",

@@ -6,8 +6,6 @@ import pandas as pd
 
 from audits.outcome_transport import OutcomeTransportResult
 
-__all__ = ["TABLES"]
-
 
 def _of_flow(result: OutcomeTransportResult, source: str, target: str) -> pd.DataFrame:
     return result.cell(source, target)[["share", "bias", "least", "most", "counterpart"]]

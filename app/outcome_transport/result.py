@@ -34,8 +34,6 @@ from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.stats.text import count
 
-__all__ = ["show_result"]
-
 MAX_PEOPLE = 1000
 
 

@@ -11,8 +11,6 @@ from app.selection import WHERE, Kind, SelectionRules
 from audits.errors import InputError
 from audits.outcome_transport import OutcomeTransportResult
 
-__all__ = ["OWN"]
-
 
 def _of_flow(result: OutcomeTransportResult, flow: Sequence[str]) -> pd.Index:
     source, target = flow

@@ -23,8 +23,6 @@ from audits.options import option_of
 from audits.recourse.options import RecourseOptions
 from audits.runs.digests import digest_of
 
-__all__ = ["choose_options"]
-
 _DRAWN = {"actionable", "by", "limits", "cost_weights", "follows"}
 _MAX_LISTED = 30
 _MAX_NAMED = 3

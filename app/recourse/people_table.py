@@ -7,9 +7,6 @@ import pandas as pd
 from audits.recourse import RecourseResult
 from audits.recourse.sections import HEADS as WORDED
 
-__all__ = ["HEADS", "TABLES"]
-
-
 HEADS = {
     "alpha": WORDED["alpha"],
     "cost": "burden",

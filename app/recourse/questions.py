@@ -19,8 +19,6 @@ from audits.data.preprocessing.column_names import named_protected
 from audits.recourse import GERMAN_ROLES
 from audits.recourse.record import only_grows
 
-__all__ = ["SCALED", "WAYS", "ask_questions", "is_named_fixed", "suggest_columns", "ways_of"]
-
 SCALED = {"continuous", "integer", "boolean", "ordinal", "datetime"}
 WAYS = {"any way": None, "up only": "up", "down only": "down"}
 """What limits call the directions, and what a spec does."""

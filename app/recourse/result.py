@@ -23,8 +23,6 @@ from audits.recourse.sections import with_headings
 from audits.runs.result import RunResult
 from audits.stats.text import number
 
-__all__ = ["show_result"]
-
 _WAY = ("change", "cost", "survives", "noisy")
 
 

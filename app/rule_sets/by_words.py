@@ -11,8 +11,6 @@ from audits.rule_sets.result import RuleSetsResult
 from audits.subgroups.attributes import Attribute
 from audits.subgroups.cells import memberships
 
-__all__ = ["members_by_words"]
-
 
 def members_by_words(result: RuleSetsResult, words: str) -> np.ndarray | None:
     """Return who is in the rule set of these words, bool (n,), in the order of ``people``; None of no such.

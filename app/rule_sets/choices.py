@@ -20,8 +20,6 @@ from audits.rule_sets.options import MEASURES, RuleSetsOptions
 from audits.stats.text import count
 from audits.subgroups.texts import TERMS
 
-__all__ = ["choose_options", "read_terms"]
-
 _SUPPORTS = [0.01, 0.02, 0.05, 0.1, 0.2]
 _DRAWN = {"protected", "support", "text", "terms", "measures", "context"}
 _OF_COLUMNS = {"depth", "intervals", "bins", "binning", "categories"}

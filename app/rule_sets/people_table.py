@@ -7,8 +7,6 @@ import pandas as pd
 from app.tables.people import FAVORABLE
 from audits.rule_sets import RuleSetsResult
 
-__all__ = ["TABLES"]
-
 
 def _in_rule_set(result: RuleSetsResult, rows: pd.Index) -> pd.DataFrame:
     people = result.people[result.people.index.isin(rows)]

@@ -36,8 +36,6 @@ from audits.text import begun
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["show_result"]
-
 _ANY = "either way"
 _WAYS = {"harmed": "less often", "advantaged": "more often"}  # no harm is blamed on what may be chance
 _LONG = 42  # letters of a group that a line of the list holds

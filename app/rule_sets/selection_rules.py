@@ -13,8 +13,6 @@ from audits.data import group_name
 from audits.errors import InputError
 from audits.rule_sets import RuleSetsResult, members, row_of
 
-__all__ = ["OWN"]
-
 
 def _of_rule(result: RuleSetsResult, rule: int) -> pd.Index:
     if rule not in result.rule_sets.index:

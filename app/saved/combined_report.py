@@ -21,8 +21,6 @@ from audits.errors import InputError
 from audits.runs.registry import AUDITS
 from audits.runs.storage.saved import SavedRuns
 
-__all__ = ["report_of_all"]
-
 _NAMED = 3  # audits in the title of a run of several
 _AWAITED = "combined report"  # whose end opens it
 

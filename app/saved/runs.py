@@ -37,17 +37,6 @@ from audits.runs.storage.saved import RESTARTED, STATUSES, SavedRun, SavedRuns
 from audits.stats import VERDICTS
 from audits.stats.text import count
 
-__all__ = [
-    "choose_run",
-    "compare_section",
-    "erase_section",
-    "file_stem",
-    "keep_section",
-    "report_section",
-    "share_section",
-    "status_section",
-]
-
 _ANY = "(any)"
 _NONE = "(none)"
 _ALONE = "Only the report of this audit"

@@ -17,8 +17,6 @@ from app.widgets.choices.counterfactuals import choose_counterfactuals
 from audits.options import option_of
 from audits.sensitivity.options import SensitivityOptions
 
-__all__ = ["choose_options"]
-
 _DRAWN = {"protected", "false_alarm_rate", "counterfactuals"}
 
 

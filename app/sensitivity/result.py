@@ -24,8 +24,6 @@ from audits.sensitivity import SensitivityResult, text
 from audits.sensitivity.sections import FLAGGED, PROXIES
 from audits.stats.text import number
 
-__all__ = ["show_result"]
-
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit."""

@@ -34,8 +34,6 @@ from audits.runs.storage.database import database
 from audits.runs.storage.store import home
 from audits.runs.version import VERSION
 
-__all__ = ["MIDDLEWARE", "ROUTES"]
-
 _PAGES = {"/"} | {f"/{view.stem}" for view in (Path(__file__).parent.parent / "views").glob("[a-z]*.py")}
 
 

@@ -11,8 +11,6 @@ from starlette.types import ASGIApp
 from app.workspaces.auth import secrets, settings
 from audits.errors import InputError
 
-__all__ = ["check_address", "see_who_connects"]
-
 
 def see_who_connects() -> None:
     """Have uvicorn tell who really connects: it takes a sender's word for it if he sits on this machine.

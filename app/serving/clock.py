@@ -10,8 +10,6 @@ import os
 import time
 from pathlib import Path
 
-__all__ = ["Clock"]
-
 _DAY = 86_400.0
 _GAP = 2 * _DAY
 _log = logging.getLogger("evenhand")

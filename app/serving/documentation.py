@@ -9,8 +9,6 @@ from starlette.staticfiles import StaticFiles
 
 from app.serving.plotly_script import plotly_script
 
-__all__ = ["ROUTES", "page_about"]
-
 _SITE = Path(__file__).resolve().parents[2] / "site"
 """Built by ``make docs``; in the wheel it lies beside the pages."""
 

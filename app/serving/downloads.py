@@ -27,8 +27,6 @@ from app.serving.middleware import HttpMiddleware, path_of
 from audits.errors import RunFailed
 from audits.runs.executors.scratch import scratch
 
-__all__ = ["DOWNLOADS", "Downloads", "TicketedFiles"]
-
 _PREFIX = b"evenhand-file-"
 _LENGTH = len(_PREFIX) + 32
 _SECONDS = 600.0  # after which a file that was made is made again

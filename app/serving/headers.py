@@ -15,8 +15,6 @@ from starlette.types import Message, Receive, Scope, Send
 from app.serving.middleware import HttpMiddleware, path_of
 from app.serving.plotly_script import SCRIPT
 
-__all__ = ["HEADERS", "INTO_VIEW", "PAGE", "REPORT", "SecurityHeaders"]
-
 INTO_VIEW = (
     "setTimeout(() => document.querySelector('.st-key-person-card')?.scrollIntoView"
     "({block: 'nearest', behavior: 'smooth'}), 300)"

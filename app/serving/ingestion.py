@@ -40,8 +40,6 @@ from audits.monitor.scoring import Scorer
 from audits.runs.storage.database import database, is_unreachable
 from audits.runs.storage.store import home
 
-__all__ = ["INGEST", "MAX_IN_PROCESS", "Busy", "FileOutcome", "Ingest", "drop_folder"]
-
 MAX_IN_PROCESS = 16_384
 """Bytes of a body that is read where pages are served; larger ones go undecoded to a sandbox."""
 

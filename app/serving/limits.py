@@ -25,8 +25,6 @@ from app.serving.uploads import UNTAKEN_SECONDS, UploadRefused, Uploads
 from app.workspaces.auth import name_of
 from audits.runs.executors.sandbox import number_from
 
-__all__ = ["RequestLimits"]
-
 _UPLOAD, _API = "/_stcore/upload_file", "/api/v1/monitors"
 _MINUTE = 60.0
 _WRONG_TOKENS = 60

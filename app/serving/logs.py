@@ -16,8 +16,6 @@ from starlette.types import Message, Receive, Scope, Send
 
 from app.serving.middleware import HttpMiddleware
 
-__all__ = ["JsonLines", "RequestLog", "set_up"]
-
 _HEADER = "X-Request-Id"
 _FIT = re.compile(r"[\w.-]{1,64}")
 _LONG_SECRETS = re.compile(r"\b[0-9a-f]{32}\b")  # tokens of workspaces, ids of monitors

@@ -27,8 +27,6 @@ from audits.runs.storage.audit_log import AuditLog, short
 from audits.runs.storage.saved import SavedRuns
 from audits.runs.storage.store import home
 
-__all__ = ["MAINTENANCE", "Maintenance", "snapshot"]
-
 _TELL_SECONDS, _TIDY_SECONDS = 5.0, 60.0
 _DAY = 86_400.0
 _HALF_WRITTEN_SECONDS = 3600.0  # a file that nobody has written to for so long never becomes whole

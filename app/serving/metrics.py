@@ -17,8 +17,6 @@ from app.serving.monitor_api import INGEST
 from audits.errors import RunFailed
 from audits.runs.version import VERSION
 
-__all__ = ["metrics"]
-
 _FAMILIES: dict[str, tuple[type[CounterMetricFamily | GaugeMetricFamily], str, str]] = {
     "people": (CounterMetricFamily, "people", "People measured"),
     "flagged": (CounterMetricFamily, "flagged", "People flagged"),

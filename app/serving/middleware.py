@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["HttpMiddleware", "path_of"]
-
 
 class HttpMiddleware:
     """Passes on what is no HTTP request, as the server's start and end; `answer` sees to the rest."""

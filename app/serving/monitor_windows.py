@@ -25,8 +25,6 @@ from audits.monitor.windows import (
 from audits.runs.spec import parse_spec
 from audits.runs.storage.saved import SavedRun, SavedRuns
 
-__all__ = ["WindowRequest", "WindowRun", "audit_of", "audits_of", "audits_of_monitor", "submit_window"]
-
 
 class WindowRequest(BaseModel):
     """A window to be audited: either `last`, or `since` and `until` or one of them."""

@@ -12,8 +12,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-__all__ = ["ROUTES", "SCRIPT", "plotly_script"]
-
 SCRIPT = f"plotly-{version('plotly')}.js"
 """Its address, relative to the start page's: another version's is another, so that browsers may keep it."""
 

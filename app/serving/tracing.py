@@ -16,8 +16,6 @@ from typing import Any
 from audits.errors import how_to_install
 from audits.runs.executors.job import Run
 
-__all__ = ["close", "follow", "set_up", "span"]
-
 _ASKED = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _SHORT = 8  # letters of an id: the whole one opens things
 _log = logging.getLogger("evenhand")

@@ -21,8 +21,6 @@ from app.workspaces.auth import name_of, settings
 from app.workspaces.workspace import MAX_FILE_MB
 from audits.runs.executors.sandbox import number_from
 
-__all__ = ["MAX_TAB_MB", "UNTAKEN_SECONDS", "UploadRefused", "Uploads"]
-
 MAX_TAB_MB = 2 * MAX_FILE_MB
 UNTAKEN_SECONDS = 600.0
 _FRAME = 100_000  # bytes of a body beside its file's

@@ -18,8 +18,6 @@ import sqlalchemy as sa
 from audits.errors import RunFailed
 from audits.monitor.monitors import Monitors, check_webhook
 
-__all__ = ["Delivery", "webhook_hosts"]
-
 _SECONDS = 5.0  # for the next byte
 _WHOLE_SECONDS = 15.0
 _STUCK_SECONDS = 60.0

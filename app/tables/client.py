@@ -22,8 +22,6 @@ from audits.monitor.ingestion import ARRIVALS, Arrival
 from audits.runs.executors import sandbox
 from audits.runs.executors.sandbox_pool import Child, LimitReached, SandboxPool
 
-__all__ = ["READERS", "Readers"]
-
 _LOOKED_AT_SECONDS = 120.0  # after which a table that nobody asked about makes room for others
 _HELD_SECONDS = 900.0
 _MIN_NEED = 64 << 20

@@ -14,8 +14,6 @@ from audits.data.io.preview import Preview
 from audits.data.preprocessing.column_names import column_role
 from audits.data.values import text_of
 
-__all__ = ["ColumnProfile", "preview", "profile"]
-
 _MAX_VALUES = 60
 _PREVIEW_ROWS = 50
 _MAX = 1_000  # letters of a text that the pages' own process is handed: a cell may hold a million

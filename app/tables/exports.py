@@ -24,8 +24,6 @@ from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 from audits.runs.tables import spreadsheet_safe
 
-__all__ = ["csv_bytes", "file_parts", "parts", "people_parts", "portable", "raw_parts"]
-
 Data = Callable[[], AuditData | DataHandle | None]
 _TOGETHER = 50_000  # people written into a file at a time
 _ROWS_AT_ONCE = 10_000  # of a table in a ZIP

@@ -20,8 +20,6 @@ from app.tables.summary import Summary
 from audits.checks import adapter
 from audits.data import ReadReport
 
-__all__ = ["ColumnHandle", "DataHandle", "FrameHandle", "TableHandle"]
-
 Ask = Callable[..., dict[str, Any]]
 
 

@@ -20,8 +20,6 @@ from audits.data import AuditData
 from audits.runs.result import RunResult
 from audits.stats.text import in_words
 
-__all__ = ["Order", "PeopleTable", "RawCells", "raw_cells"]
-
 
 @dataclass(frozen=True, eq=False)
 class PeopleTable:

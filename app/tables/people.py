@@ -10,19 +10,6 @@ from app.tables.handles import DataHandle
 from audits.data.values import is_missing, text_of
 from audits.stats.text import number
 
-__all__ = [
-    "FAVORABLE",
-    "MAX_ASSOCIATION",
-    "beside",
-    "far",
-    "gap",
-    "most_different",
-    "signed_gap",
-    "spreads_of",
-    "value_text",
-    "without_group",
-]
-
 MAX_ASSOCIATION = 2
 """Columns in which two people differ that a sentence names."""
 _MAX_SPREAD = 2_000

@@ -11,8 +11,6 @@ import pandas as pd
 
 from audits.data.values import is_missing, text_of
 
-__all__ = ["pack", "plain_value", "unpack", "unpack_rows"]
-
 _PLAIN = frozenset({str, int, float, bool})
 _RAW_KINDS = "iufbM"  # whole numbers, floats, truth values, dates
 

@@ -37,8 +37,6 @@ from audits.runs.source.sample import draw_table, of_all
 from audits.runs.source.strategy import sample_size
 from audits.threads import one_thread
 
-__all__ = ["answer"]
-
 _TABLES, _FRAMES = 1, 2
 
 for _name in AUDITS.ours:

@@ -12,8 +12,6 @@ from audits.data import AuditData, Kind, Role
 from audits.errors import InputError
 from audits.records import Size
 
-__all__ = ["GroupSize", "Summary", "audited_size", "summarise"]
-
 _MAX_VALUES = 200
 _MAX = 1_000  # letters of a group's name: pages have it in every choice of a group
 

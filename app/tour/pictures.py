@@ -11,8 +11,6 @@ import plotly.graph_objects as go
 from app.tour.story import FavoredShare
 from audits.drawing.style import CONTEXT, FOCUS, INK, finish
 
-__all__ = ["crowd", "dots", "group"]
-
 _NEW = "new"
 _PHONE = 364  # pixels across
 _PICTURES = 16  # of the one example that everyone sees

@@ -19,8 +19,6 @@ from audits.runs.result import AuditResult
 from audits.stats.badges import interval_text
 from audits.stats.text import count
 
-__all__ = ["SCREENS", "show_screen"]
-
 SCREENS: tuple[tuple[str, str], ...] = (
     ("It looks fair.", "groups"),
     ("Until you look closer.", "rule_sets"),

@@ -22,8 +22,6 @@ from audits.rule_sets.result import RuleSetsResult
 from audits.stats import EVIDENCE, Estimate
 from audits.stats.text import named_group
 
-__all__ = ["AUDITS", "FavoredShare", "Story", "pair_values", "tell", "tour_draft", "tour_specs"]
-
 AUDITS = ("groups", "rule_sets", "flipset", "attribute_swap")
 """Audits whose results the demo shows."""
 

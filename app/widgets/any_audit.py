@@ -19,8 +19,6 @@ from audits.records import Audit
 from audits.runs.registry import AUDITS
 from audits.text import begun
 
-__all__ = ["any_audit_page", "options_fold", "other_options"]
-
 _ATTRIBUTES = {
     "attribute",
     "by",

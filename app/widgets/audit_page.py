@@ -32,8 +32,6 @@ from audits.runs.result import RunResult
 from audits.runs.storage.saved import SavedRuns
 from audits.stats.text import in_words
 
-__all__ = ["ChosenOptions", "audit_page", "run_title"]
-
 
 @dataclass(frozen=True)
 class ChosenOptions:

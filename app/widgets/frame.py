@@ -17,8 +17,6 @@ from audits.checks import build
 from audits.errors import InputError, RunFailed
 from audits.stats.vocabulary import DataWords, speaking
 
-__all__ = ["ICON", "draw", "page_text", "title"]
-
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 ICON = str(ASSETS / "icon.svg")
 _STYLE = (ASSETS / "style.css").read_text(encoding="utf-8")

@@ -10,8 +10,6 @@ import streamlit as st
 
 from app.widgets.page_words import page_words
 
-__all__ = ["bullets", "gather_similar", "label", "note", "notes", "problem"]
-
 _DIFFER = re.compile(r"'[^']*'|“[^”]*”|\d[\d,.]*\d|\d")
 _ALIKE, _NAMED = 3, 4
 

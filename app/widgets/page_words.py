@@ -13,8 +13,6 @@ from audits.data.spec import DataSpec
 from audits.models.spec import ModelSpec
 from audits.runs.registry import AUDITS
 
-__all__ = ["page_words"]
-
 _SAID = {
     "data.label": "The label",
     "data.favorable": "What is good for the person",

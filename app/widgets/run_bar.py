@@ -13,8 +13,6 @@ from app.widgets import notices
 from app.workspaces.workspace import Workspace
 from audits.runs.executors.job import Run, RunProgress
 
-__all__ = ["ended_badly", "progress", "run_button", "settings_fold", "time_words"]
-
 
 def time_words(seconds: float) -> str:
     """Word a time roughly.

@@ -10,8 +10,6 @@ from app.tables.summary import Summary
 from audits.stats.text import count
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["model_words", "source_name", "subject_line"]
-
 TRAINED = {
     "logistic": "logistic regression",
     "mlp": "neural network",

@@ -9,8 +9,6 @@ from typing import TypeVar
 
 import streamlit as st
 
-__all__ = ["wait_for"]
-
 T = TypeVar("T")
 _PATIENCE_SECONDS = 0.7  # then the page says what it waits for
 

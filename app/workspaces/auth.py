@@ -21,8 +21,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.serving.middleware import path_of
 from audits.errors import InputError
 
-__all__ = ["ROLES", "WAYS", "Person", "Settings", "SignIn", "name_of", "person", "secrets", "settings"]
-
 WAYS = ("off", "oidc", "proxy")
 ROLES = ("viewer", "auditor", "admin")
 """What a person may do: look at what is shared; audit; see to the server as well."""

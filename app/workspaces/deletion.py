@@ -12,8 +12,6 @@ from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace
 from audits.runs.storage.saved import SavedRuns
 
-__all__ = ["delete", "delete_upload", "erase"]
-
 
 def delete(space: Workspace, identity: str) -> None:
     """Delete a saved audit: its entry, its files, its result in the store, and what is remembered of it."""

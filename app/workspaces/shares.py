@@ -19,8 +19,6 @@ from app.workspaces.workspace import Workspace
 from audits.errors import InputError
 from audits.runs.storage.store import home
 
-__all__ = ["MAX_DAYS", "SharedLink", "Shares"]
-
 MAX_DAYS = 365
 _DAY = 86_400.0
 

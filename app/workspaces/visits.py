@@ -14,8 +14,6 @@ from starlette.types import Message, Receive, Scope, Send
 from app.serving.middleware import HttpMiddleware
 from app.workspaces.workspace import Workspace, is_token, was_issued
 
-__all__ = ["COOKIE", "RemembersVisits", "ago", "recent_workspaces"]
-
 COOKIE = "evenhand_recent"
 _MOST = 8
 _DAYS = 180

@@ -28,17 +28,6 @@ from audits.runs.executors import system
 from audits.runs.executors.sandbox import number_from
 from audits.runs.storage.store import home
 
-__all__ = [
-    "MAX_FILE_MB",
-    "Workspace",
-    "is_token",
-    "issue_token",
-    "new_token",
-    "safe_name",
-    "was_issued",
-    "workspaces_of",
-]
-
 MAX_FILE_MB = int(os.environ.get("EVENHAND_MAX_FILE_MB", "200"))
 _CHUNK = 1 << 20
 _NO_ROOM = "the server's disk may be full or read-only; tell whoever runs it"

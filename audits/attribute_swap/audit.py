@@ -40,8 +40,6 @@ from audits.stats.power import times_to_settle
 from audits.subgroups.binning import number_edges
 from audits.subgroups.texts import TERMS, Vocabulary
 
-__all__ = ["attribute_swap"]
-
 _MAX_VALUES, _BINS = 10, 4  # of a number before it is cut, and into how many
 _MIN, _MAX_ROWS = 20, 200  # people of a group within, and groups shown
 _COVERED_PEOPLE, _COVERED_SHARE = 50, 0.1  # of those with the value: an all-clear holds for such a group

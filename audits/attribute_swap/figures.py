@@ -30,8 +30,6 @@ from audits.stats.badges import interval_text
 from audits.stats.text import estimate_text, in_words, out_of, people_in
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["blocks", "moved_people", "net", "people_a_dot", "score_changes"]
-
 _MAX_ROWS, _MAX_MOVED = 12, 8
 _MAX = 44  # letters above a row, on a phone too
 _ACROSS, _MAX_DOTS = 18, 180  # dots of a block in a line, and in all

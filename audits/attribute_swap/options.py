@@ -8,8 +8,6 @@ from typing import Annotated, ClassVar
 from audits.options import Level, Material, MaterialOn, option
 from audits.subgroups.options import Terms
 
-__all__ = ["AttributeSwapOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeSwapOptions:

@@ -10,8 +10,6 @@ from audits.records import Audit, OnPages, Size
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["AUDIT"]
-
 _ESTIMATE = {"$ref": "#/$defs/estimate"}
 _NUMBERS = ("changed", "gained", "lost", "net", "mean_score_change")
 

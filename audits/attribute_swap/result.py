@@ -10,8 +10,6 @@ import pandas as pd
 from audits.results import frame_of
 from audits.stats import BaseResult, Estimate, Judgment
 
-__all__ = ["AttributeSwapResult", "SwapRow"]
-
 
 @dataclass(frozen=True, eq=False)
 class SwapRow:

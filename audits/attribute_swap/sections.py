@@ -8,8 +8,6 @@ from audits.records import Exhibit, Section
 from audits.stats.text import count, estimate_text, number
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["section"]
-
 
 def section(result: AttributeSwapResult) -> Section:
     """Arrange the result."""

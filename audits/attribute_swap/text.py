@@ -10,19 +10,6 @@ from audits.stats.text import count, estimate_text, in_words, out_of, people_in,
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, brief, join_names, of_people, shortest
 
-__all__ = [
-    "CANCELS",
-    "EXACT",
-    "NO_RATIO",
-    "change",
-    "change_sentence",
-    "finding",
-    "headline",
-    "not_read",
-    "notes",
-    "unread",
-]
-
 EXACT = "exact: the model does not read it"
 NO_RATIO = "nobody in the group gets the favorable decision, so there is no ratio to hold to the limit"
 CANCELS = "many decisions change, but about as many people gain as lose"

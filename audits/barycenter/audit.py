@@ -29,8 +29,6 @@ from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.stats import as_people, worst_of
 
-__all__ = ["barycenter"]
-
 
 @says_what_it_lacks
 def barycenter(

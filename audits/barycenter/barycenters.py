@@ -14,8 +14,6 @@ from audits.transport import Cost, exact_coupling, pairwise_cost, plan_for_costs
 from audits.transport.atoms import Atoms
 from audits.transport.sizes import DENSE_PAIRS
 
-__all__ = ["Barycenter", "against_everybody", "least_spread", "meet"]
-
 _SLIVER = 1e-13  # of the mass: what rounding leaves between ends that are equal
 _STILL = 1e-3  # relative: a round that brings less is the last
 

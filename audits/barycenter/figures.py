@@ -15,8 +15,6 @@ from audits.flipset.figures.flipsets import bar_grid, report_rows
 from audits.stats import AVERAGE, Estimate
 from audits.stats.text import count, people_in, so_many
 
-__all__ = ["distances", "everybody", "flips", "gaps", "marginals", "transparency"]
-
 _MAX_ROWS = 12
 
 

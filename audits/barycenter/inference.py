@@ -26,15 +26,6 @@ from audits.stats import (
 from audits.stats.intervals import cautious_difference
 from audits.transport.levels import LevelDifference, level_conditions, level_differences, people_for_levels
 
-__all__ = [
-    "ABOVE_CHANCE",
-    "differing",
-    "judge_groups",
-    "levels_of_groups",
-    "net_differences",
-    "rates",
-]
-
 ABOVE_CHANCE = "flips above chance"
 """What decides where the larger of both ways of flipping does."""
 

@@ -23,8 +23,6 @@ from audits.progress import Progress
 from audits.stats import apportion, as_people
 from audits.transport.levels import plant
 
-__all__ = ["MAX_SHUFFLED", "measure"]
-
 MAX_SHUFFLED = 20_000
 """People who are shuffled one by one."""
 _MIN = 60  # people drawn in all whatever time was given

@@ -9,8 +9,6 @@ from audits.options import Level, Material, MaterialOn, Permutations, option
 from audits.records import Size
 from audits.transport import Cost, estimated_bytes, estimated_seconds
 
-__all__ = ["MAX_SECONDS", "BarycenterOptions", "in_all", "memory", "once", "seconds"]
-
 MAX_SECONDS = 30.0
 """Time that matching may take, unless `max_people` asks for more. Above it, a sample is matched."""
 _ONCE, _ROUND = 4.5, 3.5  # matchings of all: groups with each other and with everyone; with the points

@@ -22,8 +22,6 @@ from audits.transport import Cost
 from audits.transport.atoms import Atoms
 from audits.transport.levels import level_members
 
-__all__ = ["GroupComparison", "compare"]
-
 _MIN_DRAWN = 200  # of every group, where there are as many: a small one is not thinned like a large one
 
 

@@ -19,8 +19,6 @@ from audits.flipset.comparisons.marginals import report
 from audits.flipset.counterparts.matching import FlipLinks, Group
 from audits.flipset.people_tables import in_turn
 
-__all__ = ["marginals", "people_tables", "transparency"]
-
 _MAX_FEATURES, _DRAWS = 12, 500  # described by value; behind the report's intervals
 _WAYS: tuple[Way, Way] = ("only_self", "only_counterpart")
 

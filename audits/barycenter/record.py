@@ -5,9 +5,6 @@ from __future__ import annotations
 from audits.barycenter.options import BarycenterOptions, memory, seconds
 from audits.records import Audit, OnPages
 
-__all__ = ["AUDIT"]
-
-
 AUDIT = Audit(
     name="barycenter",
     title="All groups",

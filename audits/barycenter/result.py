@@ -12,16 +12,6 @@ from audits.results import frame_of
 from audits.stats import BaseResult, Estimate, Judgment
 from audits.transport.levels import LevelDifference
 
-__all__ = [
-    "AgainstEverybody",
-    "BarycenterResult",
-    "GroupFlips",
-    "GroupMarginal",
-    "Nearness",
-    "TransparencyLine",
-    "Way",
-]
-
 Way = Literal["only_self", "only_counterpart"]
 
 

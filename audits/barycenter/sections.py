@@ -13,8 +13,6 @@ from audits.stats.text import p_words, people_in, percent
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun
 
-__all__ = ["marginals_exhibit", "section", "transparency_exhibit"]
-
 
 def section(result: BarycenterResult) -> Section:
     """Arrange a barycenter audit."""

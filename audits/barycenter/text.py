@@ -16,17 +16,6 @@ from audits.text import begun, between, brief, in_points, join_names, of_people,
 if TYPE_CHECKING:
     from audits.flipset.null_distribution import NullDistribution
 
-__all__ = [
-    "COSTS",
-    "chance_words",
-    "finding",
-    "headline",
-    "interval_words",
-    "points",
-    "warnings_for",
-    "way_words",
-]
-
 _FAR = 0.1  # above the least possible, relative
 _FEW = 100  # people of a group below which a warning says what simulations found
 

@@ -12,8 +12,6 @@ from typer import Option
 from audits.cli.parameters import SETTINGS, Id, Json
 from audits.cli.text import count_of, one_line
 
-__all__ = ["admin"]
-
 admin = typer.Typer(help="See to the servers that work on EVENHAND_HOME.", **SETTINGS)
 
 

@@ -16,8 +16,6 @@ from typer import Option
 
 from audits.errors import InputError
 
-__all__ = ["pages"]
-
 _PACKAGE = Path(__file__).resolve().parents[1]
 _STOPS = 8.0  # seconds; a container is killed after ten
 

@@ -21,8 +21,6 @@ from audits.cli.storage import backup, erase, restore
 from audits.errors import InputError
 from audits.runs.version import VERSION
 
-__all__ = ["COMPLETE", "app"]
-
 COMPLETE = "_EVENHAND_COMPLETE"
 """The variable by which a shell asks what may follow."""
 

@@ -21,8 +21,6 @@ from audits.runs.plans.proposal import (
     table_findings,
 )
 
-__all__ = ["describe"]
-
 _MAX = 60
 _HEAD = ("column", "kind", "missing", "values", "suggested as")
 _RANGES = {"continuous", "integer", "datetime"}

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from audits.cli.text import one_line, wrap
 from audits.data.quality.findings import Finding, Mend
 
-__all__ = ["finding_lines"]
-
 
 def finding_lines(findings: Iterable[Finding]) -> list[str]:
     """Return lines of what was found, below each what mends it in the spec's ``data`` section."""

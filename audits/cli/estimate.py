@@ -9,8 +9,6 @@ from audits.cli.text import wrap
 from audits.runs.executors.threads import fixed_threads
 from audits.runs.plans.estimate import estimate
 
-__all__ = ["cost_estimate"]
-
 _HOW = {
     "held": "all {rows:,} rows are held in memory",
     "drawn": "{drawn:,} of {rows:,} rows are sampled at random",

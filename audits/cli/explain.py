@@ -20,8 +20,6 @@ from audits.runs.gates.rules import BaselineRule, Rule, Waiver
 from audits.runs.registry import AUDITS
 from audits.runs.spec import Comparing
 
-__all__ = ["explain"]
-
 _TOP = {
     "data": "Which table, which rows, which label, which groups.",
     "model": "Where the model comes from: exactly one way.",

@@ -13,8 +13,6 @@ from audits.runs.documents import dump_yaml
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["publish", "results_folder"]
-
 _CONTENTS = ".evenhand"
 """File in a results folder that lists the files that Evenhand wrote there."""
 

@@ -18,8 +18,6 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from audits.runs.plans.proposal import Proposal
 
-__all__ = ["data", "guess_spec", "init"]
-
 _ASIDE = {
     "data": "# features: [COLUMN, …]   what describes people; by default all but label, groups and ids"
     "\n# roles: {actionable: [COLUMN]}   what a person can change; recourse needs it"

@@ -18,8 +18,6 @@ from pathlib import Path
 from audits.cli.text import called_as, one_line, printable
 from audits.errors import InputError, RunCancelled, RunFailed, distribution_name, how_to_install
 
-__all__ = ["main"]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out one command and return the exit status."""

@@ -20,8 +20,6 @@ from audits.errors import InputError, RunFailed
 if TYPE_CHECKING:
     from audits.monitor.bundle import MonitorBundle
 
-__all__ = ["monitor"]
-
 _SEND_SECONDS = 300.0
 
 monitor = typer.Typer(help="Measure new people as a sensitivity audit did, without a server.", **SETTINGS)

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from audits.runs.plans.power import PowerRow
     from audits.stats import Estimate
 
-__all__ = ["SeveralValues", "plan"]
-
 
 class SeveralValues(TyperCommand):
     """Lets an option that may be repeated take several values at once: ``--people 100 1000``."""

@@ -16,8 +16,6 @@ from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, TEMPLATES, Template
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["baseline", "finished_run", "report", "schema"]
-
 
 def report(
     folder: ResultsFolder,

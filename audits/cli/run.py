@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from audits.runs.result import RunResult
     from audits.runs.storage.saved import SavedRuns
 
-__all__ = ["Wishes", "run", "start_again"]
-
 _LOOK_SECONDS = 0.1
 
 _TABLES = frozenset(

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from audits.runs.gates.compare import RunChange
     from audits.runs.storage.saved import SavedRun
 
-__all__ = ["runs"]
-
 _SHORT = 8
 _MAX_A_PART = 12
 _HEAD = ("evenhand", "spec", "data", "model")

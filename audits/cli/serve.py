@@ -16,8 +16,6 @@ from typer import Argument, Option
 
 from audits.errors import InputError, RunFailed
 
-__all__ = ["serve"]
-
 _SCRIPT = Path(__file__).with_name("model_server.py")
 
 

@@ -8,8 +8,6 @@ from audits.runs.documents import load_document
 from audits.runs.source.fetch import fetch_data
 from audits.runs.spec import Spec, parse_spec
 
-__all__ = ["read_spec"]
-
 
 def read_spec(path: Path) -> Spec:
     """Return the spec in a file, whose paths start from its folder.

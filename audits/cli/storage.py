@@ -12,8 +12,6 @@ from audits.cli.text import count_of
 if TYPE_CHECKING:
     from audits.runs.storage.backup import CopySize
 
-__all__ = ["backup", "erase", "restore"]
-
 CopyFile = Annotated[Path, Argument(metavar="FILE.tar.gz")]
 
 

@@ -14,17 +14,6 @@ if TYPE_CHECKING:
     from audits.runs.headline import RunFinding
     from audits.runs.result import RunResult
 
-__all__ = [
-    "called_as",
-    "count_of",
-    "lines_of_findings",
-    "one_line",
-    "printable",
-    "table",
-    "wrap",
-    "write_file",
-]
-
 _WIDTH = 100
 
 

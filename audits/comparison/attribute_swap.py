@@ -12,8 +12,6 @@ from audits.comparison.intervals import mean_moved
 from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_people, people_of
 from audits.stats.text import people_in
 
-__all__ = ["compare"]
-
 _WHY = {"": "it is part of the net share beside it, or of texts with both terms"}
 
 

@@ -22,8 +22,6 @@ from audits.comparison.pairs import (
 from audits.stats import Estimate
 from audits.stats.text import people_in
 
-__all__ = ["compare"]
-
 _WHY = {
     "": "see the change in the gap between the group and all the others",
     "reference_rate": "see the change in each group's share",

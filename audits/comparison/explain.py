@@ -16,8 +16,6 @@ from audits.explain.options import ExplainOptions
 from audits.explain.result import ExplainResult
 from audits.stats.text import people_in
 
-__all__ = ["compare"]
-
 _GIVEN = "Intervals of what is left take as given which levels are compared."
 _WHY = {
     "": "see the change in what is left with each column",

@@ -13,8 +13,6 @@ from audits.comparison.pairs import Pairing, Pairs, estimates_of, other_people, 
 from audits.flipset.result import FlipsetResult
 from audits.stats.text import people_in
 
-__all__ = ["compare"]
-
 _GIVEN = (
     "Intervals of flips take as given who is matched with whom, which is the same for both models; people "
     "who share a counterpart count as one cluster."

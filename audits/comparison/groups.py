@@ -17,8 +17,6 @@ from audits.groups.result import AmountRow, GroupRow, GroupsResult
 from audits.stats import Estimate
 from audits.stats.text import people_in
 
-__all__ = ["compare"]
-
 _KEYS = ("attribute", "group")
 _NONE = Estimate(None, None, None, 0.0, "")
 _WHY = {

@@ -38,8 +38,6 @@ from audits.stats.intervals import least_level, percent_level
 from audits.stats.means import MIN, mean_test
 from audits.stats.paired_shares import joined_reach
 
-__all__ = ["Moved", "People", "apart", "linear_moved", "mean_moved", "ratio_moved", "share_moved"]
-
 Ends = tuple[float, float]
 TAIL = ", which misses more often than stated, because a few people make most of the change"
 

@@ -19,8 +19,6 @@ from audits.comparison.pairs import (
 )
 from audits.loss_ratio.result import LossRatioResult
 
-__all__ = ["compare"]
-
 _GIVEN = (
     "The interval of the mean ratio's change holds the directions that both audits hold possible; the others "
     "take the fair metric as given, and each model's own search for where it errs."

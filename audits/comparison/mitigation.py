@@ -8,8 +8,6 @@ from audits.comparison.pairs import Kind, Pairing, Row, estimates_of, without_in
 from audits.mitigation.result import MitigationResult
 from audits.stats.text import count
 
-__all__ = ["compare"]
-
 _OWN = "each model was retrained with its own samples, and individual decisions are not kept"
 _OTHERS = "the two models were treated for other groups, or with other numbers of samples"
 _NUMBERS: dict[str, tuple[str, Kind]] = {

@@ -10,8 +10,6 @@ from audits.comparison.intervals import mean_moved
 from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_people, people_of, same_people
 from audits.outcome_transport.result import OutcomeTransportResult
 
-__all__ = ["compare"]
-
 _GIVEN = (
     "Intervals take each model's own matching of outcomes as given. They do not cover how the matching "
     "would change with other people."

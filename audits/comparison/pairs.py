@@ -18,20 +18,6 @@ from audits.stats.text import people_in
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Kind",
-    "Pairing",
-    "Pairs",
-    "Row",
-    "common",
-    "estimates_of",
-    "groups_of",
-    "other_people",
-    "people_of",
-    "same_people",
-    "without_interval",
-]
-
 Kind = Literal["gap", "share", "number"]
 """A signed difference of two shares, 0 where groups are alike; a share; any other number."""
 

@@ -15,8 +15,6 @@ from audits.recourse.result import GroupRecourse, RecourseResult
 from audits.recourse.text import way_to
 from audits.stats.text import people_in
 
-__all__ = ["compare"]
-
 _GIVEN = (
     "Shares are of the people each model rejects, who need not be the same. Intervals take each person's "
     "match as given."

@@ -16,8 +16,6 @@ from audits.rule_sets.result import LeaderRow, MeasureResult, RuleSetsResult
 from audits.stats import Estimate, wilson
 from audits.stats.intervals import cautious_difference
 
-__all__ = ["compare"]
-
 _NO_VALUES = "each person's value is not kept: run both models in one run"
 _Results = tuple[RuleSetsResult, RuleSetsResult]
 _Values = tuple[np.ndarray, np.ndarray]

@@ -23,8 +23,6 @@ from audits.comparison.pairs import (
 )
 from audits.sensitivity.result import GroupSensitivity, SensitivityResult
 
-__all__ = ["compare"]
-
 _GIVEN = (
     "Intervals of a multiple include the spread of both cross-fits. The others take the protected-status "
     "models and each model's own threshold for flags as given."

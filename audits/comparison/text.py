@@ -10,8 +10,6 @@ from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.text import number
 from audits.text import brief, cut_apart, points_of, shortest
 
-__all__ = ["change_words", "sentence", "stated_words"]
-
 
 def sentence(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judgment) -> str:
     """Say how one number changed, in at most 30 words.

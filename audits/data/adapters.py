@@ -19,8 +19,6 @@ import pyarrow as pa
 from audits.data.values import text_of
 from audits.errors import InputError, quoted
 
-__all__ = ["GivenTable", "column_of", "given_table"]
-
 _TABLE = "a table: a pandas, polars or Arrow frame, or a NumPy matrix"
 
 

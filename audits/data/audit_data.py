@@ -22,8 +22,6 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from audits.stats.design import Design
 
-__all__ = ["AuditData", "UnlabeledRows", "group_name"]
-
 
 @dataclass(frozen=True, eq=False)
 class UnlabeledRows:

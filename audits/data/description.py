@@ -12,8 +12,6 @@ from audits.data.preprocessing.column_names import column_role, named_age
 from audits.data.role_guesses import guess_outcome, is_group
 from audits.data.values import as_text
 
-__all__ = ["describe"]
-
 _MAX_CODES = 20  # of groups; a column of numbers with more values is a measurement
 _NUMBERS = {"continuous", "integer", "boolean"}
 _EXAMPLES = 5

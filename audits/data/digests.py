@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-__all__ = ["frame_digest", "plain_digest"]
-
 
 def frame_digest(frame: pd.DataFrame) -> str:
     """Return the SHA-256 of a frame's row numbers, column names and values, in their order.

@@ -14,8 +14,6 @@ from audits.data.audit_data import AuditData
 from audits.data.encoder_blocks import Block, NumberBlock, level_block, number_block, restored_block
 from audits.errors import InputError
 
-__all__ = ["MAX_LEVELS", "FeatureSpace"]
-
 MAX_LEVELS = 200
 
 

@@ -20,8 +20,6 @@ from audits.data.kinds import Kind
 from audits.data.values import as_text, is_missing, is_true, number_column, places_of, text_of
 from audits.errors import InputError
 
-__all__ = ["Block", "LevelBlock", "NumberBlock", "level_block", "number_block", "restored_block"]
-
 _SECOND = 1.0 / 86_400
 _NUMBERS = ("mean", "sd", "low", "high", "step", "fill")  # of a `NumberBlock`
 

@@ -13,8 +13,6 @@ from audits.data.io.typed_tables import convert_typed
 from audits.data.values import as_text
 from audits.errors import InputError
 
-__all__ = ["from_pandas", "with_columns"]
-
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return `frame` with columns replaced or added, of any name; `frame` itself stays as it is.

@@ -24,8 +24,6 @@ from audits.errors import InputError
 from audits.parallel import divide
 from audits.progress import Progress, silent
 
-__all__ = ["MAX_VALUES", "Asked", "Quantiles", "TooMany", "between", "count_rows", "values_at"]
-
 MAX_VALUES = 2_000
 """Different values that a column is counted by."""
 

@@ -8,8 +8,6 @@ from audits.checks import one_of
 from audits.data import AuditData, group_name
 from audits.errors import InputError
 
-__all__ = ["group_codes"]
-
 _MAX_GROUPS = 40
 
 

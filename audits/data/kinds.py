@@ -15,8 +15,6 @@ from audits.data.io.columns import convert_texts
 from audits.data.values import TRUTH_PAIRS, as_text, text_of
 from audits.errors import InputError
 
-__all__ = ["KINDS", "ROLES", "Kind", "Role", "as_kind", "infer_kind", "infer_kinds", "level_order"]
-
 Kind = Literal["continuous", "integer", "boolean", "categorical", "ordinal", "text", "identifier", "datetime"]
 Role = Literal["actionable", "mutable", "immutable"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

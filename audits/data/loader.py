@@ -11,8 +11,6 @@ from audits.data.preprocessing.build import build_data
 from audits.data.spec import DataSpec
 from audits.errors import InputError
 
-__all__ = ["data_paths", "load_data"]
-
 
 def data_paths(spec: DataSpec, base_dir: Path = Path()) -> tuple[Path, ...]:
     """Return the paths that a spec names; relative ones start at `base_dir`, the spec file's folder.

@@ -17,8 +17,6 @@ from audits.data.frames import with_columns
 from audits.data.io.columns import Markers, is_number
 from audits.data.values import TEXT, as_text
 
-__all__ = ["ROW", "MissingCells"]
-
 ROW = "row"
 """Name of an index of row numbers; rows that nobody in the data has are counted without a name."""
 

@@ -9,8 +9,6 @@ from audits.data.values import text_of
 from audits.errors import InputError
 from audits.stats.text import number
 
-__all__ = ["check_spread", "heavy_cells"]
-
 _MIN = 20
 _OF_PEOPLE = 200  # one row in so many, at least one, may be such a cell
 _TIMES = 1000.0

@@ -16,16 +16,6 @@ import pandas as pd
 from audits.stats.sampling import apportion, as_people, draw_counts
 
 AuditData = Any  # that module imports this one
-__all__ = [
-    "cell_counts",
-    "content_keys",
-    "content_order",
-    "draw_people",
-    "held_out_strata",
-    "resample",
-    "single_people",
-    "with_counts",
-]
 
 
 def content_keys(data: AuditData) -> np.ndarray:

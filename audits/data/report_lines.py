@@ -8,8 +8,6 @@ import numpy as np
 
 from audits.data.encoder_blocks import LevelBlock, NumberBlock
 
-__all__ = ["ReportLine", "report_lines"]
-
 
 @dataclass(frozen=True)
 class ReportLine:

@@ -14,23 +14,6 @@ from typing import Any, Literal
 from audits.data.preprocessing.column_names import column_role, named_protected, names_group, words_of_name
 from audits.data.values import text_of
 
-__all__ = [
-    "MAX_ANSWERS",
-    "YES",
-    "GoodAnswer",
-    "OutcomeGuess",
-    "guess_good_answer",
-    "guess_good_end",
-    "guess_group_words",
-    "guess_outcome",
-    "guess_verb",
-    "is_amount",
-    "is_consequence",
-    "is_group",
-    "names_outcome",
-    "says_which",
-]
-
 MAX_ANSWERS = 20
 _LIKELY, _APART = 3.0, 1.0
 

@@ -18,8 +18,6 @@ from audits.data.encoder_blocks import NumberBlock
 from audits.data.values import places_by_text, text_of
 from audits.errors import InputError
 
-__all__ = ["RowEncoder", "columns_of", "moment_of"]
-
 _NUMBERS = frozenset({int, float, type(None)})
 _TEXTS = frozenset({str, int, float, bool, type(None)})
 _EPOCH = datetime.datetime(1970, 1, 1)

@@ -22,8 +22,6 @@ from audits.data.spec import DataSpec, Keep, check_rules
 from audits.data.values import MISSING, as_text, match_level, text_of
 from audits.errors import InputError
 
-__all__ = ["group_of", "rule_of", "selected_rows"]
-
 Terms = Sequence[Mapping[str, Any]]
 
 

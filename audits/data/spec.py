@@ -18,8 +18,6 @@ from audits.data.kinds import Kind, Role
 from audits.errors import InputError
 from audits.stats.vocabulary import DataWords
 
-__all__ = ["DataSpec", "Keep", "LabelCut", "NumericOutcome", "Recode", "check_rules", "check_spec"]
-
 Scalar = bool | int | float | datetime.date | str
 Number = int | float
 Bound = int | float | datetime.date | str

@@ -12,8 +12,6 @@ from audits.data.spec import DataSpec, Keep, LabelCut, Recode, Weights, check_sp
 from audits.errors import InputError
 from audits.stats.vocabulary import DataWords
 
-__all__ = ["data_spec"]
-
 _FIELDS = frozenset(DataSpec.__dataclass_fields__)
 _SCALARS = (str, int, float, datetime.date)
 _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {

@@ -15,23 +15,6 @@ import pandas as pd
 from audits.checks import choices
 from audits.errors import InputError
 
-__all__ = [
-    "MISSING",
-    "TEXT",
-    "TRUTH_PAIRS",
-    "as_text",
-    "find_level",
-    "holds_numbers",
-    "is_missing",
-    "is_true",
-    "match_level",
-    "near",
-    "number_column",
-    "places_by_text",
-    "places_of",
-    "text_of",
-]
-
 MISSING = "(missing)"
 TEXT: Any = "str" if isinstance(pd.Series([], dtype="str").dtype, pd.StringDtype) else object
 """The type of columns of text; of objects in pandas 2, whose ``str`` makes a text of what is missing."""

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-__all__ = ["BOXES", "quantile_boxes"]
-
 BOXES = "box: middle half; line: median;<br>dashes: mean; ends: 5 and 95%"
 """What the parts of a box mean, for its legend."""
 

@@ -11,8 +11,6 @@ from audits.drawing.style import GRAY, INK, distinct, empty, finish, rows_named
 from audits.stats import Estimate, Judgment
 from audits.stats.text import number
 
-__all__ = ["differences"]
-
 _MOST = 12
 
 

@@ -11,8 +11,6 @@ from plotly.subplots import make_subplots
 from audits.drawing.selected import people_id
 from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, annotate, finish, wrap_title
 
-__all__ = ["FlowMap", "flow_bars", "flow_list", "flow_map"]
-
 _PAD, _THICK, _SIDE = 12.0, 12, 0.26  # pixels, pixels, share of the width for names
 _ROW, _LEAST = 70, 13.0  # pixels of a row, and of a band that has room for its number
 _LETTERS, _MAX_BARS = 26, 5  # in a line; of a row

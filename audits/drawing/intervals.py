@@ -12,8 +12,6 @@ from audits.drawing.style import CONTEXT, FOCUS, INK, distinct, empty, finish, r
 from audits.stats import Estimate
 from audits.stats.text import count
 
-__all__ = ["MAX_ROWS", "IntervalRow", "interval_rows"]
-
 MAX_ROWS, MIN_PEOPLE = 12, 10
 """Rows that a figure shows, the table holds all; people below whom an interval may leave the figure."""
 

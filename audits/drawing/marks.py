@@ -10,20 +10,6 @@ import plotly.graph_objects as go
 from audits.drawing.style import CONTEXT, CONTRAST, FOCUS, INK, annotate
 from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate, Judgment
 
-__all__ = [
-    "add_legend",
-    "box",
-    "dashes",
-    "decisive",
-    "dot",
-    "legend_name",
-    "named_above",
-    "reaching",
-    "verdict_look",
-    "verdicts_named",
-    "whiskers",
-]
-
 
 def verdict_look(verdict: str | None) -> tuple[str, str]:
     """Return the color and the symbol of what has this verdict: gray where people are too few."""

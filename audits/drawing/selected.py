@@ -15,17 +15,6 @@ from audits.data.values import MISSING
 from audits.drawing.style import CONTRAST, GRAY, describe, empty, finish
 from audits.stats.text import count, number
 
-__all__ = [
-    "is_first",
-    "of_group",
-    "of_run",
-    "of_value",
-    "people_id",
-    "selected_among",
-    "selected_bins",
-    "within_edges",
-]
-
 _BINS, _FEW = 24, 12
 
 

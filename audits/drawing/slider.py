@@ -8,8 +8,6 @@ import plotly.graph_objects as go
 
 from audits.drawing.style import INK, finish
 
-__all__ = ["with_slider"]
-
 _MILLISECONDS = 450  # of a step that plays
 
 

@@ -12,35 +12,6 @@ import plotly.graph_objects as go
 
 from audits.stats.text import in_words
 
-__all__ = [
-    "ACCENT",
-    "CLEAR",
-    "CONTEXT",
-    "CONTRAST",
-    "FOCUS",
-    "GRAY",
-    "GROUPS",
-    "INK",
-    "KEPT_HERE",
-    "OKABE_ITO",
-    "TURNED_JS",
-    "alt_text",
-    "annotate",
-    "describe",
-    "distinct",
-    "empty",
-    "finish",
-    "round_ticks",
-    "rows_named",
-    "shares_axis",
-    "short",
-    "smaller_dots_where_narrow",
-    "stacked_panels",
-    "stacked_where_narrow",
-    "without_shared",
-    "wrap_title",
-]
-
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
 """Color-blind safe (Okabe, Ito 2008), the strongest contrasts to white first."""
 

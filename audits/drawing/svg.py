@@ -19,8 +19,6 @@ import numpy as np
 
 from audits.drawing.style import GRAY, INK, OKABE_ITO, round_ticks, short
 
-__all__ = ["in_notebooks", "media", "to_svg"]
-
 _FONT = "'Source Sans 3', 'Segoe UI', Helvetica, Arial, sans-serif"
 _GRID = "#ECEEF1"
 _LINE = 1.3  # of a text's size: from one line to the next

@@ -11,8 +11,6 @@ from audits.drawing.style import CLEAR, GRAY, INK, annotate, describe
 from audits.stats import Judgment
 from audits.stats.badges import interval_text
 
-__all__ = ["with_strip"]
-
 _STRIP, _GAP = 76, 64  # pixels of the strip, and below it for its axis and a legend
 _REACH = 30.0  # points to both sides, unless the interval reaches further
 

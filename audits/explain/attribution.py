@@ -33,8 +33,6 @@ from audits.progress import Progress
 from audits.stats import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["attribution"]
-
 MAX_PEOPLE = 2_000
 """People of a group at most."""
 

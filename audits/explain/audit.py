@@ -59,8 +59,6 @@ from audits.stats.intervals import cautious_difference, percent_level
 from audits.stats.selective import OutcomeSide, UnknownOutcomes, unknown_outcomes
 from audits.stats.text import people_in
 
-__all__ = ["explain", "people_of"]
-
 _MIN = 20  # people of each group
 _COVERED = 0.8  # of the source
 _IN_CELLS = 0.95  # of the source, where cells take the learners' place

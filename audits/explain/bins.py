@@ -11,8 +11,6 @@ import pandas as pd
 
 from audits.data.values import MISSING
 
-__all__ = ["ColumnLevels", "levels_of", "values_of"]
-
 _FEW_VALUES = 8  # numbers of at most so many values are taken value by value
 _SCALED = {"continuous", "integer", "datetime"}
 _FIRST_DAY = pd.Timestamp("1970-01-01")

@@ -21,18 +21,6 @@ from audits.explain.terms import terms_of
 from audits.stats.design import Design
 from audits.stats.means import hall_quantile
 
-__all__ = [
-    "MIN",
-    "Contrast",
-    "Nuisance",
-    "TwoGroups",
-    "by_cells",
-    "by_learners",
-    "contrast",
-    "gap_of",
-    "reaches",
-]
-
 MIN = 5
 """Target people that a cell, or a value of a category, must hold for source people to be comparable."""
 

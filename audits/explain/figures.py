@@ -17,8 +17,6 @@ from audits.stats.text import count, people_in
 from audits.stats.text import people as people_words
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["attribution", "left", "levels", "values"]
-
 _MOST, _FIRST = 12, 8  # rows
 _ABOVE = 52  # letters above a row, on a phone too
 _ENOUGH = 0.8  # of the source comparable, for a row to be trusted

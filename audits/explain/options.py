@@ -7,8 +7,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from audits.options import Level, Material, MaterialAmount, MaterialOn, option
 
-__all__ = ["ExplainOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainOptions:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from audits.explain.options import ExplainOptions
 from audits.records import Audit, OnPages, Size
 
-__all__ = ["AUDIT"]
-
 
 def _seconds(options: ExplainOptions, size: Size) -> float:
     """Learning outcome and membership by fold, after training where a model is trained here."""

@@ -12,18 +12,6 @@ from audits.results import frame_of
 from audits.stats import BaseResult, Estimate, Judgment, Verdict
 from audits.stats.verdicts import AVERAGE
 
-__all__ = [
-    "Amount",
-    "Attribution",
-    "ExplainResult",
-    "FeaturePart",
-    "LevelRow",
-    "Overlap",
-    "Remainder",
-    "ValueRow",
-    "without",
-]
-
 
 @dataclass(frozen=True)
 class Remainder:

@@ -11,8 +11,6 @@ from audits.stats.text import amount_stated, people_in, percent_interval, severa
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, in_points
 
-__all__ = ["section"]
-
 
 def section(result: ExplainResult) -> Section:
     """Arrange an explain audit."""

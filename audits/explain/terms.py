@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-__all__ = ["terms_of"]
-
 _MAX_TERMS = 150  # with products
 _MAX_LEVELS = 40  # of a category; the rest are one
 _MAX_SPREADS = 8.0  # a number farther from the mean is taken to lie there

@@ -9,18 +9,6 @@ from audits.stats.text import CURRENCIES, amount, amount_stated, people_in, seve
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, between, brief, cut_apart, in_points, join_names, named_apart, shortest
 
-__all__ = [
-    "finding",
-    "headline",
-    "interval_words",
-    "left_words",
-    "no_clearance_text",
-    "place_words",
-    "points",
-    "size_words",
-    "warnings_for",
-]
-
 _MAX_NAMED = 3
 _ENOUGH = 0.8  # of the source comparable
 

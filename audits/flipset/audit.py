@@ -34,8 +34,6 @@ from audits.results import Optimum
 from audits.stats import wilson
 from audits.transport import estimated_seconds
 
-__all__ = ["flipset"]
-
 
 @says_what_it_lacks
 def flipset(

@@ -16,8 +16,6 @@ from audits.flipset.null_distribution import NullDistribution
 from audits.flipset.result import WAYS, Causal, FlipsetPart, Noise, Reverse, Stratum, Way
 from audits.stats import Estimate, holm, newcombe, wilson
 
-__all__ = ["causal_part", "flipset_part", "noise_of", "reverse_part", "strata_parts"]
-
 _BINS = 16  # of the null distribution
 
 

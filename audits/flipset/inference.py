@@ -38,17 +38,6 @@ from audits.transport.levels import (
 )
 from audits.transport.maps import ks_distances
 
-__all__ = [
-    "LOOKS",
-    "differences_at",
-    "differing",
-    "equal_rates",
-    "judge_flips",
-    "levels_of",
-    "not_comparable",
-    "rate_counts",
-]
-
 _MANY = 2_000  # people from which the test for equal rates need not count tables
 _FEW_DRAWS = (
     "chance was measured on too few people for such a small difference: allow more time (seconds) or more "

@@ -33,16 +33,6 @@ from audits.transport.costs import scale_points
 from audits.transport.levels import plant
 from audits.transport.maps import MAPS, OPTIONS, LinearMap, UnbalancedMap
 
-__all__ = [
-    "MIN_INTERVAL",
-    "NullDistribution",
-    "above",
-    "affordable",
-    "measure",
-    "measure_draws",
-    "why_unsettled",
-]
-
 MIN_INTERVAL = 10
 """People of a group below which subsamples would pretend to know."""
 _REFITTED = {"linear": "a linear", "entropic": "an entropic", "unbalanced": "an unbalanced"}

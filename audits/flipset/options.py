@@ -13,19 +13,6 @@ from audits.records import Size
 from audits.transport import Cost, estimated_bytes, estimated_seconds
 from audits.transport.maps import OPTIONS, CoupledOptions, GanOptions, NeuralOptions
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_SECONDS",
-    "SAMPLE_SECONDS",
-    "FlipsetOptions",
-    "Transport",
-    "in_full",
-    "map_options",
-    "repeat_seconds",
-    "seconds",
-    "share_matched",
-]
-
 MAX_SECONDS = 120.0
 """Time beyond which exact matching uses a subsample, unless everyone is asked for."""
 SAMPLE_SECONDS = 15.0

@@ -12,8 +12,6 @@ from audits.flipset.counterparts.matching import Flips, Group, Matching
 from audits.flipset.counterparts.people import Comparison, EncodedFeatures
 from audits.transport import paired_cost
 
-__all__ = ["arrows", "boundary", "in_turn", "people_tables"]
-
 
 def people_tables(
     compared: Comparison, matched: list[Matching], flips: Flips, rng: np.random.Generator

@@ -11,8 +11,6 @@ from audits.records import Audit, OnPages
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["AUDIT"]
-
 
 def _usual(data: AuditData) -> dict[str, Any] | None:
     """Between the two largest groups of the first protected attribute."""

@@ -14,32 +14,6 @@ from audits.results import Optimum, frame_of
 from audits.stats import BaseResult, Estimate, Judgment
 from audits.transport.levels import LevelDifference
 
-__all__ = [
-    "CALIPER",
-    "LIKE_FOR_LIKE",
-    "SIMILAR",
-    "WAYS",
-    "AboveChance",
-    "Causal",
-    "Check",
-    "Conditional",
-    "CounterpartRate",
-    "FeatureDifference",
-    "FlipsetPart",
-    "FlipsetResult",
-    "Marginal",
-    "Noise",
-    "Reverse",
-    "SameValue",
-    "ScoreChange",
-    "Stability",
-    "Stratum",
-    "Validation",
-    "Way",
-    "rank_lines",
-]
-
-
 Way = Literal["positive", "negative"]
 WAYS: tuple[Way, Way] = ("positive", "negative")
 

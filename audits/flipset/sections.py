@@ -22,8 +22,6 @@ from audits.stats.text import count, estimate_text, number, p_words, people_in, 
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun
 
-__all__ = ["section"]
-
 _MAX_STRATA = 6  # shown in a report one by one; results.json and the page have all
 
 

@@ -32,24 +32,6 @@ from audits.text import (
 )
 from audits.transport.levels import FACTOR, LevelDifference
 
-__all__ = [
-    "DISTRUST",
-    "answer",
-    "closing",
-    "disagreeing",
-    "disagreement",
-    "distrust",
-    "feature_words",
-    "finding",
-    "headline",
-    "interval_words",
-    "larger_first",
-    "match_answer",
-    "one_of",
-    "warnings_of",
-    "way_words",
-]
-
 _MAX_NAMED = 4
 _NOBODY, _SOMEBODY = 1e-6, 0.5
 DISTRUST = "This map cannot be trusted: "

@@ -32,8 +32,6 @@ from audits.stats import Judgment, worst_of
 from audits.stats.design import make_design
 from audits.stats.text import count
 
-__all__ = ["groups", "groups_from_people", "with_sign"]
-
 _BY_DESIGN = (
     "Rows are not independent people. Numbers of people are effective sizes: as many independent people "
     "as would carry the same information. The bootstrap is left out."

@@ -32,8 +32,6 @@ from audits.groups.options import GroupsOptions
 from audits.stats import Estimate, Judgment, Verdict, judge, wilson
 from audits.stats.intervals import cautious_difference, percent_level
 
-__all__ = ["ASSUMPTION", "ProbableGroup", "compare_probable", "judged_of", "probability_columns"]
-
 ASSUMPTION = "decisions have nothing to do with membership, given its probability"
 _BINS = 20
 _MIN = 20  # people in a bin of probabilities

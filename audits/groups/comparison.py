@@ -24,8 +24,6 @@ from audits.stats.intervals import largest_gap, percent_level
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
 
-__all__ = ["bootstrap_intervals", "compare", "reference_of"]
-
 _CALIBRATION_BINS = 10
 _MIN_POOLED = 3
 _ODDS = ("true_positive_rate", "false_positive_rate")

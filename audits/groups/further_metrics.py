@@ -30,8 +30,6 @@ from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, Judgment
 if TYPE_CHECKING:
     from audits.models import Subject
 
-__all__ = ["FurtherMetrics", "check_limits", "class_columns", "not_cleared"]
-
 _NO_ROWS = "Metrics of single people are left out ({}), because people were counted and no row was kept."
 
 Gaps = list[dict[str, Difference]]

@@ -16,23 +16,6 @@ from audits.stats.power import times_to_settle
 from audits.stats.ratios import MIN_REFERENCE
 from audits.stats.verdicts import FOUR_FIFTHS, VERDICTS, Condition, on_ratio
 
-__all__ = [
-    "ASKED_FIRST",
-    "MIN_COVERED",
-    "RATIO",
-    "GroupLimit",
-    "by_importance",
-    "judge_audit",
-    "judge_difference",
-    "judge_row",
-    "judged_of",
-    "lower_first",
-    "most_telling",
-    "ordered_by",
-    "reference_among",
-    "times_needed",
-]
-
 Row = TypeVar("Row", GroupRow, AmountRow)
 
 _NOBODY = "there is nobody to compare in one of the two groups"

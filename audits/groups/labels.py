@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from audits.groups.people import PeopleByGroup
     from audits.models import Subject
 
-__all__ = ["KNOWN", "LABEL", "counted_in", "labels_of", "with_labels", "withheld"]
-
 LABEL = "favorable label"
 """Column of a result's people: whether the label is favorable; False where it is not known."""
 

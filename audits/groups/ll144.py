@@ -34,8 +34,6 @@ from audits.stats.estimate import estimate_cells
 from audits.stats.ratios import ratios_to_highest
 from audits.stats.text import people
 
-__all__ = ["BiasTable", "bias_tables", "protected_of", "suggested_columns"]
-
 _SEX = re.compile(r"(?<![a-z])(sex|gender)", re.IGNORECASE)
 _RACE = re.compile(r"(?<![a-z])(race|ethnic)", re.IGNORECASE)
 _UNKNOWN = {

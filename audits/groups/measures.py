@@ -35,8 +35,6 @@ from audits.stats.design import Design
 from audits.stats.intervals import percent_level
 from audits.stats.means import hall_quantile
 
-__all__ = ["MetricDraws", "measure_groups", "metrics_of"]
-
 MIN_PEOPLE = 10
 """People (or clusters) of a group from which an interval is stated."""
 

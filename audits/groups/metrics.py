@@ -26,22 +26,6 @@ from audits.stats import Estimate, weighted_sum, wilson
 from audits.stats.design import Design, design_share
 from audits.stats.intervals import percent_level
 
-__all__ = [
-    "GROUP",
-    "METRICS",
-    "Counts",
-    "Labels",
-    "Metric",
-    "Metrics",
-    "Rows",
-    "by_jackknife",
-    "confusion_counts",
-    "estimates",
-    "rates",
-    "scikit_metric",
-    "share_by_design",
-]
-
 GROUP = "evenhand.metrics"
 """Entry points of installed packages that name a `Metric`."""
 

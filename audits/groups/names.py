@@ -9,8 +9,6 @@ from audits.groups.result import AmountRow, GroupRow
 from audits.stats.text import people_in
 from audits.text import brief, cut_apart
 
-__all__ = ["name_pairs", "people_of"]
-
 
 def people_of(row: GroupRow | AmountRow) -> str:
     """Word the people of a group, whose value is told with its attribute where it says nothing alone."""

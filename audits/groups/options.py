@@ -9,8 +9,6 @@ from pydantic import Field
 
 from audits.options import Level, Material, MaterialAmount, MaterialOn, MeasureAsked, option
 
-__all__ = ["GroupsOptions"]
-
 Scikit = Literal[
     "average_precision_score",
     "brier_score_loss",

@@ -16,19 +16,6 @@ from audits.groups.metrics import Counts, Labels, Rows, confusion_counts
 from audits.groups.options import GroupsOptions
 from audits.stats.design import Design
 
-__all__ = [
-    "LABEL_CLASS",
-    "PREDICTED_CLASS",
-    "PeopleByGroup",
-    "attributes_of",
-    "joined_names",
-    "people_by",
-    "people_table",
-    "protected_names",
-    "sort_people",
-    "with_groups",
-]
-
 PREDICTED_CLASS, LABEL_CLASS = "predicted class", "label class"
 """Columns of a result's people, where classes are compared; a label that is not known is empty."""
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from audits.data import DataSpec
     from audits.data.groupby import Asked
 
-__all__ = ["AUDIT"]
-
 
 def _seconds(options: GroupsOptions, size: Size) -> float:
     """Counting is quick, the bootstrap little more."""

@@ -15,17 +15,6 @@ from audits.stats import BaseResult, Estimate, Judgment, Verdict
 from audits.stats.estimate import estimate_cells, estimate_columns
 from audits.stats.verdicts import AVERAGE
 
-__all__ = [
-    "AmountRow",
-    "Amounts",
-    "Calibration",
-    "Difference",
-    "GroupRow",
-    "GroupsResult",
-    "Spread",
-    "amounts_frame",
-]
-
 
 @dataclass(frozen=True)
 class Difference:

@@ -20,8 +20,6 @@ from audits.stats.text import percent, several
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun
 
-__all__ = ["heading_and_caption", "section"]
-
 _SAID = {
     "rates": (
         "Rates by {}",

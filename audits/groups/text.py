@@ -27,22 +27,6 @@ from audits.stats.text import (
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, of_people, shortest
 
-__all__ = [
-    "among_words",
-    "counted_words",
-    "few_people",
-    "finding_known",
-    "finding_probable",
-    "four_fifths",
-    "headline",
-    "interval_words",
-    "is_probable",
-    "points",
-    "rate_words",
-    "spread_words",
-    "yes_words",
-]
-
 
 def four_fifths(ratio: Estimate) -> str:
     """Say whether the smallest impact ratio keeps the four-fifths rule, by its interval.

@@ -25,17 +25,6 @@ from audits.stats.estimate import estimate_cells
 from audits.stats.intervals import weighted_sum
 from audits.stats.paired_shares import paired_difference
 
-__all__ = [
-    "PRESETS",
-    "at_threshold",
-    "beside",
-    "decisions_by_row",
-    "gap_and_accuracy",
-    "preset_thresholds",
-    "since",
-    "trade_off",
-]
-
 
 def at_threshold(
     result: GroupsResult,

@@ -28,8 +28,6 @@ from audits.loss_ratio.text import grounds_of, outside_of, warnings_for
 from audits.models import Subject
 from audits.models.protocol import class_text
 
-__all__ = ["histogram_of", "moves_table", "pack", "people_table"]
-
 
 def pack(
     subject: Subject,

@@ -25,8 +25,6 @@ from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.stats.text import people
 
-__all__ = ["check_labels", "loss_ratio"]
-
 
 @says_what_it_lacks
 def loss_ratio(

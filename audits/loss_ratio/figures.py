@@ -25,15 +25,6 @@ from audits.loss_ratio import LossRatioResult
 from audits.stats import EVIDENCE
 from audits.stats.text import count, estimate_text, number, people, people_in, several
 
-__all__ = [
-    "against_tolerance",
-    "along_flow",
-    "misspecified_metric",
-    "moved_person",
-    "ratios",
-    "subspace",
-]
-
 _MAX_FEATURES, _MAX_GROUPS, _MAX_TICKS = 15, 10, 6
 _MAX_BOTH = 46  # letters of attribute and group above their row
 _ROUND_FAR = (1.0, 2.0, 5.0)

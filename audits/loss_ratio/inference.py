@@ -17,18 +17,6 @@ from audits.stats.paired_ratio import PairedRatio
 from audits.stats.text import number, p_words, people, people_in
 from audits.stats.verdicts import POWER
 
-__all__ = [
-    "Envelope",
-    "Grounds",
-    "GroupRatio",
-    "RatioTest",
-    "RatioVerdict",
-    "judge_ratio",
-    "spanning",
-    "stand",
-    "worst_group",
-]
-
 _CLEARED = 60  # people at least: of fewer, one in twenty others may have any ratio, and nobody here has it
 
 

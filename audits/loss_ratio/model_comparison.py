@@ -24,8 +24,6 @@ from audits.models.trained.reductions import train_reductions
 from audits.models.trained.training import check_parts, check_trainable
 from audits.progress import Progress, part
 
-__all__ = ["average_odds_difference", "balanced_accuracy", "compare_models"]
-
 _HELD_OUT = 0.3
 
 

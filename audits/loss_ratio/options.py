@@ -9,8 +9,6 @@ from pydantic import Field
 
 from audits.options import Level, option
 
-__all__ = ["Compared", "LossRatioOptions", "MisspecifiedMetric", "usual_steps"]
-
 Compared = Literal["logistic", "mlp", "project", "sensr", "reductions"]
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
 

@@ -28,16 +28,6 @@ from audits.progress import Progress, part, silent
 from audits.stats.means import MeanMethod, MeanTest, mean_test
 from audits.stats.paired_ratio import PairedMethod, PairedRatio, paired_ratio
 
-__all__ = [
-    "ROBUST_FLOOR",
-    "RatioTests",
-    "floor_of",
-    "run_tests",
-    "turned_metrics",
-    "turned_ratios",
-    "with_ends",
-]
-
 ROBUST_FLOOR = 0.01
 """The least that a loss counts as, where ratios use careful losses."""
 

@@ -10,9 +10,6 @@ from audits.records import Audit, OnPages, Size
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["AUDIT"]
-
-
 _TRAINING = {  # seconds for 20,000 rows
     "logistic": 0.2,
     "forest": 4.0,

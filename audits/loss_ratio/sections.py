@@ -10,8 +10,6 @@ from audits.stats.badges import interval_text
 from audits.stats.text import count, number, p_words, people, percent, several
 from audits.text import begun
 
-__all__ = ["section"]
-
 
 def section(result: LossRatioResult) -> Section:
     """Arrange a loss-ratio audit."""

@@ -20,8 +20,6 @@ from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
 from audits.stats.text import count, number, people, people_in, percent
 from audits.text import brief, join_names, shortest
 
-__all__ = ["grounds_of", "headline", "outside_of", "person_sentence", "warnings_for"]
-
 _FEW_ERRORS = 10
 _MAX_NAMED = 3
 _TRACE = 0.01  # of a feature's unit vector

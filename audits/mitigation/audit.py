@@ -47,8 +47,6 @@ from audits.stats.intervals import cautious_difference
 from audits.stats.text import number
 from audits.subgroups.attributes import rule_words
 
-__all__ = ["amounts_of", "augmented_by", "draw_samples", "mitigation", "mitigation_audit", "subject_on"]
-
 _FIRST_AMOUNT = 50
 _MAX_TRIES = 40
 _ACCURACY_LOST = 0.01

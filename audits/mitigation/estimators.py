@@ -20,8 +20,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from audits.errors import InputError
 from audits.mitigation.group_weights import group_cuts, reweighing_weights
 
-__all__ = ["GroupThresholds", "ReducedMixture", "ReweighedEstimator", "weight_argument"]
-
 
 def weight_argument(estimator: Any) -> str | None:
     """Return under which name `fit` takes weights: of a pipeline those of its last step; None for none."""

@@ -12,9 +12,6 @@ from audits.mitigation.result import METHODS, MitigationResult
 from audits.stats.text import count, number, percent
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["amounts", "frontier", "left"]
-
-
 SYMBOLS = {
     "as it was": "diamond",
     "thresholds": "circle",

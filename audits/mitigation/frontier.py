@@ -26,18 +26,6 @@ from audits.models import Model, Subject, train_model
 from audits.progress import Progress, part
 from audits.stats import Estimate, largest_gap, wilson
 
-__all__ = [
-    "BOUNDS",
-    "SHARES",
-    "Candidate",
-    "Maker",
-    "TrainedHere",
-    "chosen_point",
-    "frontier_of",
-    "group_attribute",
-    "subject_on",
-]
-
 SHARES = (0.5, 1.0)
 """How far thresholds and weights go: half-way, and all the way."""
 

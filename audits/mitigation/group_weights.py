@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["group_cuts", "reweighing_weights"]
-
 
 def reweighing_weights(y: np.ndarray, groups: np.ndarray, sizes: np.ndarray | None = None) -> np.ndarray:
     """Return weights (n,) under which label and group are independent.

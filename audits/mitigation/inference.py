@@ -11,8 +11,6 @@ from audits.stats import INSUFFICIENT, Judgment, judge, limit_of
 from audits.stats.intervals import cautious_difference, cautious_p
 from audits.stats.power import times_to_settle
 
-__all__ = ["judge_step"]
-
 
 def judge_step(
     steps: Sequence[Step], chosen: int, *, level: float, material: float, material_on: str = "either"

@@ -10,8 +10,6 @@ from pydantic import Field
 from audits.options import Level, Material, MaterialOn, option
 from audits.subgroups.options import Amount, Depth, Protected, Support, Terms, Text
 
-__all__ = ["MitigationOptions"]
-
 Method = Literal["thresholds", "reweighing", "reductions", "retraining"]
 
 

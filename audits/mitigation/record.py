@@ -5,8 +5,6 @@ from __future__ import annotations
 from audits.mitigation.options import MitigationOptions
 from audits.records import Audit, OnPages, Size
 
-__all__ = ["AUDIT"]
-
 _TRAINING = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0, "text": 6.0}  # of 20,000 rows
 
 

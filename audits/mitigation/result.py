@@ -10,9 +10,6 @@ import pandas as pd
 from audits.results import frame_of
 from audits.stats import BaseResult, Estimate, Judgment
 
-__all__ = ["METHODS", "NOT_RUN", "FrontierPoint", "Headline", "MitigationResult", "Step", "model_words"]
-
-
 NOT_RUN = "not run"
 """Used as the verdict of an audit that these people or this model do not allow."""
 

@@ -9,8 +9,6 @@ from audits.stats.badges import interval_text
 from audits.stats.text import percent, percent_interval
 from audits.text import begun, points_of
 
-__all__ = ["section"]
-
 
 def section(result: MitigationResult) -> Section:
     """Arrange a mitigation."""

@@ -9,8 +9,6 @@ from audits.stats.vocabulary import vocabulary
 from audits.subgroups.attributes import quote_rule_set
 from audits.text import brief, of_people, shortest
 
-__all__ = ["finding", "headline"]
-
 
 def headline(result: MitigationResult) -> str:
     """Say what the training did for the group, and whether a difference is left."""

@@ -26,8 +26,6 @@ from audits.subgroups.scores import differences
 from audits.subgroups.search import FrequentRuleSets, Search
 from audits.subgroups.texts import TERMS, Vocabulary, any_terms, mine_texts, text_attributes
 
-__all__ = ["GroupKind", "TableGroups", "TextGroups", "TreatedRuleSet", "find_worst", "group_kind"]
-
 _BINNED = {"continuous", "integer", "datetime"}
 
 

@@ -14,8 +14,6 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["check_columns", "match_columns", "plain_name", "unread"]
-
 _MAX_NAMES = 8
 
 

@@ -10,8 +10,6 @@ import pandas as pd
 from audits.models.protocol import row_weights
 from audits.models.quality import area_under_curve, by_design, outscoring
 
-__all__ = ["remarks", "why_not_clear"]
-
 _ACCURATE, _RANKED = 0.995, 0.999  # accuracy and area from which on people may be those of the training
 _MIN = 50
 

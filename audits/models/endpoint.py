@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import Endpoint, ModelSpec
 
-__all__ = ["load"]
-
 _TRIED_FIRST = 1000
 
 

@@ -28,9 +28,6 @@ from audits.models.trained.training import check_class_parts, check_parts, check
 from audits.progress import Progress, part, silent
 from audits.stats.text import people
 
-__all__ = ["make_subject", "train_model", "with_features"]
-
-
 _LEARNS_WITH = {
     "mlp": ("torch",),
     "project": ("torch",),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from audits.models.protocol import Model
     from audits.models.spec import ModelSpec
 
-__all__ = ["load", "reopen"]
-
 
 def load(path: Path, data: AuditData, spec: ModelSpec, *, number: bool) -> Model:
     """Load a file and match it to `data`; as a model of the `number` that the label cuts, or of a chance.

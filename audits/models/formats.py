@@ -20,17 +20,6 @@ from audits.data import Limits
 from audits.errors import InputError
 from audits.plugins import load_plugin
 
-__all__ = [
-    "GROUP",
-    "Format",
-    "check_format",
-    "check_size",
-    "files_read",
-    "format_of",
-    "formats",
-    "is_mlflow",
-]
-
 GROUP = "evenhand.formats"
 """Entry points of installed packages that name a `Format`."""
 

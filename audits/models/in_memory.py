@@ -33,11 +33,6 @@ from audits.models.protocol import Model, check_scores, class_text, label_values
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = [
-    "ColumnRequest", "Output", "ignored_columns", "in_memory_model", "model_columns", "name_of",
-    "says_what_it_reads",
-]  # fmt: skip
-
 _TRIED_FIRST = 1000
 _DIGITS = 1e-9
 

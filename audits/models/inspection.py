@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from audits.models.subject import Subject
     from audits.models.thresholds import Threshold
 
-__all__ = ["Feed", "ModelReport", "check_model", "feeds_of"]
-
 _PEOPLE = 5
 _TRIED = 1000
 

@@ -17,15 +17,6 @@ from audits.models.thresholds import Threshold
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = [
-    "NumberModel",
-    "class_codes",
-    "cut_rule",
-    "cut_threshold",
-    "label_numbers",
-    "number_matrix",
-]
-
 
 @runtime_checkable
 class NumberModel(Model, Protocol):

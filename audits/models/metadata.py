@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from audits.models.subject import Subject
     from audits.stats.estimate import Estimate
 
-__all__ = ["accuracy_words", "model_facts"]
-
 _MADE = {
     "held_out": "on rows not used for training",
     "in_sample": "on rows used for training, so it will be lower on others",

@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = [
-    "Classifier", "Numbers", "Regressor", "check_labels", "classifier", "number_sign",
-    "restored_classifier", "zipmap_keys",
-]  # fmt: skip
-
 _SUM_TOLERANCE = 1e-3  # float32 softmax over many classes
 _RANGE_TOLERANCE = 1e-5  # float32 rounding of a probability
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = ["HigherIs", "Made", "PredictedLabel", "PredictedScore", "prediction_digest"]
-
 HigherIs = Literal["favorable", "unfavorable"]
 Made = Literal["held_out", "in_sample", "unknown"]
 """Which people the predictions are for: unseen in training, seen in training, or unknown."""

@@ -17,17 +17,6 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = [
-    "Model",
-    "check_scores",
-    "class_text",
-    "favorable_columns",
-    "label_values",
-    "need_columns",
-    "row_weights",
-    "row_words",
-]
-
 _NUMBER = re.compile(r"[+-]?[0-9]{1,300}(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
 
 

@@ -11,8 +11,6 @@ from audits.stats.design import Design, design_mean, design_share
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level, wilson
 
-__all__ = ["accuracy", "area_under_curve", "by_design", "log_loss", "outscoring"]
-
 _STEP = 1e-9
 
 

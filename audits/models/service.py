@@ -25,8 +25,6 @@ from audits.models.protocol import need_columns, row_words
 if TYPE_CHECKING:
     from audits.models.spec import Endpoint
 
-__all__ = ["Service"]
-
 _TOKEN = "EVENHAND_ENDPOINT_TOKEN"  # noqa: S105  (the variable's name)
 _ANSWERS = ("probabilities", "scores", "predictions", "outputs")
 _MAX_ANSWER = 64 * 2**20

@@ -15,17 +15,6 @@ from audits.errors import InputError
 from audits.models.formats import check_format, is_mlflow
 from audits.models.predictions import HigherIs, Made
 
-__all__ = [
-    "PREDICT_LABELS",
-    "Endpoint",
-    "ModelSpec",
-    "Predictions",
-    "Train",
-    "endpoint_hosts",
-    "model_path",
-    "model_spec",
-]
-
 Train = Literal["logistic", "mlp", "forest", "boosting", "text", "project", "sensr", "reductions"]
 PREDICT_LABELS = ("logistic", "mlp", "forest", "boosting")
 """Kinds trained here that can learn the label itself."""

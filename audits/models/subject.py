@@ -40,8 +40,6 @@ from audits.models.protocol import (
 from audits.models.spec import Train
 from audits.models.thresholds import Threshold, cuts, threshold_words
 
-__all__ = ["ScoreKind", "Subject", "needs_cut", "space_of", "subject_of", "with_doubts"]
-
 ScoreKind = Literal["probability", "number", "label"]
 
 

@@ -19,16 +19,6 @@ from audits.errors import InputError
 from audits.stats.text import p_words
 from audits.threads import one_thread
 
-__all__ = [
-    "MAX_VALUES",
-    "RANK_TOLERANCE",
-    "attribute_directions",
-    "category_units",
-    "orthonormal",
-    "protected_directions",
-    "read_as_number",
-]
-
 MAX_VALUES = 30
 RANK_TOLERANCE = 1e-8
 _FEW_LEVELS = 12

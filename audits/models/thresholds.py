@@ -15,8 +15,6 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Threshold", "check_threshold", "cuts", "threshold_words"]
-
 Threshold = float | Mapping[str, Mapping[str, float]]
 _MAX_NAMED = 6
 

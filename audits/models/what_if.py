@@ -18,8 +18,6 @@ from audits.errors import InputError
 from audits.models.subject import Subject
 from audits.models.thresholds import cuts
 
-__all__ = ["what_if"]
-
 _NUMBERS = {"continuous", "integer"}
 _MAX_LEVELS, _MOST_SWAPS = 200, 6
 

@@ -18,8 +18,6 @@ from audits.monitor.alarms import RETRIES
 from audits.monitor.tables import CASES, MESSAGES, MONITORS, PREDICTIONS, TOKENS, WAITS
 from audits.runs.storage.database import Database
 
-__all__ = ["SCOPES", "Admin", "Token", "check_name", "check_text", "check_webhook", "digest", "tokens_of"]
-
 SCOPES = ("send", "read", "manage")
 _MAX_NAME, _MAX_NOTE, _MAX_TOKENS = 200, 10_000, 50
 _STORABLE = re.compile("[^\x00\ud800-\udfff]*")

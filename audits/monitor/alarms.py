@@ -20,19 +20,6 @@ from audits.stats.text import count, people_in, percent
 from audits.stats.text import people as people_words
 from audits.text import join_names
 
-__all__ = [
-    "RETRIES",
-    "SEVERITIES",
-    "Alarm",
-    "alarm_of",
-    "columns_of",
-    "detector_sentence",
-    "flags_sentence",
-    "is_part",
-    "queue",
-    "severity_of",
-]
-
 RETRIES = (10.0, 60.0, 600.0, 3600.0, 21_600.0)
 """Seconds until a message is tried again. After the last try it is given up, and its alarm says so."""
 

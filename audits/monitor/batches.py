@@ -9,8 +9,6 @@ from typing import Any
 from audits.monitor.bundle import MonitorBundle, Scored
 from audits.monitor.profile import BatchContext, Look
 
-__all__ = ["Batch"]
-
 
 @dataclass(frozen=True, eq=False)
 class Batch:

@@ -9,8 +9,6 @@ import sqlalchemy as sa
 
 from audits.monitor.tables import BUCKETS
 
-__all__ = ["MAX", "extend_history", "merge"]
-
 MAX = 512
 
 

@@ -44,8 +44,6 @@ from audits.sensitivity.result import SensitivityResult
 if TYPE_CHECKING:
     from audits.models.subject import Subject
 
-__all__ = ["MonitorBundle", "Scored", "bundle_of", "packed_predictions"]
-
 FORMAT, FORMAT_ONNX, FORMAT_TREES, FORMAT_BENT, FORMAT_FILE, FORMAT_TABLE = range(1, 7)
 Measuring = Callable[[Mapping[str, Sequence[Any]], np.ndarray], Measured]
 _REFERENCE = 1000

@@ -29,8 +29,6 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["Monitor"]
-
 _MAX_TOGETHER = 10_000  # people in a batch, as the server takes them
 _MAX_PAUSE = 60.0
 _AT_EXIT_SECONDS = 3.0

@@ -8,8 +8,6 @@ import numpy as np
 
 from audits.stats import Estimate
 
-__all__ = ["Drift", "Flag", "GroupRates", "Point"]
-
 
 @dataclass(frozen=True)
 class Point:

@@ -27,8 +27,6 @@ from audits.sensitivity.monitor.bins import number_cells, pad
 from audits.stats.change import CELLS, ChangeWatch, Crossing
 from audits.stats.control import flag_rate_bound
 
-__all__ = ["KINDS", "SHARES", "Detector", "Detectors", "Outcomes", "read_head"]
-
 SHARES = {
     "flags": 0.35,
     "inputs": 0.15,

@@ -14,8 +14,6 @@ from audits.monitor.alarms import Alarm
 from audits.monitor.dashboard import Point
 from audits.stats.control import Chart
 
-__all__ = ["ExampleStream", "example_stream"]
-
 
 @dataclass(frozen=True)
 class ExampleStream:

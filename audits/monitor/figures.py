@@ -16,8 +16,6 @@ from audits.monitor.dashboard import Drift, Point
 from audits.stats.control import Chart
 from audits.stats.text import count, number, percent
 
-__all__ = ["control_chart", "drift", "points_frame"]
-
 
 def control_chart(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]) -> go.Figure:
     """Draw the share of flags over time, and below it the chart's value with its limit and all alarms."""

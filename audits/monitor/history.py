@@ -25,9 +25,6 @@ from audits.runs.storage.database import Database
 from audits.stats import wilson
 from audits.stats.sequential import DriftTest
 
-__all__ = ["History"]
-
-
 _MAX_TESTS = 64  # monitors whose drift is kept in memory
 _MAX_READ = 100_000  # people read for the test of drift at one time, about half a second
 

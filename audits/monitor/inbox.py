@@ -12,8 +12,6 @@ from pathlib import Path
 from audits.errors import InputError
 from audits.runs.storage.database import is_unreachable
 
-__all__ = ["SUFFIXES", "inbox", "take_files"]
-
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".arrow", ".feather", ".gz")
 _SETTLED_SECONDS = 2.0
 _MAX_TRIES = 3

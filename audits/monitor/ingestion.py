@@ -34,22 +34,6 @@ from audits.monitor.profile import BatchContext
 from audits.monitor.recoding import as_audited
 from audits.monitor.scoring import Scorer
 
-__all__ = [
-    "ARRIVALS",
-    "Arrival",
-    "FileReader",
-    "OutcomeBatch",
-    "PredictionBatch",
-    "fault_of",
-    "file_batches",
-    "parse_document",
-    "read_arrow",
-    "read_file",
-    "read_json",
-    "read_outcomes",
-    "strict_json",
-]
-
 _MAX_ID = 200
 _MAX_BYTES = 64_000_000  # of an Arrow batch once decompressed
 _ROW = re.compile(r"(?:rows|ids|persons|scores|decisions)\[(?P<row>\d+)\](?:\.(?P<column>.+))?", re.DOTALL)

@@ -25,8 +25,6 @@ from audits.sensitivity.monitor.bins import (
 from audits.stats.control import flag_rate_bound
 from audits.stats.text import count, number, percent
 
-__all__ = ["FACTOR", "MAX_DISTANCE", "BatchContext", "Look", "Profile"]
-
 FACTOR = 3.0
 """A number that is this many widths beyond the audited range counts as impossible."""
 

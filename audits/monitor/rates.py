@@ -11,8 +11,6 @@ from audits.monitor.dashboard import GroupRates
 from audits.monitor.detectors import Outcomes
 from audits.stats.sequential import calibration_sequence, gap_sequence, rate_sequence
 
-__all__ = ["Tally"]
-
 _KEYS = ("people", "decided", "favorable", "outcomes", "apart", "tp", "fn", "fp", "tn")
 _MAX_GROUPS = 50
 _OTHERS = "(all other groups)"

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from audits.monitor.profile import BatchContext
 
-__all__ = ["as_audited", "frame_as_audited", "meanings", "plain_values", "with_values", "written_words"]
-
 _KEPT = "written"  # in `MonitorBundle.about`
 _PLAIN = (str, int, float, bool)
 _JSON = frozenset({str, int, float, bool})

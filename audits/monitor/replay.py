@@ -16,8 +16,6 @@ from audits.monitor.monitors import Batch, Monitors
 from audits.runs.storage.database import Database
 from audits.stats.text import count
 
-__all__ = ["Replay", "compare_alarms", "replay"]
-
 
 @dataclass(frozen=True)
 class Replay:

@@ -21,8 +21,6 @@ from audits.runs.executors.sandbox_pool import Child, SandboxPool
 from audits.sensitivity.measurement.gradients import Measured
 from audits.sensitivity.monitor.models import CarriedModel
 
-__all__ = ["Scorer", "answer"]
-
 _MAX_SECONDS = 60.0
 _MAX_OPEN = 8
 _MAX_MEMORY = 2 << 30

@@ -31,8 +31,6 @@ from audits.monitor.recoding import plain_values
 from audits.monitor.tables import BATCHES, CASES, FLAGS, LASTS, MONITORS, PEOPLE, PREDICTIONS, STATES
 from audits.stats.control import Chart
 
-__all__ = ["Known", "State", "Stored"]
-
 _TOGETHER = 500  # values in one question to a database
 _DAY = 86_400.0
 _QUIET = 4000  # people without a finding after which a condition is over; of flags as many as the chart needs

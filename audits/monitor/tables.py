@@ -4,22 +4,6 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-__all__ = [
-    "BATCHES",
-    "BUCKETS",
-    "BUNDLES",
-    "CASES",
-    "FLAGS",
-    "LASTS",
-    "MESSAGES",
-    "MONITORS",
-    "PEOPLE",
-    "PREDICTIONS",
-    "STATES",
-    "TOKENS",
-    "WAITS",
-]
-
 _COLUMNS = {
     "monitors": "id owner name note token_sha256 created keep_days keep_people webhook bundle weights chart "
     "batches people flagged chart_value settings",

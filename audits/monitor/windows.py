@@ -29,20 +29,6 @@ from audits.runs.registry import AUDITS
 from audits.stats.text import count
 from audits.text import join_names
 
-__all__ = [
-    "MAX",
-    "Window",
-    "audits_of_windows",
-    "file_name",
-    "is_window_of",
-    "moment",
-    "needing_rows",
-    "needs_rows",
-    "nouns",
-    "take_window",
-    "window_spec",
-]
-
 DECISION, OUTCOME, SCORE, ID = "decision", "outcome", "score", "id"
 GOOD, BAD = "favorable", "unfavorable"
 MAX = 200_000

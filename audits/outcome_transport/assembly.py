@@ -35,8 +35,6 @@ from audits.outcome_transport.text import finding, warnings_for
 from audits.stats import Estimate, wilson
 from audits.stats.intervals import percent_level
 
-__all__ = ["pack"]
-
 
 def pack(subject: Subject, options: OutcomeTransportOptions, parts: ResultParts) -> OutcomeTransportResult:
     """Pack the result."""

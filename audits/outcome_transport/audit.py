@@ -33,8 +33,6 @@ from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.stats.group_means import group_means
 
-__all__ = ["outcome_transport"]
-
 _MAX_VECTORS = 10_000  # different outcome vectors of a side that are coupled exactly unless asked for
 _MAX_BLURRED = 20_000  # outcomes that a blurred coupling can hold
 _MAX_DISTANCES = 200_000_000  # between people, for one role's bias: about half a second

@@ -18,9 +18,6 @@ from audits.outcome_transport.result import OutcomeTransportResult
 from audits.outcome_transport.text import focus_group, group_of, source_words, subgroup_words
 from audits.stats.text import count, number, people_in, percent
 
-__all__ = ["bias", "flow_list", "flow_matrix", "largest_flow", "roles", "sankey", "verdict_figure"]
-
-
 MAX_LETTERS = 40  # of a subgroup's name
 MAX_SIDE = 12  # subgroups of a side that are drawn apart
 

@@ -19,8 +19,6 @@ from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, p
 from audits.stats.group_means import GroupMeans, judge_groups
 from audits.stats.intervals import percent_level
 
-__all__ = ["BiasJudgments", "ResultParts", "Space", "distances", "judge_all", "weighted_mean"]
-
 
 @dataclass(frozen=True, eq=False)
 class Space:

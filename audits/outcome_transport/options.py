@@ -7,8 +7,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from audits.options import Level, Permutations, option
 
-__all__ = ["OutcomeTransportOptions", "Policy", "Trained"]
-
 Trained = Literal["logistic", "mlp", "forest", "boosting"]
 Members = dict[str, Any] | Literal["rejected", "accepted"]
 

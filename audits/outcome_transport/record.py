@@ -10,8 +10,6 @@ from audits.records import Audit, OnPages, Size
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["AUDIT"]
-
 _MAX_BLURRED = 20_000  # people whom the audit couples so
 _RESAMPLED = 3_000  # people from whom on resampling takes no longer
 

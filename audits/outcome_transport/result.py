@@ -11,17 +11,6 @@ from pydantic import BeforeValidator, TypeAdapter
 from audits.results import Optimum, frame_of
 from audits.stats import BaseResult, Estimate, Judgment
 
-__all__ = [
-    "SHARES",
-    "BiasRow",
-    "CouplingFrame",
-    "Decomposition",
-    "Flows",
-    "OutcomeTransportResult",
-    "RoleBias",
-    "TieRange",
-]
-
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _PLAIN: TypeAdapter[Any] = TypeAdapter(Any)
 Matrix = tuple[tuple[float, ...], ...]

@@ -12,8 +12,6 @@ from audits.records import Exhibit, Section
 from audits.stats.badges import interval_text
 from audits.stats.text import count, number, p_words, percent
 
-__all__ = ["section"]
-
 MAX_NARROW = 3  # columns that a phone has room for
 _LINES = "Thick line: the interval that decides. Gray band: too little to matter."
 

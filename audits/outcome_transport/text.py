@@ -15,17 +15,6 @@ from audits.stats.text import count, in_words, number, out_of, p_words, people, 
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, brief, join_names, of_people, shortest
 
-__all__ = [
-    "finding",
-    "focus_group",
-    "group_of",
-    "headline",
-    "interval_words",
-    "source_words",
-    "subgroup_words",
-    "warnings_for",
-]
-
 _MAX_NAMED = 6  # groups in a warning
 _OUTCOME = re.compile(r"(?:^|, )((?:un)?favorable)( label)?$")
 _CALLED = {"score": "scores", "probability": "probabilities"}

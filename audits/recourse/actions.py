@@ -26,8 +26,6 @@ from audits.recourse.options import Limit, RecourseOptions
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["GERMAN_ROLES", "Actions", "PairScore", "actions_of", "between_people"]
-
 _TIED = 1e-9  # of a category's weight: what rounding makes of a tie
 
 

@@ -41,8 +41,6 @@ from audits.recourse.result import GroupAction
 from audits.stats import Estimate, wilson
 from audits.stats.text import number
 
-__all__ = ["Alternatives", "Downstream", "downstream_of", "find_ways", "group_actions"]
-
 _DONORS = 40  # accepted people whose values are tried for one person
 _NOISY = 20  # draws of each way with noise
 _ACTIONS = 60  # actions tried on a group

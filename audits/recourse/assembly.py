@@ -27,8 +27,6 @@ from audits.results import Optimum
 from audits.stats import Estimate, wilson
 from audits.stats.means import mean_test
 
-__all__ = ["AlternativesParts", "changes_by_alpha", "pack_recourse"]
-
 _BINS = 20
 
 

@@ -26,8 +26,6 @@ from audits.recourse.result import RecourseResult
 from audits.results import Optimum
 from audits.transport import exact_coupling
 
-__all__ = ["recourse"]
-
 
 @says_what_it_lacks
 def recourse(

@@ -16,8 +16,6 @@ from audits.stats.group_means import group_means, judge_groups
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
 
-__all__ = ["Burden", "burden_of"]
-
 _LOOKS = 2  # shares accepted, and burdens
 
 

@@ -9,8 +9,6 @@ from pydantic import Field
 
 from audits.options import Level, option
 
-__all__ = ["Limit", "RecourseOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Limit:

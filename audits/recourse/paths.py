@@ -15,8 +15,6 @@ from audits.progress import Progress, silent
 from audits.recourse.actions import Actions, PairScore
 from audits.recourse.options import RecourseOptions
 
-__all__ = ["RecoursePath", "RejectedPeople", "Walk", "fewest_changes", "reached_by_any", "score_rows", "walk"]
-
 _MAX_SCORED = 400_000  # people times α: the grid is made coarser above
 _PIECE = 100_000  # rows scored at once
 _MAX_ROWS = 200_000  # rows scored for one number of columns, beyond which sets are grown greedily

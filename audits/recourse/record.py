@@ -11,8 +11,6 @@ from audits.recourse.options import RecourseOptions
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["AUDIT", "only_grows"]
-
 _GROWS = re.compile(
     r"(?:^|[^a-z])(?:age|years?|yrs|months?|tenure|experience|seniority|education[a-z]*|degrees?|qualification[a-z]*"
     r"|schooling|diploma|alter|jahre|monate|dauer|[a-z]*zugehörigkeit|ausbildung|bildung|abschluss|âge|années|mois"

@@ -10,8 +10,6 @@ import pandas as pd
 from audits.results import Optimum, frame_of
 from audits.stats import BaseResult, Estimate, Judgment
 
-__all__ = ["AlphaRow", "Change", "GroupRecourse", "RecourseResult"]
-
 _ACCEPTED = ("accepted minus the others", "accepted low", "accepted high")
 
 

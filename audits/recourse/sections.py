@@ -12,8 +12,6 @@ from audits.stats.text import count, number, p_words, people_in, percent, percen
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun
 
-__all__ = ["HEADS", "section", "ways_facts", "with_headings"]
-
 HEADS = {
     "alpha": "part of the way",
     "median alpha": "median part of the way",

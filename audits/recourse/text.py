@@ -10,16 +10,6 @@ from audits.stats.text import count, in_words, number, out_of, p_words, people_i
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, brief, in_points, join_names, of_people, shortest
 
-__all__ = [
-    "headline",
-    "judged_row",
-    "recourse_finding",
-    "recourse_warnings",
-    "rejected_people",
-    "way_to",
-    "yes_word",
-]
-
 _MAX_NAMED = 6  # groups in a warning
 
 

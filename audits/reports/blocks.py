@@ -12,22 +12,6 @@ import pandas as pd
 from audits.records import Exhibit
 from audits.stats.text import count, number, p_words
 
-__all__ = [
-    "Block",
-    "Cell",
-    "Code",
-    "Document",
-    "Facts",
-    "Figure",
-    "FindingBlock",
-    "Grid",
-    "Heading",
-    "Text",
-    "columns_of",
-    "grid",
-    "shorten",
-]
-
 
 @dataclass(frozen=True)
 class Heading:

@@ -22,8 +22,6 @@ from audits.stats.text import count
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["render_card"]
-
 _MARKS = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&:@-])")
 
 

@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes
     from audits.runs.result import SecondRun
 
-__all__ = [
-    "accuracy_words",
-    "change_exhibit",
-    "changes_figure",
-    "comparison",
-    "decided_exhibit",
-    "decided_figure",
-    "slope_exhibit",
-    "title_of",
-]
-
 _MOST = 15
 _MAX = 48  # letters above a row, on a phone too
 _READS = (

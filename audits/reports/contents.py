@@ -34,18 +34,6 @@ from audits.stats.text import count
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = [
-    "AID",
-    "ASSUMPTIONS",
-    "beside",
-    "executive",
-    "findings",
-    "full",
-    "head",
-    "reproduce",
-    "sections",
-]
-
 AID = (
     "This report supports an assessment. It is not legal advice, and it does not state that a system "
     "complies with any law."

@@ -28,8 +28,6 @@ from audits.stats.vocabulary import DataWords, speaking
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["MAX_BYTES", "arrange", "html_of", "render_report", "write_report"]
-
 MAX_BYTES = 6_000_000
 """The file stays below it."""
 

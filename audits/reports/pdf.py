@@ -21,8 +21,6 @@ from audits.runs.executors import sandbox
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["browser", "print_pdf", "render_pdf"]
-
 _NAMES = (
     "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
     "microsoft-edge", "chrome", "msedge",

@@ -8,8 +8,6 @@ from typing import Any
 
 from audits.runs.registry import AUDITS
 
-__all__ = ["results_schema"]
-
 
 def results_schema() -> dict[str, Any]:
     """Return the schema, with the keys of every audit that is known here: ours, and those of other packages.

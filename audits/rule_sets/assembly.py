@@ -35,8 +35,6 @@ from audits.stats.intervals import percent_level
 from audits.subgroups.attributes import rule_words
 from audits.subgroups.texts import category_shares
 
-__all__ = ["pack"]
-
 
 def pack(
     subject: Subject,

@@ -39,8 +39,6 @@ from audits.subgroups.cells import count_cells
 from audits.subgroups.search import candidates
 from audits.subgroups.texts import TERMS, Vocabulary, text_attributes
 
-__all__ = ["count_candidates", "rule_sets"]
-
 _HALF_DRAWS = 399
 _SPLIT_SUMS = 4_000_000
 _WORDS = {

@@ -16,8 +16,6 @@ from audits.subgroups.search import FrequentRuleSets, Search
 from audits.subgroups.sums import GroupSums
 from audits.subgroups.texts import any_terms, mine_texts
 
-__all__ = ["RuleSetFamily", "find_family"]
-
 
 @dataclass(frozen=True, eq=False)
 class RuleSetFamily:

@@ -11,8 +11,6 @@ from audits.subgroups.options import RuleOptions
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["MEASURES", "Measure", "RuleSetsOptions", "search_options"]
-
 Measure = Literal[
     "false_positive_rate",
     "false_negative_rate",

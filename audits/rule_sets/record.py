@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from audits.data import AuditData, DataSpec
     from audits.data.groupby import Asked
 
-__all__ = ["AUDIT"]
-
-
 _MAX_SUBSETS = 12  # values of which all subsets are rules
 
 

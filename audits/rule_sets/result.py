@@ -11,18 +11,6 @@ from audits.results import frame_of
 from audits.rule_sets.perturbation.terms import TermExchange
 from audits.stats import BaseResult, Estimate, Judgment, Verdict
 
-__all__ = [
-    "Contribution",
-    "Discovery",
-    "LeaderRow",
-    "MeasureResult",
-    "MeasureRow",
-    "RuleSetsResult",
-    "SampledScore",
-    "SweepRow",
-]
-
-
 DECIDED_BY = "group: "
 
 

@@ -20,8 +20,6 @@ from audits.stats.text import count, estimate_text, number, people, percent_inte
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun
 
-__all__ = ["SAID", "around", "section"]
-
 SAID = {
     "exchanged": (
         "The same texts with the terms exchanged",

@@ -13,16 +13,6 @@ from audits.subgroups.phrases import group_of
 from audits.subgroups.texts import MIN_TEXTS
 from audits.text import begun, brief, points_of, shortest
 
-__all__ = [
-    "GroupNames",
-    "finding",
-    "headline",
-    "on_exchanged",
-    "points",
-    "warnings_for",
-    "without_luck",
-]
-
 
 def headline(result: RuleSetsResult) -> str:
     """Say which group gets the decision less or more often than others, or that none does."""

@@ -16,8 +16,6 @@ from audits.results import tables
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["Cache", "frame_bytes", "result_bytes"]
-
 T = TypeVar("T")
 _LOOKED_AT_SECONDS = 120.0
 _BESIDE = 2_200_000  # numbers and sentences of an audit, and the figures that pages keep of it, about

@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 
 from audits.stats import INSUFFICIENT, NO_MATERIAL, Judgment
 
-__all__ = ["without_clearance"]
-
 R = TypeVar("R")
 
 

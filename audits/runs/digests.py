@@ -23,8 +23,6 @@ from typing import Any
 
 from audits.errors import InputError
 
-__all__ = ["digest_of", "know_files", "known_files", "path_digest"]
-
 _AT_REST = 5e9  # nanoseconds
 _MAX_KNOWN = 100_000
 _known: dict[str, str] = {}

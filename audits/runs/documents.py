@@ -20,8 +20,6 @@ import yaml
 
 from audits.errors import InputError
 
-__all__ = ["dump_yaml", "load_document", "plain_data"]
-
 _MAX = 1_000_000
 _MAX_RESULTS = 64 * _MAX
 _DEEPEST = 50

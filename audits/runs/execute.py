@@ -40,8 +40,6 @@ from audits.runs.spec import AuditRequest, Spec
 from audits.runs.version import VERSION
 from audits.stats.vocabulary import DataWords, speaking, vocabulary
 
-__all__ = ["carry_out", "execute", "prepared_subject", "remembered_subject"]
-
 # shares of the progress bar at which these steps end
 _READ, _PREPARED, _PREPARED_BOTH, _COUNTED = 0.1, 0.25, 0.35, 0.7
 _EXAMINED = 50_000

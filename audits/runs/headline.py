@@ -16,8 +16,6 @@ from audits.stats import BADGES, EVIDENCE, Judgment
 from audits.stats.badges import size_against_limit
 from audits.stats.verdicts import judged_of
 
-__all__ = ["RunFinding", "RunHeadline", "findings_of", "headline_of"]
-
 
 @dataclass(frozen=True)
 class RunFinding:

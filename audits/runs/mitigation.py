@@ -16,8 +16,6 @@ from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.runs.registry import AUDITS, usual_others
 
-__all__ = ["mitigation_with_others"]
-
 
 def mitigation_with_others(
     subject: Subject,

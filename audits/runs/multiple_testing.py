@@ -18,8 +18,6 @@ from audits.stats import EVIDENCE, Judgment, Verdict, holm, judge_across
 from audits.stats.text import p_words
 from audits.stats.verdicts import DEFAULT_LEVEL, judged_of
 
-__all__ = ["RunCorrection", "adjusted_p_values", "counted_together", "level_of"]
-
 
 @dataclass(frozen=True)
 class RunCorrection:

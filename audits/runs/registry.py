@@ -21,8 +21,6 @@ from audits.records import Audit
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["AUDITS", "GROUP", "Registry", "usual_audits", "usual_others"]
-
 GROUP = "evenhand.audits"
 
 _OURS = (

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from audits.runs.spec import Spec
     from audits.stats import Verdict
 
-__all__ = ["SCHEMA", "AuditResult", "RunResult", "SecondRun", "data_facts"]
-
 SCHEMA = 2
 """Version of results.json, as `audits.reports.schema.results_schema` describes it."""
 

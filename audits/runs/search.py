@@ -24,8 +24,6 @@ from audits.runs.spec import AuditRequest
 from audits.stats.verdicts import judged_of
 from audits.subgroups.phrases import group_of
 
-__all__ = ["with_search"]
-
 _PLACE = (1 << 31) + 1  # no audit's place
 _CLEAR = ("no material difference", "small difference")
 _MAX_ROWS = 20_000

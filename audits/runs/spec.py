@@ -31,8 +31,6 @@ from audits.runs.registry import AUDITS
 from audits.runs.source.strategy import is_counted, sample_size
 from audits.runs.version import stamp
 
-__all__ = ["AuditRequest", "Comparing", "Spec", "audit_request", "parse_spec"]
-
 _MAX_SEED = 2**32 - 1
 
 

@@ -10,8 +10,6 @@ import pandas as pd
 
 from audits.results import tables
 
-__all__ = ["result_tables", "spreadsheet_safe", "write_csv"]
-
 _FORMULA = re.compile(r"[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 

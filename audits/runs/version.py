@@ -7,8 +7,6 @@ import hashlib
 import importlib.metadata
 from pathlib import Path
 
-__all__ = ["VERSION", "stamp"]
-
 VERSION = "1.0.0"
 
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -31,8 +31,6 @@ from audits.sensitivity.text import PERFECT, finding, too_few, warnings_for
 from audits.stats import wilson
 from audits.stats.text import number
 
-__all__ = ["distances", "pack", "why_withheld"]
-
 
 def distances(subject: Subject, scores: np.ndarray) -> np.ndarray:
     """Return how far scores (n,) of the people audited are from where their decision turns, (n,)."""

@@ -31,8 +31,6 @@ from audits.sensitivity.measurement.setup import (
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import SensitivityResult
 
-__all__ = ["sensitivity"]
-
 
 @says_what_it_lacks
 def sensitivity(

@@ -27,17 +27,6 @@ from audits.sensitivity import SensitivityResult
 from audits.stats import EVIDENCE, Estimate
 from audits.stats.text import count, number, people_in, percent
 
-__all__ = [
-    "calibration",
-    "features",
-    "groups",
-    "histogram",
-    "match_curves",
-    "match_sides",
-    "ridges",
-    "twin_metrics",
-]
-
 _MAX = 40  # letters of a group with its attribute
 _CURVES = {
     "sensitivity": ("sensitivity", FOCUS, "solid"),

@@ -24,21 +24,6 @@ from audits.stats.ratios import mean_ratio
 from audits.stats.sampling import as_people
 from audits.stats.verdicts import POWER
 
-__all__ = [
-    "GroupsJudgment",
-    "Withheld",
-    "baseline_of",
-    "feature_shares",
-    "histogram_of",
-    "judge_about_one",
-    "judge_group",
-    "judge_groups",
-    "ratio_p_value",
-    "reaching_one",
-    "threshold_of",
-    "with_spread",
-]
-
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 _BINS = 40
 _ALIKE = 60  # of whom nobody differs: fewer than one in twenty others do, with 95% confidence

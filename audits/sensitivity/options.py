@@ -7,8 +7,6 @@ from typing import Annotated, ClassVar, Literal
 
 from audits.options import Level, option
 
-__all__ = ["SensitivityOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SensitivityOptions:

@@ -10,8 +10,6 @@ from audits.sensitivity.options import SensitivityOptions
 if TYPE_CHECKING:
     from audits.data import AuditData
 
-__all__ = ["AUDIT"]
-
 
 def _usual(data: AuditData) -> dict[str, Any] | None:
     return {"protected": data.protected[0]} if data.protected and data.features else None

@@ -12,8 +12,6 @@ from audits.sensitivity.match_sets.sets import MatchSet
 from audits.sensitivity.measurement.status_models import StatusQuality
 from audits.stats import BaseResult, Estimate, Judgment
 
-__all__ = ["Baseline", "FeatureShare", "GroupSensitivity", "Histogram", "SensitivityResult"]
-
 
 @dataclass(frozen=True)
 class Baseline:

@@ -15,8 +15,6 @@ from audits.stats.badges import interval_text
 from audits.stats.text import count, estimate_text, number, people, people_in, percent, percent_interval
 from audits.text import begun
 
-__all__ = ["FLAGGED", "PROXIES", "curves_table", "metrics_table", "section", "sides_table"]
-
 PROXIES, FLAGGED = "How well do proxies reveal it?", "Who is flagged?"
 """Tabs of their own."""
 

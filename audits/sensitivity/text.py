@@ -15,17 +15,6 @@ from audits.stats.text import count, estimate_text, named_group, number, out_of,
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, brief
 
-__all__ = [
-    "PERFECT",
-    "finding",
-    "flagged_sentence",
-    "headline",
-    "person_sentence",
-    "status_sentence",
-    "too_few",
-    "warnings_for",
-]
-
 PERFECT = 0.995
 """Area from which some feature is as good as the attribute itself."""
 

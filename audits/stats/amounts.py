@@ -31,17 +31,6 @@ from audits.stats.intervals import percent_level, weighted_sum
 from audits.stats.means import MIN, MeanTest
 from audits.stats.quantiles import quantile
 
-__all__ = [
-    "MIN_SEEN",
-    "Quantities",
-    "amount_limit",
-    "mean_gap",
-    "mean_of",
-    "quantile_gap",
-    "quantile_of",
-    "relative_gap",
-]
-
 MIN_SEEN = 50
 """Independent people below which a group's own spread is not used alone."""
 

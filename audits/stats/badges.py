@@ -16,25 +16,6 @@ from audits.stats.estimate import Estimate
 from audits.stats.text import CURRENCIES, amount_stated
 from audits.stats.vocabulary import vocabulary
 
-__all__ = [
-    "AVERAGE",
-    "BADGES",
-    "EVIDENCE",
-    "FOUR_FIFTHS",
-    "ICONS",
-    "INSUFFICIENT",
-    "NO_MATERIAL",
-    "VERDICTS",
-    "Badge",
-    "Judgment",
-    "Verdict",
-    "badge_text",
-    "interval_text",
-    "limit_words",
-    "short_number",
-    "size_against_limit",
-]
-
 Verdict = Literal["evidence of a difference", "no material difference", "insufficient evidence"]
 
 EVIDENCE: Verdict = "evidence of a difference"

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-__all__ = ["RatioMeans", "ratio_means"]
-
 _BLOCK = 4_000_000  # entries of one block of bootstrap weights: 32 MB
 _MANY = 20_000  # rows from which drawing them one by one saves time that is felt
 

@@ -7,8 +7,6 @@ import numpy as np
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["percentile_interval", "redraw"]
-
 
 def redraw(cells: np.ndarray, rng: np.random.Generator, *, draws: int) -> np.ndarray:
     """Return counts of resampled people: (k, c) -> (draws, k, c), each group as large as it is.

@@ -41,8 +41,6 @@ import numpy as np
 
 from audits.errors import InputError
 
-__all__ = ["CELLS", "ChangeWatch", "Crossing"]
-
 CELLS = 20
 """Cells of a rank stream at most."""
 

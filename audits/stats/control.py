@@ -19,8 +19,6 @@ from scipy.linalg import solve_banded
 
 from audits.errors import InputError
 
-__all__ = ["Chart", "ChartRun", "design_chart", "flag_rate_bound", "reference_for", "run_length"]
-
 _MAX_LIMIT = 20_000
 _WINDOW = 4096
 

@@ -9,8 +9,6 @@ import numpy as np
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["Roc", "area_equally_far", "area_within", "roc_curves"]
-
 _GRID = np.linspace(0.0, 1.0, 51)
 _NEIGHBORS = 10
 

@@ -23,8 +23,6 @@ from audits.errors import InputError
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["Design", "Share", "design_mean", "design_share", "make_design", "mean_influence"]
-
 
 @dataclass(frozen=True, eq=False)
 class Design:

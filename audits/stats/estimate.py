@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Estimate", "estimate_cells", "estimate_columns"]
-
 
 @dataclass(frozen=True)
 class Estimate:

@@ -32,8 +32,6 @@ from audits.stats.permutation import p_value
 from audits.stats.sampling import as_people
 from audits.stats.verdicts import NO_MATERIAL, Judgment, judge
 
-__all__ = ["GroupMeans", "group_means", "judge_groups"]
-
 _AT_ONCE = 4_000_000  # numbers held at once
 _LAST_DIGITS = 1e-9
 

@@ -10,21 +10,6 @@ from scipy.special import ndtr, ndtri
 
 from audits.stats.estimate import Estimate
 
-__all__ = [
-    "cautious_difference",
-    "cautious_p",
-    "fisher_mid_p",
-    "largest_gap",
-    "least_level",
-    "newcombe",
-    "percent_level",
-    "ratio_ends",
-    "share_ratio",
-    "sign_balance",
-    "weighted_sum",
-    "wilson",
-]
-
 _MAX_Z = 37.0
 _HALVINGS = 50
 _MANY = 100  # people expected in the smallest cell from which score intervals need no exact test beside them

@@ -31,8 +31,6 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["MIN", "MeanMethod", "MeanTest", "hall_quantile", "mean_test"]
-
 MeanMethod = Literal["skewness", "normal"]
 
 MIN = 10

@@ -27,8 +27,6 @@ from scipy.special import ndtr, ndtri
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["PairedMethod", "PairedRatio", "paired_ratio"]
-
 PairedMethod = Literal["score", "delta"]
 _MAX = 1e9  # a bound beyond it is no bound
 _HALF = 0.5  # people come one by one

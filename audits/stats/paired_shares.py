@@ -7,8 +7,6 @@ import math
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level, wilson
 
-__all__ = ["joined_reach", "paired_difference"]
-
 
 def paired_difference(
     both: float, first_only: float, second_only: float, neither: float, *, level: float = 0.05

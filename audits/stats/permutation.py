@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["benjamini_hochberg", "holm", "p_value"]
-
 
 def p_value(observed: float, null: np.ndarray) -> float:
     """Share of permutations, the observed one included, at least as extreme as `observed`.

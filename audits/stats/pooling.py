@@ -10,8 +10,6 @@ from scipy.special import betaln, expit, polygamma, psi
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["pooled_shares"]
-
 _ALIKE = np.geomspace(1.0, 3000.0, 20)  # how many people's worth the groups' common pattern may count for
 _PRIOR_SPREAD = 2.5  # of main effects, in log odds
 _STEPS = 50

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["times_to_settle"]
-
 _MAX_TIMES = 2.0**40
 
 

@@ -7,8 +7,6 @@ import numpy as np
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
-__all__ = ["quantile"]
-
 
 def quantile(
     values: np.ndarray, share: float, weights: np.ndarray | None = None, *, level: float = 0.05

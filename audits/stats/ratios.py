@@ -9,8 +9,6 @@ from audits.stats.intervals import percent_level, ratio_ends
 from audits.stats.means import MeanTest
 from audits.stats.shares import wilson_ends
 
-__all__ = ["MIN_REFERENCE", "mean_ratio", "ratios_to_highest"]
-
 MIN_REFERENCE = 0.02
 """Share of all people from which a group can set the highest rate, by which the others are divided."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["apportion", "as_people", "draw_counts", "hypergeometric"]
-
 _MAX_DRAWN_FROM = 10**9  # people from which NumPy draws without replacement
 _FEW = 1e-3  # of all people: drawing so many is drawing with replacement, to a thousandth of the variance
 _MAX_PEOPLE = 500_000  # that are shuffled one by one; of more, so many bundles

@@ -15,8 +15,6 @@ import numpy as np
 from audits.stats.intervals import cautious_p
 from audits.stats.text import count, percent
 
-__all__ = ["OutcomeSide", "UnknownOutcomes", "known_unevenly", "unknown_outcomes"]
-
 _MAX_UNKNOWN = 0.05  # of people: from this share on, those known clear nobody
 
 

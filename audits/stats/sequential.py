@@ -22,8 +22,6 @@ from scipy.special import betaln, xlog1py, xlogy
 from audits.checks import finite
 from audits.stats.estimate import Estimate
 
-__all__ = ["DriftTest", "calibration_sequence", "gap_sequence", "rate_sequence"]
-
 _RATE = "confidence sequence (beta-binomial mixture)"
 _MEAN = "confidence sequence (normal mixture)"
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
-__all__ = ["newcombe_ends", "wilson_ends"]
-
 
 def wilson_ends(
     count: np.ndarray, n: np.ndarray, *, level: float | np.ndarray = 0.05

@@ -15,8 +15,6 @@ from typing import ClassVar
 
 from pydantic import ConfigDict
 
-__all__ = ["DataWords", "in_words", "singular", "speaking", "vocabulary"]
-
 _RANGE = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)([)\]])")
 _BEHIND = re.compile(r"(\d|under|over|aged|below|above|from|with|without|in|of|at|who)\b")
 _PLURALS = {"people", "children", "men", "women"}

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Attribute", "End", "category", "interval", "quote_rule_set", "rule_words"]
-
 
 @dataclass(frozen=True)
 class End:

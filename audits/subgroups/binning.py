@@ -17,8 +17,6 @@ from audits.errors import InputError
 from audits.subgroups.attributes import Attribute, End, category, interval
 from audits.subgroups.options import RuleOptions
 
-__all__ = ["MAX_LEVELS", "MAX_SUBSET_LEVELS", "number_edges", "ranges", "read_attributes"]
-
 MAX_SUBSET_LEVELS = 12
 MAX_LEVELS = 100
 _NUMBERS = ("continuous", "integer", "ordinal")

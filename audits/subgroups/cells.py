@@ -13,8 +13,6 @@ import numpy as np
 
 from audits.subgroups.attributes import Attribute
 
-__all__ = ["Cells", "count_cells", "memberships"]
-
 _DENSE = 2**22
 
 

@@ -9,8 +9,6 @@ from pydantic import Field
 
 from audits.options import option
 
-__all__ = ["Amount", "Bins", "Depth", "Edges", "Protected", "RuleOptions", "Support", "Terms", "Text"]
-
 Edges = tuple[Annotated[float, Field(allow_inf_nan=False)], ...]
 Amount = Annotated[int, Field(ge=2, le=100)]
 

@@ -15,8 +15,6 @@ from audits.data.values import text_of
 from audits.models import Subject
 from audits.subgroups.attributes import Attribute
 
-__all__ = ["perturb", "perturbable"]
-
 _SHARE_OF_RANGE = 0.01
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["group_of"]
-
 _LIMITS = re.compile(r"(?:(?P<low>.+?) ≤ )?(?P<name>.+?) (?P<sign>[<>≤≥]) (?P<end>\S+)$")
 _AGE = {"<": "under {}", "≤": "up to {}", "≥": "aged {} or more", ">": "over {}"}
 _ENDS = {"<": "below {}", "≤": "up to {}", "≥": "{} or more", ">": "above {}"}

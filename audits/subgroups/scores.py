@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm
 
-__all__ = ["differences", "margin", "people_for_margin", "z_factor"]
-
 
 def differences(
     n: np.ndarray,

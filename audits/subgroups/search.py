@@ -21,8 +21,6 @@ from audits.progress import Progress, silent
 from audits.subgroups.attributes import Attribute
 from audits.subgroups.cells import Cells
 
-__all__ = ["FrequentRuleSets", "Search", "candidates", "merge_same_people"]
-
 _BLOCK = 8_000_000  # numbers in one block of memberships: 64 MB
 
 

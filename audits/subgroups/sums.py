@@ -16,8 +16,6 @@ from scipy.sparse import csr_array
 from audits.subgroups.cells import Cells, memberships
 from audits.threads import one_thread
 
-__all__ = ["GroupSums"]
-
 _MEMBERS = 16_000_000
 _COLUMNS = 128
 _RESULT = 24_000_000

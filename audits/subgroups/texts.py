@@ -29,17 +29,6 @@ from audits.subgroups.options import RuleOptions
 from audits.subgroups.search import FrequentRuleSets, candidates, merge_same_people
 from audits.subgroups.sums import GroupSums
 
-__all__ = [
-    "TERMS",
-    "Vocabulary",
-    "any_terms",
-    "category_shares",
-    "mine_texts",
-    "reach",
-    "text_attributes",
-    "texts_of",
-]
-
 TERMS: dict[str, tuple[str, ...]] = {
     "gender": (
         "lesbian", "gay", "bisexual", "transgender", "trans", "queer", "lgbt", "lgbtq", "homosexual",

@@ -13,8 +13,6 @@ import numpy as np
 from audits.checks import finite
 from audits.errors import InputError
 
-__all__ = ["Atoms", "checked_weights", "supplies"]
-
 _EXACT = 2.0**53  # whole numbers below this are exact in float64
 _ROUNDING = 1e-14  # relative: what a division and a sum leave of a whole number
 _GRID = 2.0**52  # total of weights that are no whole numbers: rounding moves under 1e-15 of the mass

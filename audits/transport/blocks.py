@@ -22,8 +22,6 @@ from threadpoolctl import threadpool_limits
 
 from audits.transport.costs import Cost, gathered_cost, inner_metric, outer
 
-__all__ = ["CostBlocks", "threads"]
-
 T = TypeVar("T")
 
 _BLOCK = 1 << 17  # pairs a block: 1 MB of costs, which stays in a core's cache

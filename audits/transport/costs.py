@@ -20,8 +20,6 @@ import numpy as np
 from audits.checks import finite, one_of
 from audits.errors import InputError
 
-__all__ = ["COSTS", "Cost", "paired_cost", "pairwise_cost"]
-
 Cost = Literal["l1_squared", "l2_squared", "l1", "l2"]
 COSTS: tuple[Cost, ...] = get_args(Cost)
 

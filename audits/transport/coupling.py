@@ -12,8 +12,6 @@ from scipy import sparse
 from audits.errors import InputError
 from audits.transport.atoms import Atoms
 
-__all__ = ["Coupling", "Solution"]
-
 _MAX_ENTRIES = 1 << 28  # 3 GB as a sparse matrix
 
 

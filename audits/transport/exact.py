@@ -16,8 +16,6 @@ from audits.transport.line import match_in_order
 from audits.transport.pricing import lowest
 from audits.transport.restricted import solve
 
-__all__ = ["exact_coupling"]
-
 
 def exact_coupling(
     x: np.ndarray,

@@ -12,8 +12,6 @@ from audits.transport.atoms import supplies
 from audits.transport.blocks import threads
 from audits.transport.simplex import solve_pairs
 
-__all__ = ["Ends", "extreme"]
-
 _DOING = "Bounding bias over all optimal couplings"
 
 

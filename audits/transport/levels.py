@@ -18,17 +18,6 @@ from audits.stats import POWER, Condition, Estimate
 from audits.stats.intervals import cautious_difference
 from audits.stats.text import number
 
-__all__ = [
-    "FACTOR",
-    "LevelDifference",
-    "level_conditions",
-    "level_differences",
-    "level_members",
-    "numbers_of",
-    "people_for_levels",
-    "plant",
-]
-
 FACTOR = 2.0
 """Multiple of the average's limit that a level's interval must lie within."""
 _SHARE, _PEOPLE = 0.10, 50.0  # of a group, for a level to be covered

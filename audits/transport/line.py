@@ -13,8 +13,6 @@ import numpy as np
 from audits.transport.costs import Cost, gathered_cost
 from audits.transport.coupling import Solution
 
-__all__ = ["match_in_order"]
-
 
 def match_in_order(
     x: np.ndarray, y: np.ndarray, supply: np.ndarray, demand: np.ndarray, cost: Cost

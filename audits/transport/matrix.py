@@ -9,8 +9,6 @@ from audits.errors import RunFailed
 from audits.transport.atoms import supplies
 from audits.transport.simplex import solve_matrix
 
-__all__ = ["plan_for_costs"]
-
 
 def plan_for_costs(costs: np.ndarray, a: np.ndarray, b: np.ndarray) -> sparse.coo_array:
     """Return the cheapest plan (k, l) between points of positive weights `a` (k,), `b` (l,); sums to 1.

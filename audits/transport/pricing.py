@@ -12,8 +12,6 @@ import numpy as np
 
 from audits.transport.blocks import CostBlocks
 
-__all__ = ["improving", "lowest", "promising"]
-
 _NEAREST = 12  # pairs of smallest reduced cost kept of each row
 _SPREAD = 12  # further pairs kept, spread evenly over the band of ...
 _BAND = 120  # ... about this many of smallest reduced cost

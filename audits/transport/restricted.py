@@ -33,8 +33,6 @@ from audits.transport.pricing import improving, lowest, promising
 from audits.transport.simplex import Basis, solve_matrix, solve_pairs
 from audits.transport.sizes import DENSE_PAIRS
 
-__all__ = ["solve"]
-
 _DENSE_BYTES = 42  # measured: peak bytes a pair of ot.emd on a whole matrix
 _DENSE_MEMORY = 4e9  # bytes that the fallback may take
 _SAMPLE = 5  # one atom in so many is in the sample

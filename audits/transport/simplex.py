@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-__all__ = ["Basis", "solve_matrix", "solve_pairs"]
-
 _NO_LIMIT = 1 << 62  # iterations: an unfinished plan is of no use
 _MAX = 2.0**20  # POT adds 1 to the largest cost to price its artificial arcs: 1 must be nothing to it
 _OPTIMAL = 1  # POT's result code

@@ -6,8 +6,6 @@ is faster. Half or twice the time is a hit.
 
 from __future__ import annotations
 
-__all__ = ["DENSE_PAIRS", "estimated_bytes", "estimated_seconds"]
-
 DENSE_PAIRS = 1_000_000  # pairs up to which the whole matrix is solved at once
 
 

@@ -27,11 +27,6 @@ from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 from audits.stats import Estimate
 
-__all__ = [
-    *("LEVEL", "SLOW", "Found", "Kept", "Row", "Simulation"),
-    *("alarm", "covers", "found", "inside", "measure", "page", "rows_of_means", "simulation", "simulations"),
-]
-
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "docs" / "calibration.csv"
 PAGE = ROOT / "docs" / "calibration.md"

@@ -11,8 +11,6 @@ from audits.checks import generator
 from audits.outcome_transport.matching.outcomes import match_outcomes
 from benchmarks.samples import admissions
 
-__all__ = ["blue_college"]
-
 
 def blue_college(
     rules: Sequence[float] = (0.1, 0.25, 0.5),

@@ -10,8 +10,6 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-__all__ = ["best_intercept", "linear_ratios", "turned"]
-
 
 def best_intercept(
     x: np.ndarray, y: np.ndarray, theta: np.ndarray, weights: np.ndarray | None = None

@@ -23,8 +23,6 @@ from audits.models.networks.training import Training, fit_dense
 from audits.sensitivity.match_sets.sets import MatchSet, match_set
 from audits.sensitivity.measurement.gradients import AuditedModel, Status, measure
 
-__all__ = ["AugmentedTrial", "SyntheticTrial", "augmented_trial", "synthetic_trial"]
-
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 PUBLISHED = {
     ("adult", "sex"): (84.4, 69.8, 69.9),

@@ -27,8 +27,6 @@ from audits.subgroups.binning import read_attributes
 from audits.subgroups.cells import Cells, count_cells
 from audits.subgroups.scores import differences
 
-__all__ = ["Comparison", "largest_pair", "linear_threshold", "rivals"]
-
 MIN_PEOPLE = 30
 _DEEPEST = 3
 _MAX_TERMS = 5

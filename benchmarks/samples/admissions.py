@@ -17,8 +17,6 @@ import pandas as pd
 from audits.checks import generator
 from audits.errors import InputError
 
-__all__ = ["COLUMNS", "flips", "generate", "wasserstein"]
-
 COLUMNS = {
     "year": "admission year, 1 to 5",
     "school": "A (expensive, private) or B (public)",

@@ -20,8 +20,6 @@ import pandas as pd
 from audits.checks import generator
 from audits.errors import InputError
 
-__all__ = ["COLUMNS", "NORTH", "SOUTH", "Theory", "generate", "theory"]
-
 COLUMNS = {
     "group": "north (more arrests) or south (fewer)",
     "prior_arrests": "number of earlier arrests, 0 or more",

@@ -12,8 +12,6 @@ import pandas as pd
 
 from benchmarks.samples import admissions, arrests, hiring, law_school, loans
 
-__all__ = ["contents", "csv_bytes"]
-
 
 def contents() -> dict[str, bytes]:
     """Return data and models of all sets, name to bytes: the same on every machine."""

@@ -22,8 +22,6 @@ import pandas as pd
 from audits.errors import InputError
 from benchmarks.samples.onnx_graph import Graph
 
-__all__ = ["COLUMNS", "PUBLISHED", "LinearModel", "generate", "linear_model", "onnx_model", "standardise"]
-
 COLUMNS = {
     "gender": "male or female; the model does not read it",
     "work_years": "years of work experience; some are below 0, as published",

@@ -32,17 +32,6 @@ from scipy import stats
 from audits.checks import generator
 from audits.errors import InputError
 
-__all__ = [
-    "COLUMNS",
-    "OTHER_LIVES",
-    "TRUTH_COLUMNS",
-    "Coefficients",
-    "LawSchool",
-    "Parameters",
-    "generate",
-    "outcomes",
-]
-
 COLUMNS = {
     "race": "black or white",
     "sex": "female or male",

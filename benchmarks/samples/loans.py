@@ -28,8 +28,6 @@ from audits.checks import generator
 from audits.errors import InputError
 from benchmarks.samples.onnx_graph import Graph
 
-__all__ = ["BLANK", "COLUMNS", "LOG_ODDS", "PLANTED", "THRESHOLD", "Loans", "generate", "onnx_model", "score"]
-
 COLUMNS = {
     "application_id": "identifier",
     "age": "years, 18 to 75",

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from onnx import TensorProto, helper
 
-__all__ = ["Graph"]
-
 _IR_VERSION = 8
 _OPSETS = {"": 17, "ai.onnx.ml": 3}
 

@@ -11,30 +11,6 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
 
-__all__ = [
-    "CALM",
-    "COUNT_RUNS",
-    "PRESS",
-    "answered",
-    "choose",
-    "click_at",
-    "finding",
-    "narrow_and_shoot",
-    "open_app",
-    "open_example",
-    "open_menu",
-    "open_settings",
-    "open_tab",
-    "run",
-    "serious",
-    "settle",
-    "shoot",
-    "tab_to",
-    "to_flipsets",
-    "to_page",
-    "upload",
-]
-
 SLOW = 180_000
 PRESS = 80
 """Milliseconds from press to release: a table on a busy machine takes no notice of what is quicker."""

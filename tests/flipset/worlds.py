@@ -8,8 +8,6 @@ import pandas as pd
 from audits.models import Subject
 from tests.flipset.conftest import subject_of
 
-__all__ = ["KINDS", "drawn", "subject"]
-
 KINDS = {
     "alike": "both groups from one distribution, one rule",
     "shifted": "the source has more of the first feature, one rule that reads it",

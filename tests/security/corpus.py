@@ -20,8 +20,6 @@ import pyarrow.parquet as pq
 import xgboost
 from onnx import TensorProto, helper
 
-__all__ = ["MODELS", "TABLES"]
-
 _MB = 1_000_000
 
 

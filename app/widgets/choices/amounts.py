@@ -9,8 +9,6 @@ import streamlit as st
 from app import state
 from audits.options import option_of
 
-__all__ = ["amount_limit"]
-
 
 def amount_limit(kind: type) -> dict[str, Any]:
     """Draw the smallest difference of numbers that matters; return the option where it is not the usual."""

@@ -12,8 +12,6 @@ from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from audits.errors import InputError
 
-__all__ = ["choose_counterfactuals"]
-
 
 def choose_counterfactuals(
     suggested: Mapping[str, Any],

@@ -12,8 +12,6 @@ from app.drafts.suggestions import group_pair, suggested_groups
 from app.tables.summary import Summary
 from audits.stats.text import in_words
 
-__all__ = ["choose_groups"]
-
 _REST = "(everyone else)"
 
 

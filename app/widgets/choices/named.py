@@ -7,8 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-__all__ = ["choose"]
-
 
 def choose(label: str, options: Mapping[str, str], chosen: str | None, key: str, **more: Any) -> Any:
     """Draw a box with the names of `options`; return the one chosen, at first `chosen` if it is among them.

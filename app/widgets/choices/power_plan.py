@@ -18,8 +18,6 @@ from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate
 from audits.stats.text import count
 
-__all__ = ["planning_panel"]
-
 _MIN, _MOST = 2, 20_000
 
 

@@ -15,8 +15,6 @@ from audits.data import ROLES
 from audits.recourse import GERMAN_ROLES
 from audits.runs.digests import digest_of
 
-__all__ = ["actionable_by_role", "is_german", "roles_section", "with_role"]
-
 
 def is_german(data: DataHandle) -> bool:
     """Tell whether the columns are those of the German credit data, for which the paper lists roles."""

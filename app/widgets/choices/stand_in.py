@@ -14,8 +14,6 @@ from app.widgets import notices
 from app.widgets.subject import model_words
 from app.workspaces.workspace import Workspace
 
-__all__ = ["offer_stand_in", "stand_in_note", "with_stand_in", "without_stand_in"]
-
 _BEFORE = "before stand-in"
 _KIND = "mlp"  # bends as decisions do, and has the gradients that individual fairness asks for
 

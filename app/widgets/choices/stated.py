@@ -9,8 +9,6 @@ import streamlit as st
 from app.widgets.page_words import page_words
 from audits.options import option_of
 
-__all__ = ["stated_number"]
-
 _NEAR = 1e-6  # what a bound that does not belong is left by
 
 

@@ -24,8 +24,6 @@ from audits.stats.text import number
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, value_words
 
-__all__ = ["Beside", "card_of", "in_units", "person_card", "steps"]
-
 
 @dataclass(frozen=True, eq=False)
 class Beside:

@@ -21,8 +21,6 @@ from audits.drawing.selected import selected_among, selected_bins
 from audits.stats.text import count
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["ROWS", "choose_row", "clicked_row", "show_selected"]
-
 ROWS: tuple[Literal["single-row"], Literal["single-cell"]] = ("single-row", "single-cell")
 """What a click on a table selects: its row, wherever in the row it was."""
 WRAPPING = 66

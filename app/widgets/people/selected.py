@@ -23,17 +23,6 @@ from audits.errors import InputError, RunFailed
 from audits.runs.result import RunResult
 from audits.stats.text import count
 
-__all__ = [
-    "among_note",
-    "beyond_audit",
-    "clickable",
-    "let_go",
-    "only_selected",
-    "select",
-    "selection_chip",
-    "selection_texts",
-]
-
 _MAX = 80
 
 

@@ -21,8 +21,6 @@ from audits.stats.text import number
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun
 
-__all__ = ["ask_model", "can_ask", "what_if_section"]
-
 _PATIENCE_SECONDS, _REMEMBERED, _FIRST = 2.0, 60, 3
 _NUMBERS = {"continuous", "integer"}
 _MAX = 2**53  # whole numbers beyond it, browsers round

@@ -10,8 +10,6 @@ from app.widgets import notices
 from app.widgets.results.figure_card import figure_card
 from audits.records import Exhibit, Section
 
-__all__ = ["folded_exhibit", "show_exhibit", "show_facts", "show_section"]
-
 Instead = Mapping[str, Callable[[Exhibit], None] | None]
 
 _FACTS = 12  # that are read at a glance

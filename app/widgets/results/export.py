@@ -14,8 +14,6 @@ from app.workspaces.workspace import Workspace
 from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
 
-__all__ = ["REPORTS", "export_section", "report_file"]
-
 REPORTS: Mapping[Literal["html", "pdf"], tuple[str, str]] = {
     "html": ("HTML", "text/html"),
     "pdf": ("PDF", "application/pdf"),

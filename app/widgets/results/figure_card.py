@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-__all__ = ["figure_card", "number_columns"]
-
-
 _MAX_LISTED = 400  # selections below a figure: a list of more is not read
 
 

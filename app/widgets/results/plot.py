@@ -20,8 +20,6 @@ from app.serving.plotly_script import SCRIPT
 from audits.drawing.style import alt_text
 from audits.runs.version import VERSION
 
-__all__ = ["plot"]
-
 _PACKAGE, _COMPONENT = "evenhand", "figure"
 _NAME = f"{_PACKAGE}.{_COMPONENT}"
 _ASSETS = Path(__file__).resolve().parents[3] / "assets"

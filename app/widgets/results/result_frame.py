@@ -17,8 +17,6 @@ from audits.runs.result import RunResult
 from audits.stats import Judgment
 from audits.stats.badges import interval_text
 
-__all__ = ["fine_print", "headline"]
-
 
 def headline(said: str, judged: Judgment) -> None:
     """Write the badge, the sentence, and beside it the interval that the verdict follows from."""

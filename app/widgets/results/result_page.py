@@ -21,8 +21,6 @@ from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.stats.verdicts import judged_of
 
-__all__ = ["TABS", "earlier_page", "result_page"]
-
 TABS = {
     "who": "Who are they?",
     "apart": "What sets them apart?",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from audits.runs.registry import AUDITS
 
-__all__ = ["title_of"]
-
 
 def title_of(name: str) -> str:
     """Return the title of an audit, or its name where it is not known any more."""

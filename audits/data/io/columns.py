@@ -22,8 +22,6 @@ import pyarrow.compute as pc
 from audits.data.io.plain_numbers import plain_numbers, spoken_of
 from audits.data.values import TEXT
 
-__all__ = ["ConvertedColumn", "Markers", "as_written_number", "convert_text", "convert_texts", "is_number"]
-
 # In a column of text these are missing; "-", "." and "none" may be levels there
 _MARKERS = frozenset(
     ["", "?", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "NaT"]

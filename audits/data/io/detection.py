@@ -19,8 +19,6 @@ from audits.data.io.columns import is_number
 from audits.data.io.tables import FileSource
 from audits.errors import InputError
 
-__all__ = ["Layout", "find_layout", "has_header"]
-
 _SEPARATORS = ("\t", ";", "|", ",")
 csv.field_size_limit(2**31 - 1)  # Arrow reads the table and has no limit; this only looks at it
 _SAMPLE = 1_000_000

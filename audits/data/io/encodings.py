@@ -8,8 +8,6 @@ from contextlib import suppress
 
 from audits.errors import InputError
 
-__all__ = ["to_utf8"]
-
 _SAMPLE = 1_000_000
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),

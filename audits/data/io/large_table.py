@@ -25,8 +25,6 @@ from audits.data.io.tables import FileReport
 from audits.data.io.typed_tables import without_dictionaries
 from audits.errors import InputError, is_installed, not_installed
 
-__all__ = ["LargeTable", "duckdb_megabytes", "duckdb_settings", "hold_table", "open_table", "sql_number"]
-
 _MEGABYTES = 1_000
 _BROKEN = (pa.ArrowException, OSError)
 _PLACES = 16

@@ -11,8 +11,6 @@ import pyarrow.parquet as pq
 
 from audits.data.io.tables import Limits
 
-__all__ = ["COUNTED_FROM", "beyond_limits", "parquet_files", "parquet_rows", "text_lines"]
-
 COUNTED_FROM = 1_000_000
 """Rows from which people of a table are counted, where counts are all that the audits need."""
 _TEXTS = frozenset({".csv", ".tsv", ".tab"})

@@ -12,8 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["plain_numbers", "spoken_of"]
-
 # no sign of plus, and no zero before a digit: "007" is a code
 _WHOLE = r"^(-?(0|[1-9][0-9]{0,16}))?$"
 _NUMBER = r"^(-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?)?$"

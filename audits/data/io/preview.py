@@ -13,8 +13,6 @@ from audits.data.io.large_table import open_table
 from audits.data.io.tables import FileReport, ReadReport, Table, build_table
 from audits.data.io.typed_tables import convert_typed
 
-__all__ = ["Preview", "preview_table"]
-
 _ROWS = 20_000
 _REPORTED = 3  # files named one by one
 

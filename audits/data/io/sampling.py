@@ -22,8 +22,6 @@ from audits.data.io.typed_tables import convert_typed, without_dictionaries
 from audits.progress import Progress, silent
 from audits.stats.sampling import apportion
 
-__all__ = ["SampledRows", "draw_rows"]
-
 _MAX_KINDS = 50
 """Different values up to which a column makes strata."""
 _LOTS = 2**64

@@ -23,8 +23,6 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from openpyxl import Workbook
 
-__all__ = ["read_sheet"]
-
 _CHUNK, _OVERLAP = 1 << 20, 500
 _MAX_ROWS = 1_048_576  # of any sheet, by the format
 _LOOKED_AT = 50  # rows of a sheet that is not read: does it hold a table?

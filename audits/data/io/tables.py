@@ -14,8 +14,6 @@ from audits.checks import adapter
 from audits.data.io.columns import ConvertedColumn, Markers
 from audits.errors import InputError
 
-__all__ = ["FileReport", "FileSource", "Limits", "ReadOptions", "ReadReport", "Table", "build_table"]
-
 _FORBID = {"extra": "forbid"}
 _MAX_SHOWN, _MAX = 5, 100
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}

@@ -21,8 +21,6 @@ from audits.data.io.encodings import to_utf8
 from audits.data.io.tables import FileSource, Limits
 from audits.errors import InputError
 
-__all__ = ["name_columns", "read_delimited", "read_json_lines"]
-
 _BLOCK = 8 << 20
 _LOOKED_AT, _LINES_LOOKED_AT = 4 << 20, 200
 _TIMES_COLUMNS = 5  # a text may hold a separator or two more than the table has

@@ -15,14 +15,6 @@ from audits.data.io.tables import Limits
 from audits.data.values import TEXT, text_of
 from audits.errors import InputError
 
-__all__ = [
-    "arrow_from_values",
-    "convert_typed",
-    "read_arrow",
-    "read_parquet",
-    "without_dictionaries",
-]
-
 _MAX_EXACT = 2**53
 _NUMBER_BYTES = 8
 _TEXTS = frozenset({pa.string(), pa.large_string(), pa.binary(), pa.large_binary()})

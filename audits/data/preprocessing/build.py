@@ -31,8 +31,6 @@ from audits.data.spec import DataSpec, LabelCut, NumericOutcome, check_spec
 from audits.data.values import text_of
 from audits.errors import InputError
 
-__all__ = ["build_data"]
-
 _MANY_GROUPS = 12
 _MAX = 1e30  # squares of more are none in 32 bits, sums of squares none in 64
 

@@ -10,8 +10,6 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-__all__ = ["column_role", "named_age", "named_protected", "names_group", "words_of_name"]
-
 _PROTECTED = re.compile(
     r"race|racial|ethnic|ethnicity|sex|gender|age|religion|religious|marital|marriage|disability|disabled"
     r"|nationality|citizen|citizenship|foreign|foreigner|native|national|origin|pregnant|pregnancy|veteran"

@@ -12,8 +12,6 @@ from audits.data.audit_data import AuditData
 from audits.data.values import as_text, holds_numbers, places_of
 from audits.errors import InputError
 
-__all__ = ["check_counterfactuals", "counterfactual_frame"]
-
 _NUMBERS = frozenset({"continuous", "integer"})
 
 

@@ -9,8 +9,6 @@ from audits.data.spec import Recode
 from audits.data.values import TEXT
 from audits.errors import InputError
 
-__all__ = ["date_part"]
-
 _LASTS = {"days", "years"}
 
 

@@ -9,8 +9,6 @@ from audits.data.preprocessing.groups import MAX_GROUPS, cut, edges_of
 from audits.data.spec import DataSpec
 from audits.data.values import as_text
 
-__all__ = ["leaving_notes"]
-
 _LEVEL = 0.05
 
 

@@ -16,8 +16,6 @@ from audits.data.io.typed_tables import convert_typed
 from audits.data.preprocessing.filters import kept_rows
 from audits.data.spec import Keep
 
-__all__ = ["filter_table", "rule_numbers"]
-
 
 def filter_table(
     table: LargeTable, rules: Sequence[Keep], missing: Sequence[str] | None

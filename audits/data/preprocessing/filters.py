@@ -17,18 +17,6 @@ from audits.data.spec import Keep, Recode
 from audits.data.values import TEXT, as_text, is_missing, match_level, near, text_of
 from audits.errors import InputError
 
-__all__ = [
-    "EVERYONE_ELSE",
-    "SIDES",
-    "apply_recodes",
-    "kept_rows",
-    "known_column",
-    "known_columns",
-    "numbers_in_ranges",
-    "rows_named",
-    "rows_of",
-]
-
 EVERYONE_ELSE = "everyone else"
 """The value of people outside the group that a recode makes."""
 

@@ -16,8 +16,6 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from audits.data.audit_data import AuditData
 
-__all__ = ["MAX_GROUPS", "bin_names", "cut", "edges_of", "protected_groups", "two_largest"]
-
 MAX_GROUPS = 100
 """Values that a protected attribute may have at most."""
 

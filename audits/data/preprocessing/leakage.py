@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-__all__ = ["leak_notes", "telling_features"]
-
 _MIN = 10  # of either label; below, a feature tells the label by chance
 _MAX_LEVELS = 50
 _ERRORS = 0.01

@@ -11,8 +11,6 @@ from audits.data.frames import with_columns
 from audits.data.kinds import Kind
 from audits.errors import InputError
 
-__all__ = ["drop_incomplete", "fill_gaps"]
-
 
 def drop_incomplete(frame: pd.DataFrame, columns: tuple[str, ...], excluded: dict[str, int]) -> pd.DataFrame:
     """Return the rows with a value in all `columns`; the others are counted in `excluded`.

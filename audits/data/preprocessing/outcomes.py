@@ -14,8 +14,6 @@ from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import as_text, find_level, holds_numbers, near
 from audits.errors import InputError
 
-__all__ = ["MAX_CLASSES", "Outcome", "cut_label", "drop_unlabeled", "favorable_rows"]
-
 MAX_CLASSES = 100
 
 

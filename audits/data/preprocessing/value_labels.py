@@ -10,8 +10,6 @@ from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import TEXT, match_level, near, text_of
 from audits.errors import InputError
 
-__all__ = ["named_values"]
-
 _MOST = 100
 
 

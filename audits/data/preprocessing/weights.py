@@ -17,8 +17,6 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from audits.stats.design import Design
 
-__all__ = ["counts_of", "design_of", "weighted_rows"]
-
 _MANY_TIMES = 20  # people a row from which weights that all differ are doubted to be counts
 _CROSSED = 0.5  # share of the cells of a cross table that have rows
 _MANY_EQUAL, _ENOUGH_ROWS = 0.2, 100  # share of rows that repeat others entirely, of how many, to be told

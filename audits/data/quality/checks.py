@@ -34,8 +34,6 @@ from audits.data.spec import DataSpec
 from audits.data.values import holds_numbers, text_of
 from audits.text import join_names
 
-__all__ = ["examine", "second_header"]
-
 _MAX_ROWS = 20_000  # looked at for how values are written
 _MAX_SPELLINGS = 200
 _MAX_RECODED = 50

@@ -8,8 +8,6 @@ from typing import Any
 
 from audits.text import join_names
 
-__all__ = ["Finding", "Mend", "be", "cell_count", "leave_out", "quote_names"]
-
 
 @dataclass(frozen=True)
 class Mend:

@@ -17,8 +17,6 @@ from audits.data.spec import DataSpec, LabelCut
 from audits.data.values import MISSING, as_text, holds_numbers, text_of
 from audits.text import join_names
 
-__all__ = ["find_proxies", "label_is_prediction", "missing_decisions", "same_attribute", "telling"]
-
 _MAX_ROWS = 20_000  # looked at
 
 

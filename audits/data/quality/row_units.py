@@ -14,8 +14,6 @@ from audits.data.spec import DataSpec
 from audits.data.values import holds_numbers
 from audits.stats.text import count
 
-__all__ = ["count_column", "row_units", "shared_id", "times_as_wide"]
-
 _COUNTS = re.compile(
     r"freq|frequency|frequencies|counts?|n|num|number|total|weights?|wt|wgt|people|persons|cases|anzahl|häufigkeit"
     r"|haeufigkeit|gewicht|personen|effectifs?|nombre|poids|personnes|frecuencia|cantidad|número|peso|personas"

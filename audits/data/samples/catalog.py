@@ -15,8 +15,6 @@ import yaml
 from audits.checks import one_of
 from audits.errors import InputError
 
-__all__ = ["CATALOG", "FOLDER", "README", "ExampleSet", "write_samples"]
-
 README = "README.md"
 _PACKAGE = Path(__file__).resolve().parents[2]
 _INSTALLED = _PACKAGE / "pages" / "sample_data"

@@ -25,8 +25,6 @@ from audits.flipset.result import Conditional
 from audits.stats import Estimate, apportion, p_value
 from audits.stats.intervals import percent_level
 
-__all__ = ["MAX_OVERLAP", "conditional_test", "one_rule"]
-
 MAX_OVERLAP = 500
 """People of each group compared at a time: a kernel of all pairs."""
 _DRAWS = 3  # samples of larger groups, so that no verdict hangs on one

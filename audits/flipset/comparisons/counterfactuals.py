@@ -16,16 +16,6 @@ from audits.flipset.counterparts.people import Comparison
 from audits.flipset.result import FlipsetPart, SameValue, ScoreChange
 from audits.stats import Estimate, newcombe, weighted_sum, wilson
 
-__all__ = [
-    "agreement",
-    "causal_match",
-    "check_counterfactuals",
-    "class_changes",
-    "disagreeing_value",
-    "same_values",
-    "score_change",
-]
-
 _MAX_VALUES = 20
 _BINS = 10
 

@@ -19,8 +19,6 @@ from audits.stats import Estimate, as_people, draw_counts, holm, p_value, ratio_
 from audits.stats.intervals import percent_level
 from audits.transport.levels import numbers_of
 
-__all__ = ["bars_of", "joint_marginal", "marginals", "report", "similarity"]
-
 _MIN = 10  # people below which a bootstrap interval would pretend to know
 
 

@@ -28,8 +28,6 @@ from audits.transport.maps import (
     composition_error,
 )
 
-__all__ = ["PeopleGenerator", "match_people"]
-
 _ROWS = 20_000  # scored at a time, so that progress is shown and a run can be cancelled
 _NEIGHBORS = 2000  # people of the other group among whom the nearest is looked for
 _PAIRS = 2_000_000

@@ -16,18 +16,6 @@ from audits.transport import Coupling, exact_coupling
 from audits.transport.atoms import Atoms
 from audits.transport.maps import TrainingPoint
 
-__all__ = [
-    "Counterparts",
-    "FlipLinks",
-    "Flips",
-    "GeneratedPeople",
-    "Group",
-    "Matching",
-    "clean",
-    "count_flips",
-    "match",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class GeneratedPeople:

@@ -24,18 +24,6 @@ from audits.text import join_names
 from audits.transport import estimated_bytes, estimated_seconds
 from audits.transport.atoms import Atoms
 
-__all__ = [
-    "Comparison",
-    "EncodedFeatures",
-    "StratifiedPositions",
-    "axes_of",
-    "choose",
-    "compare",
-    "draw_people",
-    "encode",
-    "smallest_limit",
-]
-
 _MAX_STRATA = 20
 
 

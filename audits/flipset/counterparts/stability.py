@@ -22,8 +22,6 @@ from audits.flipset.result import Stability
 from audits.progress import Progress
 from audits.stats import Estimate
 
-__all__ = ["repeat"]
-
 _OFTEN = 0.9
 
 

@@ -11,8 +11,6 @@ from audits.data.values import MISSING
 from audits.flipset.result import Marginal
 from audits.text import value_words
 
-__all__ = ["bar_rules", "bar_words"]
-
 
 def bar_words(item: Marginal, word: Callable[[float], str] = value_words) -> list[str]:
     """Word each bar: its value, or the ends of its range; ends between whole numbers are those inside.

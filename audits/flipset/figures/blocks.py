@@ -26,8 +26,6 @@ from audits.stats import Estimate
 from audits.stats.badges import interval_text
 from audits.stats.text import count, out_of, people_in, percent
 
-__all__ = ["blocks"]
-
 _MAX_DOTS, _COLUMNS, _ROW = 320, 16, 18
 _INTERVAL, _BETWEEN, _TITLE, _BELOW = 64, 40, 58, 44  # pixels
 _REACH = 30.0  # points to either side, at least

@@ -31,8 +31,6 @@ from audits.flipset.result import FeatureDifference, FlipsetResult, Marginal, Wa
 from audits.flipset.text import feature_words, larger_first, way_words
 from audits.stats.text import count, number, people_in, so_many
 
-__all__ = ["bar_grid", "marginals", "report_rows", "transparency"]
-
 _ON_TOP = {"yref": "container", "y": 1.0, "yanchor": "top"}
 _MAX_TITLE, _MAX_VALUE, _LINE = 22, 16, 26  # letters: of a panel's title, of a value, under a panel
 

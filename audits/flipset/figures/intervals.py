@@ -20,16 +20,6 @@ from audits.stats.vocabulary import vocabulary
 
 _MAX_LEVELS = 5
 
-__all__ = [
-    "above_chance",
-    "causal",
-    "histogram",
-    "null_distribution",
-    "same_values",
-    "score_change",
-    "strata",
-]
-
 
 def causal(result: FlipsetResult) -> go.Figure:
     """Draw the flipsets' shares by transport and by true counterfactuals, with their intervals."""

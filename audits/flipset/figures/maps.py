@@ -28,8 +28,6 @@ from audits.flipset.text import way_words
 from audits.progress import CurvePoint
 from audits.stats.text import count, number, so_many
 
-__all__ = ["arrows", "curve", "fit", "repeats", "training"]
-
 _COLORS = {"positive": INK, "negative": FOCUS}
 
 

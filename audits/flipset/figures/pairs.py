@@ -12,8 +12,6 @@ from audits.flipset.result import Marginal, Way
 from audits.flipset.text import way_words
 from audits.stats.text import count, percent
 
-__all__ = ["joint_marginal"]
-
 _MAX = 34.0  # pixels across
 _SIDE_BY_SIDE = 3  # values whose names have room beside each other on a narrow screen
 

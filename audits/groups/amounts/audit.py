@@ -48,8 +48,6 @@ from audits.stats.means import MIN
 from audits.stats.selective import OutcomeSide, UnknownOutcomes, unknown_outcomes
 from audits.stats.text import people_in
 
-__all__ = ["groups_by_amount"]
-
 _QUANTILES = {"median": 0.5, "q10": 0.1, "q90": 0.9}
 _FEW, _BINS, _FEW_BINS = 200, 24, 10
 _PART = 0.01  # of people beyond either end of a drawn distribution, in its last bin

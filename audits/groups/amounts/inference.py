@@ -11,16 +11,6 @@ from audits.stats import EVIDENCE, INSUFFICIENT, Estimate, Judgment, judge_condi
 from audits.stats.means import MIN
 from audits.stats.verdicts import AVERAGE, VERDICTS, Condition
 
-__all__ = [
-    "MEASURES",
-    "amount_judged",
-    "judge_amount",
-    "most_telling_amount",
-    "ordered",
-    "rank_of",
-    "worse_first",
-]
-
 MEASURES = {
     "mean": AVERAGE,
     "median": "median",

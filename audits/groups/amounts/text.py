@@ -13,15 +13,6 @@ from audits.stats.text import amount, amount_stated, count, percent, several, so
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, shortest
 
-__all__ = [
-    "amount_finding",
-    "amount_headline",
-    "amount_interval",
-    "amount_title",
-    "own_amount",
-    "spread_facts",
-]
-
 _SAID = 0.005  # of the reference group's mean: less is no per cent
 _WHERE = {
     "mean": "on average",

@@ -16,8 +16,6 @@ from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.stats import Estimate
 from audits.stats.text import amount, count, named_group
 
-__all__ = ["distributions", "quantiles", "residuals", "tails"]
-
 _MAX_LINES, _MAX_ROWS = 4, 12
 _MEASURES = {"mean": "mean", "median": "median", "q10": "10th percentile", "q90": "90th percentile"}
 

@@ -27,8 +27,6 @@ from audits.groups.result import GroupRow, GroupsResult
 from audits.stats.text import count, percent
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["calibration", "has_scores", "scores", "trade_off"]
-
 
 def _by_score(
     result: GroupsResult, row: GroupRow, edges: Sequence[float], shown: Sequence[int], held: Sequence[float]

@@ -41,8 +41,6 @@ from audits.groups.result import GroupRow, GroupsResult
 from audits.stats import EVIDENCE, VERDICTS, Estimate
 from audits.stats.text import count, people_in, percent, several
 
-__all__ = ["beside", "differences", "pooled_rates", "probable", "rates"]
-
 FOUR_FIFTHS = 0.8
 _HOVERED = 60  # letters of a name that is pointed at
 _NOT_JUDGED = "without a verdict of its own"

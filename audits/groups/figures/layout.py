@@ -26,20 +26,6 @@ from audits.groups.result import AmountRow, GroupRow, GroupsResult
 from audits.stats import EVIDENCE
 from audits.stats.text import count, named_group
 
-__all__ = [
-    "BESIDE",
-    "LEGEND",
-    "MAX_GROUPS",
-    "colors",
-    "groups_to_draw",
-    "laid_out",
-    "leading",
-    "named_rows",
-    "panel_titles",
-    "people_of",
-    "value_column",
-]
-
 Row = TypeVar("Row", GroupRow, AmountRow)
 
 BESIDE = 24  # letters of a name that stands beside its row, not above

@@ -19,8 +19,6 @@ from audits.stats.text import in_words, named_group, percent, several
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, brief
 
-__all__ = ["RankedGroups", "draw_ranked", "ranked_groups"]
-
 _WORST, _SMALL = 5, 2  # groups of enough people, and smaller ones
 _LETTER = 6.6  # pixels, of a value
 

@@ -19,8 +19,6 @@ from audits.groups.result import GroupRow, GroupsResult
 from audits.stats.text import count, percent
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["can_move", "confusion", "members", "threshold_slider"]
-
 _BINS = 40
 
 

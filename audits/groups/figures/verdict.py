@@ -23,8 +23,6 @@ from audits.stats import Estimate
 from audits.stats.text import estimate_text, named_group, people_in, percent, several
 from audits.text import begun
 
-__all__ = ["caption", "deciding", "title"]
-
 MAX_ROWS = 8
 """Groups that the figure shows, those that weigh most."""
 

@@ -31,8 +31,6 @@ from audits.stats.text import people
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Flow", "Schedule", "gradient_flow", "layers_of", "step_sizes"]
-
 
 def layers_of(network: Any) -> list[torch.nn.Linear] | None:
     """Return the layers of a network of linear ones with ReLUs between them and one output, else None."""

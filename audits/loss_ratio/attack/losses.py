@@ -12,8 +12,6 @@ from audits.checks import one_of
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["MIN_LOSS", "Loss", "loss_function", "loss_ratios", "probability_losses", "softplus"]
-
 Loss = Literal["cross_entropy", "logistic", "squared"]
 
 MIN_LOSS = float(np.finfo(float).eps)

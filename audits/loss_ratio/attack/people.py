@@ -26,18 +26,6 @@ from audits.progress import Progress, part
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "AUTOGRAD",
-    "ESTIMATE",
-    "OF_TREES",
-    "Moves",
-    "answers_at",
-    "curve_steps",
-    "differentiable_of",
-    "move_people",
-]
-
-
 AUTOGRAD = "gradient flow, exact gradients"
 ESTIMATE = "estimate without gradient: finite differences on numbers, every category of each column"
 OF_TREES = f"{ESTIMATE}, moves across the trees' split points"

@@ -32,15 +32,6 @@ from audits.loss_ratio.metrics.distances import FairMetrics
 from audits.models.subspaces import category_units
 from audits.progress import Progress, silent
 
-__all__ = [
-    "MAX_SCORED",
-    "SEARCH_STEPS",
-    "Splits",
-    "WorstPoints",
-    "black_box_flow",
-    "scorings",
-]
-
 SEARCH_STEPS = 20
 MAX_SCORED = 2_000_000
 """Rows scored in one audit at most; a sample of the people is drawn above it."""

@@ -16,8 +16,6 @@ from audits.models import Subject
 from audits.models.networks.gradients import logits_over
 from audits.models.subspaces import category_units
 
-__all__ = ["slopes_of"]
-
 _PEOPLE = 300
 _STEP = 1e-3
 _WIDE = 0.5  # standard deviations, where answers are known for rows alone

@@ -26,9 +26,6 @@ from audits.models.protocol import class_text
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Answers", "Target", "target_of"]
-
-
 Kind = Literal["favorable", "classes", "number"]
 
 

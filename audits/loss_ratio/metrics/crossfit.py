@@ -30,8 +30,6 @@ from audits.models.subspaces import attribute_directions, orthonormal, read_as_n
 from audits.stats.permutation import holm
 from audits.stats.text import p_words
 
-__all__ = ["FOLDS", "association", "extremes", "folds_of", "learn_metric"]
-
 FOLDS = 10
 """Folds of the people, each moved along what the others teach."""
 

@@ -16,16 +16,6 @@ from audits.checks import finite, one_of
 from audits.errors import InputError
 from audits.models.subspaces import RANK_TOLERANCE, orthonormal
 
-__all__ = [
-    "AttributeAssociation",
-    "FairMetric",
-    "FairMetrics",
-    "LearnedDirections",
-    "direction_of",
-    "matrix_metric",
-    "projection_metric",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class FairMetric:

@@ -30,15 +30,6 @@ from audits.loss_ratio.metrics.distances import (
 from audits.loss_ratio.options import LossRatioOptions
 from audits.models.subspaces import read_as_number
 
-__all__ = [
-    "choose_metric",
-    "explore_metric",
-    "factor_directions",
-    "pairs_of",
-    "sensitive_columns",
-    "usual_options",
-]
-
 
 def choose_metric(
     data: AuditData, space: FeatureSpace, x: np.ndarray, options: LossRatioOptions, rng: np.random.Generator

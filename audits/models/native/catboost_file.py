@@ -17,8 +17,6 @@ from audits.models.native.opened import (
     first_line,
 )
 
-__all__ = ["open_file", "splits_of"]
-
 _HEAD = 8  # bytes: what it is, and how long
 _CHANCES = {"Logloss", "CrossEntropy", "MultiClass", "MultiClassOneVsAll"}
 _NUMBERS = ("RMSE", "MAE", "Quantile", "Poisson", "Huber", "MAPE", "Tweedie", "LogLinQuantile", "Expectile")

@@ -20,8 +20,6 @@ from audits.models.native.opened import (
 )
 from audits.models.native.structure import check_lightgbm
 
-__all__ = ["open_file", "splits_of"]
-
 _CHANCES = ("binary", "multiclass", "multiclassova", "cross_entropy", "xentropy")
 _NUMBERS = ("regression", "huber", "fair", "poisson", "quantile", "mape", "gamma", "tweedie")
 _UNNAMED = re.compile(r"Column_\d+")

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["Feature", "ModelFile", "Opened", "first_line", "match", "reopen_feeding", "splits_by_feature"]
-
 _TRIED_FIRST = 1000
 Gives = Literal["probabilities", "logits", "labels", "numbers"]
 

@@ -26,8 +26,6 @@ from audits.models.native.opened import (
 from audits.models.native.structure import check_sklearn
 from audits.threads import one_thread
 
-__all__ = ["ALLOWED", "open_file", "without_tensors"]
-
 _TENSORS = tuple(
     f"sklearn.externals.array_api_compat.{library}" for library in ("cupy", "dask", "dask.array", "torch")
 )

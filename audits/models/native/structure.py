@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_lightgbm", "check_sklearn", "check_xgboost", "check_xgboost_file"]
-
 _DEEPEST = 500
 _MAX_CATEGORIES = 1 << 24
 _MAX_VALUES = 5_000_000

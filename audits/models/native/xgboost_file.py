@@ -19,8 +19,6 @@ from audits.models.native.opened import (
 )
 from audits.models.native.structure import check_xgboost, check_xgboost_file
 
-__all__ = ["open_file", "splits_of"]
-
 # objective: what the booster's own answers are
 _GIVES: dict[str, Gives] = {
     "binary:logistic": "probabilities",

@@ -17,8 +17,6 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["BENDS", "Dense", "Ramps", "dense_of", "in_one"]
-
 _ON_A_LEVEL = 1e-9
 
 Bend = Literal["relu", "tanh", "sigmoid"]

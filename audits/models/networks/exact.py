@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from audits.data.encoder import FeatureSpace
 
-__all__ = ["TOLERANCE", "Exact", "exact", "is_network"]
-
 TOLERANCE = 1e-5
 """Largest difference between a network's score and the model's own: float32 keeps seven digits."""
 

@@ -23,8 +23,6 @@ from audits.models.protocol import Model
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Differentiable", "linear_layer", "logits_over"]
-
 _EPOCH = pd.Timestamp("1970-01-01")
 
 

@@ -16,8 +16,6 @@ from scipy.special import expit, log_softmax, softmax
 from audits.models.networks.dense import Dense, in_one
 from audits.progress import Progress, silent
 
-__all__ = ["Training", "cross_entropy", "fit_dense"]
-
 _MOMENTS = (0.9, 0.999)
 _STABLE = 1e-8
 

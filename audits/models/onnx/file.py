@@ -25,8 +25,6 @@ from audits.models.onnx.limits import check_parts, is_external, messages
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["class_labels", "matrix_columns", "parse_onnx", "read_onnx", "takes_gaps"]
-
 _PASS_THROUGH = {"Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Normalizer", "ZipMap"}
 _PASS_PARTS = {*_PASS_THROUGH, "Slice"}  # one output a class, each cut out of all
 _CLASS_ATTRIBUTES = ("classlabels_strings", "classlabels_ints", "classlabels_int64s")

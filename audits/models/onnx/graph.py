@@ -26,9 +26,6 @@ from audits.models.protocol import need_columns
 if TYPE_CHECKING:
     import onnx
 
-
-__all__ = ["ROWS_AT_ONCE", "Graph", "find_outputs", "open_session", "run_session"]
-
 ROWS_AT_ONCE = 8192
 _LABELS = ("tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)")
 _SCORES = ("tensor(float)", "tensor(double)", "tensor(float16)")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = ["Input", "batch_size", "feed", "input_notes", "match_inputs", "text_columns"]
-
 _TEXT = "tensor(string)"
 _NUMBERS: dict[str, Any] = {
     "tensor(float)": np.float32,

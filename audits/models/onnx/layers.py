@@ -25,8 +25,6 @@ from audits.models.onnx.file import attributes_of
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Layers", "layers_of"]
-
 _MIXING = {"Gemm", "MatMul", "LinearClassifier", "LinearRegressor", "Normalizer", "Softmax", "ReduceSum"}
 _MAX_INPUTS = 20_000
 _BENDS = {"Relu", "Tanh", "Sigmoid"}

@@ -17,8 +17,6 @@ from google.protobuf.message import Message
 
 from audits.errors import InputError
 
-__all__ = ["check_parts", "is_external", "messages"]
-
 _DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 _MAX_NODES = 50_000
 _MAX_LEVELS = 10

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models.spec import ModelSpec
 
-__all__ = ["load", "reopen"]
-
 _ASKED_TWICE = 1000
 _LABELS_APART = 0.005  # of labels alone: what rounding at a tie may turn around
 

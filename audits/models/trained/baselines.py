@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = ["BaselinePipeline", "LogisticBaseline", "fit_pipeline", "train_baseline"]
-
 NAMES = {"logistic": "logistic regression", "forest": "random forest", "boosting": "gradient boosting"}
 LEVELS = ("categorical", "ordinal", "boolean")
 _MAX_LEVELS = 254  # what the histogram trees can tell apart; rarer ones are pooled

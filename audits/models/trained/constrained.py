@@ -26,8 +26,6 @@ from audits.models.trained.baselines import LogisticBaseline, fit_pipeline
 from audits.models.trained.training import training_digest
 from audits.threads import one_thread
 
-__all__ = ["train_equal_opportunity"]
-
 _ROUNDED = 1e-9  # of the largest spread: columns that others add up to
 
 

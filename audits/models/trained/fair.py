@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from audits.data.audit_data import AuditData
 
-__all__ = ["balance_outcomes", "sensitive_basis", "train_fair_network"]
-
 STEPS = 2000
 BATCH = 250
 STEP_SIZE = 1e-3

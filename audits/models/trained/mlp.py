@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = ["Network", "network_outputs", "train_layers", "train_mlp", "untrained_layers"]
-
 HIDDEN = (64, 64)
 STEP_SIZE = 2e-3
 PENALTY = 1e-3

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData
 
-__all__ = ["train_number"]
-
 
 @dataclass(frozen=True, eq=False)
 class _Trained(Numbers):

@@ -22,9 +22,6 @@ from audits.threads import one_thread
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
-__all__ = ["OnPipeline", "prepare"]
-
-
 _CELLS = 2_000_000  # of a matrix that is made here: scikit-learn's may be sparse all along
 _PAIRS = 100_000  # of a row and a tree, up to which arrays are sooner than scikit-learn's own code
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from audits.data.audit_data import AuditData
 
-__all__ = ["Mixture", "train_reductions"]
-
 ALLOWED = 0.03  # Appendix F.3.3 of the inference paper, on Adult
 ROUNDS = 50
 _MIN = 10

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from audits.data.audit_data import AuditData
 
-__all__ = ["TextModel", "text_feature", "train_text"]
-
 _MIN_TEXTS = 2  # a word of one text alone teaches nothing about others
 _MAX_WORDS = 200_000
 

@@ -19,17 +19,6 @@ if TYPE_CHECKING:
 
     from audits.data import AuditData, FeatureSpace
 
-__all__ = [
-    "MIN_OF_AN_OUTCOME",
-    "MIN_TO_LEARN",
-    "OnSpace",
-    "check_class_parts",
-    "check_parts",
-    "check_trainable",
-    "training_digest",
-    "what_to_learn",
-]
-
 MIN_OF_AN_OUTCOME = 5
 MIN_TO_LEARN = 2  # one to fit, one to see when to stop
 UNREADABLE = ("text", "identifier")

@@ -21,8 +21,6 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
-__all__ = ["PlainTrees", "TreeColumn", "Trees", "pipeline_columns", "plain_trees"]
-
 MAX_LEVELS = 255
 """Codes of a category run from 0 to 254; the place after them in a set of levels is for an unknown one."""
 

@@ -22,8 +22,6 @@ from audits.errors import InputError
 if TYPE_CHECKING:
     from audits.data.encoder import FeatureSpace
 
-__all__ = ["split_points"]
-
 Splits = dict[str, np.ndarray]
 Read = tuple[Callable[[pd.DataFrame], np.ndarray], np.ndarray, np.ndarray]
 """From raw rows to the matrix that trees read; the column of it that each split asks, and its number."""

@@ -20,17 +20,6 @@ from audits.transport import Cost
 from audits.transport.blocks import CostBlocks
 from audits.transport.extremes import Ends, extreme
 
-__all__ = [
-    "CellMasses",
-    "FeatureSetBias",
-    "SourceGroups",
-    "group_list",
-    "measure",
-    "measure_flows",
-    "tie_ranges",
-]
-
-
 _MAX_PAIRS = 6_000_000  # tight pairs of one transport problem: some seconds
 
 

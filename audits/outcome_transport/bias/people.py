@@ -19,8 +19,6 @@ from audits.transport import Cost
 from audits.transport.atoms import Atoms
 from audits.transport.blocks import CostBlocks, threads
 
-__all__ = ["Bias", "DistinctPeople", "flows", "individual_bias", "merge"]
-
 _BLOCK = 1 << 20  # distances held at once by each thread: 8 MB
 
 

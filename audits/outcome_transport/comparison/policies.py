@@ -19,8 +19,6 @@ from audits.models.spec import ModelSpec, model_path
 from audits.outcome_transport.options import OutcomeTransportOptions, Policy, Trained
 from audits.progress import silent
 
-__all__ = ["PolicyOutcomes", "equal_opportunity", "model_outcomes", "reference_outcomes"]
-
 _WHERE = "outcome_transport.against"
 _FOLDS = 5  # parts in which a reference learns and says, where no rows were kept for training
 _PAIR = float(np.sqrt(2.0))  # norm of (1, 0) - (0, 1): what a difference of 1 in p makes in (p, 1 - p)

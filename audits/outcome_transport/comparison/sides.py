@@ -16,8 +16,6 @@ from audits.models.protocol import class_text, label_values
 from audits.outcome_transport.comparison.policies import PolicyOutcomes, model_outcomes, reference_outcomes
 from audits.outcome_transport.options import OutcomeTransportOptions
 
-__all__ = ["Side", "TwoSides", "compare"]
-
 
 @dataclass(frozen=True, eq=False)
 class Side:

@@ -27,8 +27,6 @@ from audits.outcome_transport.matching.outcomes import OutcomePlan
 from audits.transport import pairwise_cost
 from audits.transport.atoms import supplies
 
-__all__ = ["Face", "crossing", "flow_extremes", "optimal_face", "ragged_ranges", "whole_supplies"]
-
 _TIGHT = 1e-9  # of the largest cost: a reduced cost that float64 cannot tell from 0
 _MAX_PAIRS = 25_000_000  # pairs of different outcome vectors that are looked at
 

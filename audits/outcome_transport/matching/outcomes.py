@@ -20,8 +20,6 @@ from audits.transport.atoms import Atoms, checked_weights
 from audits.transport.costs import gathered_cost
 from audits.transport.maps import EntropicMap, UnbalancedMap
 
-__all__ = ["Matching", "OutcomeCost", "OutcomePlan", "match_outcomes"]
-
 OutcomeCost = Literal["euclidean", "squared_euclidean"]
 Matching = Literal["exact", "entropic", "unbalanced", "partial"]
 _GROUND: dict[OutcomeCost, Cost] = {"euclidean": "l2", "squared_euclidean": "l2_squared"}

@@ -22,19 +22,6 @@ from audits.progress import Progress
 from audits.stats import as_people
 from audits.transport import Cost, pairwise_cost
 
-__all__ = [
-    "SMALL_POOL",
-    "BootstrapSpread",
-    "distance_error",
-    "distance_null",
-    "effective",
-    "pool",
-    "resample",
-    "simultaneous",
-    "whole",
-    "with_subgroup_totals",
-]
-
 _LEVELS = 2000  # at which inverse distribution functions are compared
 _POOL = 500  # people of each side behind an interval; of vectors, whose coupling is no closed form:
 SMALL_POOL = 100

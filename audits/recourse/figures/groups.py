@@ -17,8 +17,6 @@ from audits.recourse.text import judged_row, yes_word
 from audits.stats.text import count, number, people_in, percent, percent_interval
 from audits.stats.vocabulary import vocabulary
 
-__all__ = ["apart", "burden", "changes_needed", "further", "group_actions", "never_helped", "ways"]
-
 _ROOM = 0.08  # share of a bar that has room for a number
 PALE = "#EEF0F2"
 

@@ -19,15 +19,6 @@ from audits.stats import Estimate
 from audits.stats.text import count, number, people_in, percent, percent_interval, several
 from audits.stats.vocabulary import vocabulary
 
-__all__ = [
-    "changes",
-    "cut_off",
-    "interval_text",
-    "scale_estimate",
-    "signed_text",
-    "sliding",
-]
-
 _ROUNDED = 1e-9  # what rounding leaves of no change
 MAX_GROUPS = 4
 

@@ -16,9 +16,6 @@ from audits.stats.text import number
 from audits.stats.vocabulary import vocabulary
 from audits.text import value_words
 
-__all__ = ["person_path"]
-
-
 _TODAY, _THERE = 0.0, 0.5  # where the two columns of values start
 _MAX = 20  # letters of a value: two of them stand beside a column's name, on a phone too
 

@@ -16,8 +16,6 @@ from audits.stats.text import count, number, people
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["category_tables", "ll144", "not_assessed"]
-
 
 def ll144(
     run: RunResult,

@@ -31,8 +31,6 @@ from audits.stats.text import count, number
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["annex4", "colorado", "outline", "sr_11_7"]
-
 _PLACE = re.compile(r"^\x00(\d+)$")
 
 

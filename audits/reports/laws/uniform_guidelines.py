@@ -27,8 +27,6 @@ from audits.text import join_names
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["FOUR_FIFTHS", "four_fifths", "impact"]
-
 FOUR_FIFTHS = 0.8
 
 

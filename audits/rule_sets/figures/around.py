@@ -14,8 +14,6 @@ from audits.rule_sets.result import MeasureResult
 from audits.stats import EVIDENCE
 from audits.stats.text import count, number, people, percent, several
 
-__all__ = ["by_measure", "conditions", "lattice"]
-
 Names = Callable[[str], str]
 """What a rule set is called, by its words: `audits.rule_sets.text.GroupNames`."""
 

@@ -15,8 +15,6 @@ from audits.drawing.selected import people_id
 from audits.drawing.style import CLEAR, CONTEXT, FOCUS, INK, annotate, describe, empty, finish, without_shared
 from audits.stats.text import count, number, people
 
-__all__ = ["bars", "dots", "label_rows", "neighbours", "of_number", "of_rule", "profile", "signed"]
-
 _LINE = 56  # letters of a label that fit a narrow page
 BAR = 18  # pixels
 

@@ -18,8 +18,6 @@ from audits.subgroups.cells import Cells
 from audits.subgroups.search import FrequentRuleSets
 from audits.subgroups.sums import GroupSums
 
-__all__ = ["Contexts", "compared_in_context", "confirm_in_context", "tests_of"]
-
 
 class Contexts:
     """Whom each rule set (S,) is compared with: the others of its context, or everyone else."""

@@ -18,23 +18,6 @@ from audits.subgroups.cells import Cells
 from audits.subgroups.scores import differences, z_factor
 from audits.subgroups.sums import GroupSums
 
-__all__ = [
-    "Halves",
-    "PeopleCounts",
-    "adjusted_p_values",
-    "agreeing",
-    "confirm",
-    "critical",
-    "exact_p",
-    "first_interval",
-    "maxima",
-    "shrinkage",
-    "split_halves",
-    "touching",
-    "whole_people",
-    "z_scores",
-]
-
 _DRAWN_AT_ONCE = 4_000_000
 _EXACT_FLOAT32 = 2**24
 _MAX_Z = 37.0

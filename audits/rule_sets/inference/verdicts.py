@@ -18,8 +18,6 @@ from audits.stats.shares import newcombe_ends
 from audits.stats.verdicts import limits_of
 from audits.subgroups.cells import Cells
 
-__all__ = ["difference_of", "is_evidence", "judge_audit", "judge_row"]
-
 _MIN = 1e-9  # limit
 _STOPPED = "the search stopped before covering every group"
 

@@ -27,8 +27,6 @@ from audits.subgroups.cells import Cells
 from audits.subgroups.scores import differences
 from audits.subgroups.sums import GroupSums
 
-__all__ = ["MAX_CONDITIONS", "contributions", "contributions_of", "lattice", "stated_contributions"]
-
 MAX_CONDITIONS = 12  # 4,096 subsets
 _MAX_BROADER = 15
 _MAX_NARROWER = 5

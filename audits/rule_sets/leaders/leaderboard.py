@@ -22,8 +22,6 @@ from audits.subgroups.scores import differences, margin
 from audits.subgroups.sums import GroupSums
 from audits.subgroups.texts import reach
 
-__all__ = ["distinct", "leaders", "one_row", "rank_key", "support_sweep"]
-
 _SWEPT = (0.01, 0.05, 0.10, 0.20, 0.50)
 
 

@@ -16,8 +16,6 @@ from audits.subgroups.cells import Cells, memberships
 from audits.subgroups.sums import GroupSums
 from audits.subgroups.texts import category_shares, reach
 
-__all__ = ["alike", "group_neighbours", "members", "neighbours", "profile", "refine", "row_of"]
-
 
 def refine(
     result: RuleSetsResult,

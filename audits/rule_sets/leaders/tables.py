@@ -18,16 +18,6 @@ from audits.subgroups.attributes import Attribute, rule_words
 from audits.subgroups.cells import Cells
 from audits.subgroups.scores import differences
 
-__all__ = [
-    "cells_table",
-    "combination_tree",
-    "people_table",
-    "read_counted",
-    "read_rules",
-    "rule_sets_table",
-    "rules_table",
-]
-
 MAX_ROWS = 50_000
 _MAX_NODES = 600
 

@@ -20,8 +20,6 @@ from audits.stats.intervals import percent_level
 from audits.stats.text import count, number, percent
 from audits.subgroups.sums import GroupSums
 
-__all__ = ["measure_columns", "measure_result"]
-
 
 def measure_columns(tested: Sequence[MeasureTest]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Return what each measure adds to the table of rule sets, and to that of cells."""

@@ -26,18 +26,6 @@ from audits.stats.shares import newcombe_ends
 from audits.subgroups.cells import Cells
 from audits.subgroups.sums import GroupSums
 
-__all__ = [
-    "WORDS",
-    "Function",
-    "MeasureTest",
-    "Values",
-    "Words",
-    "compared_values",
-    "measure_people",
-    "shared_draws",
-    "values_of",
-]
-
 Function = Callable[[Subject], np.ndarray]
 """A value per person, (n,); NaN for those whom it is not about."""
 

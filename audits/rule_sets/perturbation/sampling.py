@@ -24,8 +24,6 @@ from audits.subgroups.scores import margin, people_for_margin
 from audits.subgroups.sums import GroupSums
 from audits.subgroups.texts import Vocabulary, any_terms, texts_of
 
-__all__ = ["PerturbationScores", "Pool", "decide_texts", "sample", "sample_texts"]
-
 _SCORED_AT_ONCE = 100_000
 _ROUNDS = 6
 _OUTSIDE = 4

@@ -29,8 +29,6 @@ from audits.subgroups.attributes import rule_words
 from audits.subgroups.cells import Cells, memberships
 from audits.subgroups.texts import MIN_TEXTS, Vocabulary, any_terms, category_shares, texts_of
 
-__all__ = ["TermExchange", "TermExchangeRow", "exchange", "exchanged_frame"]
-
 _MAX_SCORED = 60_000  # texts made for all rule sets together, at most
 _MAX_ROWS = 1000
 _TEXTS_A_DRAW = 150_000_000  # decisions shuffled in all draws together

@@ -21,8 +21,6 @@ from audits.stats.estimate import estimate_columns
 from audits.stats.text import count, out_of
 from audits.text import begun, of_people
 
-__all__ = ["AuditChange", "ChangeRow", "Changes", "DecisionChangeRow"]
-
 
 @dataclass(frozen=True)
 class ChangeRow:

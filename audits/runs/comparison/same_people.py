@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from audits.data import AuditData
     from audits.models import Subject
 
-__all__ = ["in_rows", "matched_rows", "relabel"]
-
 _TABLES = ("people", "counterparts", "paths")
 
 

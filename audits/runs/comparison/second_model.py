@@ -15,8 +15,6 @@ from audits.models.factory import with_features
 from audits.models.subject import space_of, with_doubts
 from audits.stats.text import people
 
-__all__ = ["of_the_second", "of_the_treated", "on_the_same_people"]
-
 
 def of_the_second(error: InputError) -> InputError:
     """Have an error about the second model name its key of the spec."""

@@ -17,8 +17,6 @@ from audits.stats import INSUFFICIENT, Verdict
 from audits.stats.text import count
 from audits.subgroups.attributes import quote_rule_set
 
-__all__ = ["treated_model"]
-
 
 @dataclass
 class _Kept:

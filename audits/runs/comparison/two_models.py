@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Subjects = tuple[Subject, Subject]
 
-__all__ = ["audit_change", "compare", "paired_changes", "refusal", "with_decisions"]
-
 _POWER_FACTOR = (1 + 0.8416 / 1.96) ** 2
 _REPEATED = {"interval"}  # the one interval of a verdict is one of the audit's numbers
 

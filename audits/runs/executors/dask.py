@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from audits.runs.result import RunResult
     from audits.runs.spec import Spec
 
-__all__ = ["DaskExecutor", "divide_among"]
-
 _CONNECT_SECONDS = 10
 _LOOK_SECONDS = 0.2
 _MAX_SHIPPED = 200_000_000

@@ -26,8 +26,6 @@ from typing import Any
 from audits.errors import InputError
 from audits.runs.executors import sandbox
 
-__all__ = ["CHUNK", "MAX_MESSAGE", "OVER_MEMORY"]
-
 CHUNK = 1 << 20
 """Bytes read at a time."""
 MAX_MESSAGE = 60_000

@@ -10,8 +10,6 @@ from audits.errors import RunCancelled
 from audits.progress import Progress, silent
 from audits.runs.executors.job import Run, RunError
 
-__all__ = ["InlineExecutor"]
-
 
 class InlineExecutor:
     """Carries out each run before `submit` returns, in the calling thread.

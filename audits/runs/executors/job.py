@@ -17,8 +17,6 @@ from audits.progress import CurvePoint
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["Run", "RunError", "RunProgress", "Status"]
-
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 
 _MIN_BASIS = 1.0  # seconds of work before a time left is worth stating

@@ -17,8 +17,6 @@ from pathlib import Path
 
 from audits.runs.executors import system
 
-__all__ = ["goes_on", "this_process"]
-
 _FORGOTTEN_SECONDS = 86_400.0  # after which a run of another machine counts as interrupted
 _held: dict[tuple[Path, int], int] = {}
 _holding = threading.Lock()

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from audits.runs.result import RunResult
     from audits.runs.spec import Spec
 
-__all__ = ["RunLimits", "RunQueue", "RunRequest", "worker_count"]
-
 _REMEMBERED_OWNERS = 500
 _SHARE = 0.6  # of the machine's memory, for runs
 

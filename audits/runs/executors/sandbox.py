@@ -27,23 +27,6 @@ from urllib.parse import unquote, urlsplit
 
 from audits.errors import InputError
 
-__all__ = [
-    "Bounds",
-    "allow_seconds",
-    "data_memory",
-    "die_with_parent",
-    "enter",
-    "environment",
-    "fresh_score",
-    "give_way",
-    "leave_network",
-    "machine_memory",
-    "number_from",
-    "readable_folders",
-    "resident_memory",
-    "service_environment",
-]
-
 _ROOT = Path(__file__).resolve().parents[3]
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
 _CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000

@@ -28,8 +28,6 @@ from audits.runs.executors.scratch import scratch
 from audits.runs.executors.system import start_timer
 from audits.runs.executors.threads import THREAD_VARIABLES
 
-__all__ = ["Child", "LimitReached", "SandboxPool"]
-
 _ROOT = Path(__file__).resolve().parents[3]
 _MAX_ANSWER = 512_000_000
 

@@ -16,8 +16,6 @@ from pathlib import Path
 
 from audits.runs.executors import system
 
-__all__ = ["scratch"]
-
 _PREFIX, _LOCK = "evenhand-of-", ".lock"
 _made: dict[int, Path] = {}
 _making = threading.Lock()

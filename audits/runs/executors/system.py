@@ -27,21 +27,6 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-__all__ = [
-    "HAS_LOCKS",
-    "alone",
-    "copy_of_pipes",
-    "end_group",
-    "goes_on",
-    "is_locked",
-    "lock",
-    "one_thread",
-    "open_many_files",
-    "read_at",
-    "start_time",
-    "start_timer",
-]
-
 HAS_LOCKS = fcntl is not None
 """Whether locks on files tell processes apart here."""
 

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 
 from audits.errors import InputError
 
-__all__ = ["THREAD_VARIABLES", "fixed_threads", "thread_count"]
-
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 

@@ -37,8 +37,6 @@ from audits.runs.executors.sandbox import (
 if TYPE_CHECKING:
     from audits.runs.spec import Spec
 
-__all__ = ["main", "private_pipes"]
-
 _PRELOADED = (
     "numpy",
     "pandas",

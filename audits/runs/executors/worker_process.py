@@ -22,8 +22,6 @@ from audits.runs.executors.sandbox import environment, service_environment
 from audits.runs.executors.scratch import scratch
 from audits.runs.executors.threads import THREAD_VARIABLES, thread_count
 
-__all__ = ["WorkerProcess", "can_fork"]
-
 _ROOT = Path(__file__).resolve().parents[3]
 _LAST_WORDS = 200  # lines of stderr kept
 _MAX_LINE = 2_000

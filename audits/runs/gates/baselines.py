@@ -28,9 +28,6 @@ from audits.stats.intervals import weighted_sum
 if TYPE_CHECKING:
     import pandas as pd
 
-
-__all__ = ["GateBaseline", "baseline_in", "baseline_of", "estimates_in", "growth", "read_baseline"]
-
 FORMAT = 1
 _MAX = 50_000_000
 _ENDS = ("value", "low", "high", "n")

@@ -14,8 +14,6 @@ from audits.runs.gates.gate import Gate, GateFailed, gate_of, judge, next_look
 from audits.runs.result import RunResult
 from audits.runs.source.fetch import fetch_data
 
-__all__ = ["check"]
-
 
 def check(
     spec: str | Path | Mapping[str, Any] | RunResult,

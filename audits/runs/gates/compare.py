@@ -17,8 +17,6 @@ from audits.stats.text import count, number
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = ["RunChange", "before_and_after", "compare_runs", "comparison_frame", "worded_frame"]
-
 _ESTIMATE = {"value", "low", "high", "n", "method"}
 _MEAN = {"mean", "low", "high", "n", "method"}  # an estimate that shares its row with other things
 _MAX = 80

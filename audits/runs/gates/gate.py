@@ -20,18 +20,6 @@ from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.text import number, people
 
-__all__ = [
-    "Gate",
-    "GateCheck",
-    "GateFailed",
-    "GateJudgment",
-    "Statement",
-    "judge",
-    "next_look",
-    "read_gate",
-    "statements",
-]
-
 Most = Annotated[int, Field(strict=True, ge=0)] | None
 
 

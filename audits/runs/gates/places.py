@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["place_names"]
-
 _NAMES = ("attribute", "group", "feature", "rule_set", "name", "alpha", "row", "column")
 
 

@@ -9,8 +9,6 @@ from xml.etree import ElementTree as ET
 from audits.runs.gates.gate import GateCheck, GateJudgment, Statement
 from audits.stats import INSUFFICIENT
 
-__all__ = ["github_annotations", "junit_xml", "markdown"]
-
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MAX_ANNOTATIONS = 10
 """The most that GitHub shows of a step."""

@@ -21,8 +21,6 @@ from audits.runs.gates.places import place_names
 from audits.runs.registry import AUDITS
 from audits.stats.text import number
 
-__all__ = ["BaselineRule", "Number", "Rule", "Waiver", "check_words", "metric_names", "numbers"]
-
 On = Literal["value", "lower", "upper"]
 _ENDS: dict[On, str] = {"value": "value", "lower": "low", "upper": "high"}
 _WORDS: dict[On, str] = {"value": "it", "lower": "its lower end", "upper": "its upper end"}

@@ -12,8 +12,6 @@ from audits.runs.registry import AUDITS
 from audits.runs.source.first_rows import first_rows
 from audits.runs.spec import Spec
 
-__all__ = ["RunCost", "estimate"]
-
 _START, _CELL_SECONDS = 4.0, 3e-7  # seconds of one core, measured on the machine of docs/scale.md
 _START_BYTES, _CELL_BYTES = 2.5e8, 26.0
 

@@ -25,8 +25,6 @@ from audits.runs.registry import AUDITS
 from audits.runs.spec import AuditRequest, Spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, wilson
 
-__all__ = ["PowerRow", "plan"]
-
 _DECISION = "(decision in this world)"
 
 

@@ -36,16 +36,6 @@ from audits.runs.registry import AUDITS, usual_audits
 from audits.stats.text import count
 from audits.text import join_names
 
-__all__ = [
-    "Proposal",
-    "RoleAnswers",
-    "missing_packages_text",
-    "propose",
-    "read_past_header",
-    "table_findings",
-    "usual_model",
-]
-
 _MAX_GROUPS = 20
 _FEW, _FEW_STEPS = 12, 5  # values, of a number and of one that is named like an amount
 

@@ -17,8 +17,6 @@ from audits.runs.execute import carry_out
 from audits.runs.registry import AUDITS
 from audits.runs.spec import AuditRequest
 
-__all__ = ["TRIED", "refusals", "trial"]
-
 TRIED = 2_000
 """People in a trial."""
 _MIN = 25  # of every group, where there are so many

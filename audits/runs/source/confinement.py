@@ -7,8 +7,6 @@ from pathlib import Path
 
 from audits.errors import InputError
 
-__all__ = ["confine"]
-
 
 def confine(paths: Iterable[tuple[str, Path]], folders: Sequence[Path]) -> None:
     """Refuse each path, and each file below it, that lies outside `folders`, links followed.

@@ -25,8 +25,6 @@ from audits.runs.executors.sandbox import number_from
 from audits.runs.executors.sandbox_pool import LimitReached, SandboxPool
 from audits.runs.source.confinement import confine
 
-__all__ = ["ALLOWED", "fetch_data"]
-
 ALLOWED = "EVENHAND_FETCH"
 """Variable with the addresses that may be read: prefixes, separated by commas."""
 

@@ -11,8 +11,6 @@ from audits.data.io.preview import preview_table
 from audits.errors import InputError
 from audits.runs.spec import Spec
 
-__all__ = ["first_rows"]
-
 _HEAD = 4_000_000  # bytes, of a text
 
 

@@ -17,8 +17,6 @@ from audits.data.io.large_table import duckdb_settings
 from audits.data.io.tables import Limits
 from audits.errors import InputError, first_line, how_to_install, optional
 
-__all__ = ["answer"]
-
 # what a comment has taken stays taken: many of them are looked through once, not in every way to part them
 _READS = re.compile(r"(?>\s|--[^\n]*\n|/\*.*?\*/)*+(SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
 _ROWS = 50_000

@@ -17,8 +17,6 @@ from audits.runs.digests import path_digest
 if TYPE_CHECKING:
     from audits.data import DataSpec
 
-__all__ = ["draw_table", "of_all"]
-
 
 def of_all(data: AuditData, table: Table) -> AuditData:
     """Return data made of a table; where its rows were drawn, with the others counted and told."""

@@ -15,8 +15,6 @@ from audits.runs.registry import AUDITS
 if TYPE_CHECKING:
     from audits.data.groupby import Asked
 
-__all__ = ["DRAWN", "columns_of_audits", "is_counted", "sample_size"]
-
 DRAWN = 200_000
 """Rows sampled from a table that is too large for memory."""
 

@@ -34,8 +34,6 @@ from audits.runs.source.strategy import columns_of_audits
 if TYPE_CHECKING:
     from audits.runs.spec import Spec
 
-__all__ = ["count_subject"]
-
 _TENTHS = np.arange(11) / 10
 # bins of ten begin where 10 times a score is whole in its last digit: at 0.3 or 0.9 less a digit, not where
 # linspace has them

@@ -19,8 +19,6 @@ import sqlalchemy as sa
 
 from audits.runs.version import VERSION
 
-__all__ = ["MANIFEST", "OWN_TABLES", "Pack", "as_stored", "pack_rows", "packing", "write_rows"]
-
 MANIFEST = "manifest.json"
 OWN_TABLES = frozenset({"schema_version", "alembic_version"})
 """Tables with the schema's version, which are created again."""

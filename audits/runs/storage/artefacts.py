@@ -13,8 +13,6 @@ from pathlib import Path
 from audits.errors import RunFailed
 from audits.runs.storage.store import STALE_SECONDS, make_folder, take_stale
 
-__all__ = ["Artefact", "Artefacts"]
-
 
 @dataclass(frozen=True)
 class Artefact:

@@ -17,8 +17,6 @@ from typing import Any
 from audits.errors import InputError, RunFailed
 from audits.runs.executors import system
 
-__all__ = ["ACTS", "AuditLog", "short"]
-
 ACTS = (
     "opened", "brought", "ran", "cancelled", "exported", "shared", "revoked", "deleted", "erased",
     "monitor made", "monitor removed", "token made", "token revoked", "measured", "backed up", "restored",

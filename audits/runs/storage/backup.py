@@ -26,8 +26,6 @@ from audits.runs.storage.database import Database, database, database_url
 from audits.runs.storage.schema import MIGRATIONS
 from audits.runs.storage.store import home, make_private
 
-__all__ = ["CopySize", "backup", "restore"]
-
 _LEFT_OUT = ("evenhand.sqlite", "backups", "processes", "status", "control")  # rows, copies, who is running
 
 

@@ -17,8 +17,6 @@ from audits.errors import InputError, RunFailed
 from audits.runs.executors.process_lock import goes_on, this_process
 from audits.runs.storage.store import write_json
 
-__all__ = ["ask_to_cancel", "asked_to_cancel", "disk_by_workspace", "servers", "tell"]
-
 _RUN = re.compile(r"[0-9a-f]{4,32}")
 
 

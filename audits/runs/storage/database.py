@@ -25,8 +25,6 @@ from audits.errors import InputError, RunFailed, not_installed
 from audits.runs.storage.schema import MIGRATIONS
 from audits.runs.storage.store import home, make_folder
 
-__all__ = ["Database", "database", "database_url", "is_full", "is_unreachable"]
-
 _BUSY_SECONDS = 30
 _CONNECT_SECONDS = 10
 _AGAIN_SECONDS = 0.02

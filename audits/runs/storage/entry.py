@@ -13,17 +13,6 @@ from audits.results import verdict_as_now
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
-__all__ = [
-    "MAX_NOTE",
-    "STATUSES",
-    "SavedRun",
-    "audits_of",
-    "default_title",
-    "first",
-    "storable",
-    "title_of",
-]
-
 STATUSES = ("running", "done", "failed", "cancelled", "interrupted")
 
 MAX_NOTE = 10_000

@@ -24,8 +24,6 @@ from audits.runs.storage.database import database
 from audits.runs.storage.saved import SavedRun, SavedRuns
 from audits.runs.storage.store import RunStore, home, write_json
 
-__all__ = ["Erasure", "erase_person"]
-
 _CLIENT_ID = "client_id"  # the column of every table that holds a sender's own name of a person
 _INBOXES = ("inbox", "done", "failed")
 _IDS = ("id",)

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["rows_of"]
-
 
 def rows_of(question: dict[str, Any]) -> dict[str, Any]:
     """Take the rows out of the file ``path`` in which one of ``columns`` holds ``value``, or only ``look``.

@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-__all__ = ["MIGRATIONS"]
-
 _END = re.compile(r";\n")
 _FILES = sorted((Path(__file__).parent / "migrations").glob("*.sql"), key=lambda path: int(path.stem))
 

@@ -11,8 +11,6 @@ from typing import Any
 from audits.errors import RunFailed
 from audits.runs.storage.store import write_json
 
-__all__ = ["Spool"]
-
 
 class Spool:
     """The runs that wait in a home folder's ``pending``."""

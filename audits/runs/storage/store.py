@@ -18,17 +18,6 @@ from pathlib import Path
 
 from audits.errors import InputError
 
-__all__ = [
-    "STALE_SECONDS",
-    "RunStore",
-    "commit",
-    "home",
-    "make_folder",
-    "make_private",
-    "take_stale",
-    "write_json",
-]
-
 STALE_SECONDS = 86_400.0
 """After which what a process left unfinished is deleted."""
 

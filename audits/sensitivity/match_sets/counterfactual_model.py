@@ -31,18 +31,6 @@ from audits.sensitivity.options import SensitivityOptions
 from audits.stats import Estimate
 from audits.stats.intervals import largest_gap
 
-__all__ = [
-    "TwinMetric",
-    "Twins",
-    "augment",
-    "check_known",
-    "decided_otherwise",
-    "depends",
-    "metrics_of",
-    "train_twins",
-]
-
-
 _MAX_COPIES = 12
 
 

@@ -20,9 +20,6 @@ from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
 from audits.stats.text import count, number, percent_interval
 
-__all__ = ["QUANTILES", "Band", "Curve", "MatchSet", "MatchSetSide", "match_set", "sides_of"]
-
-
 MIN = 10
 """Non-members below which no curve is drawn."""
 

@@ -22,16 +22,6 @@ from audits.data.frames import with_columns
 from audits.progress import Progress, silent
 from audits.sensitivity.measurement.gradients import Measured, Status, status_gradient
 
-__all__ = [
-    "Score",
-    "StatusAt",
-    "copies_of",
-    "is_moved",
-    "level_counts",
-    "measure_blackbox",
-    "owners_of",
-]
-
 _ROWS = 65_536
 """Rows of a frame that the model is asked about, where a single person's copies are fewer."""
 

@@ -24,8 +24,6 @@ from audits.sensitivity.measurement.status_models import GroupArea, StatusQualit
 from audits.sensitivity.options import SensitivityOptions
 from audits.stats import Estimate
 
-__all__ = ["CrossFits", "cross_fit", "mean_area"]
-
 FITS, FEW_ROWS_FITS, FEW_ROWS = 5, 20, 3000
 """Cross-fits behind a verdict; where rows are few, one network differs more from the next, and is quick."""
 

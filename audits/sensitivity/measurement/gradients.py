@@ -16,16 +16,6 @@ from scipy.special import expit
 
 from audits.models.networks.dense import Dense
 
-__all__ = [
-    "AuditedModel",
-    "Measured",
-    "Status",
-    "exceeds",
-    "measure",
-    "smoothing_noise",
-    "status_gradient",
-]
-
 CHUNK = 1024
 """Rows a pass: their points and gradients stay in a core's cache."""
 

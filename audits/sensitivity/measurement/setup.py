@@ -28,15 +28,6 @@ from audits.sensitivity.measurement.status_models import (
 )
 from audits.sensitivity.options import SensitivityOptions
 
-__all__ = [
-    "MeasurementSetup",
-    "Models",
-    "attributes_of",
-    "choose_people",
-    "measure_by",
-    "train_models",
-]
-
 _HELD_OUT = 0.5
 _MAX_LEARNERS = 100_000
 

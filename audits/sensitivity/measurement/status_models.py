@@ -17,16 +17,6 @@ from audits.sensitivity.measurement.gradients import Status
 from audits.stats import Estimate, wilson
 from audits.threads import one_thread
 
-__all__ = [
-    "CHANCE",
-    "CalibrationBin",
-    "GroupArea",
-    "StatusQuality",
-    "hidden_widths",
-    "judge_status",
-    "train_status",
-]
-
 _MIN = 10
 CHANCE = 0.5
 """Area of a model that predicts nothing."""

@@ -10,17 +10,6 @@ import numpy as np
 
 from audits.stats.change import CELLS
 
-__all__ = [
-    "cells_of",
-    "edges_of",
-    "number_cells",
-    "numbers",
-    "out_of_range_counts",
-    "pad",
-    "range_of",
-    "row_hashes",
-]
-
 _PARTS = 16
 
 

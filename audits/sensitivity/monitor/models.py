@@ -31,8 +31,6 @@ from audits.sensitivity.measurement.gradients import Measured, Status
 if TYPE_CHECKING:
     from audits.models import Model, Subject
 
-__all__ = ["MAX_BYTES", "CarriedModel", "carry", "restore", "unpack"]
-
 
 @dataclass(frozen=True, eq=False)
 class CarriedModel:

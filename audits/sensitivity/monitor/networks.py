@@ -10,8 +10,6 @@ import pandas as pd
 from audits.models.networks.dense import BENDS, Dense, Ramps
 from audits.sensitivity.measurement.gradients import AuditedModel, Status
 
-__all__ = ["network_arrays", "network_of", "parameter_table", "tables_of"]
-
 _RAMPS = ("columns", "scales", "shifts", "lows", "highs")
 
 

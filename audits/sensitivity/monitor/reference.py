@@ -14,8 +14,6 @@ from audits.sensitivity.monitor.bins import cells_of, edges_of, numbers, row_has
 from audits.stats.change import CELLS
 from audits.stats.control import flag_rate_bound
 
-__all__ = ["beside_others", "profile_of"]
-
 _MAX_LEVELS = CELLS - 3
 _MAX_GROUPS = 12
 _MIN_IN_GROUP = 30

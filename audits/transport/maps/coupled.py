@@ -52,8 +52,6 @@ from audits.transport.maps.protocol import (
 )
 from audits.transport.maps.sinkhorn import BALANCED, Balance, Duals, log_sums, solve
 
-__all__ = ["CoupledMap", "EntropicMap", "UnbalancedMap"]
-
 _DOUBLE = 2048  # target people up to which double precision costs nothing worth saving
 
 

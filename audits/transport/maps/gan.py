@@ -29,8 +29,6 @@ from audits.transport.maps.networks import predict
 from audits.transport.maps.options import GanOptions
 from audits.transport.maps.protocol import FittedMap, Sample, TrainingPoint, check_people
 
-__all__ = ["GanMap"]
-
 
 @dataclass(frozen=True, eq=False)
 class GanMap(FittedMap):

@@ -14,8 +14,6 @@ from audits.transport.maps.protocol import CheckedGroups, Sample, TrainingPoint,
 from audits.transport.maps.validation import ks_distances, mean_cost
 from audits.transport.maps.wgan import Wgan, moving_cost
 
-__all__ = ["GanTraining", "drawer", "split"]
-
 _EVERY = 100  # passes between two points of the training curve
 _VALIDATED = 2000  # people of each group behind a point
 _RUNAWAY = 100.0  # times what pairing at random, or the untrained generator, costs: no map costs that much

@@ -24,8 +24,6 @@ import numpy as np
 from audits.transport.maps.options import LinearOptions
 from audits.transport.maps.protocol import FittedMap, Sample, TrainingPoint, by_blocks, check_people
 
-__all__ = ["LinearMap"]
-
 _LEAST = 1e-6  # weight of a feature, relative to the largest one, that a weight of 0 stands for
 _FLAT = 1e-10  # variance, relative to the largest one, below which a direction counts as constant
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["fit_marginals", "restore"]
-
 _LEVELS = 4096  # quantiles told apart: distributions agree to 1 / 4,096
 
 

@@ -7,7 +7,5 @@ from audits.transport.maps.gan import GanMap
 from audits.transport.maps.linear import LinearMap
 from audits.transport.maps.neural import NeuralMap
 
-__all__ = ["MAPS"]
-
 MAPS = {kind.kind: kind for kind in (GanMap, EntropicMap, NeuralMap, LinearMap, UnbalancedMap)}
 """Name of a method to its class; all are fitted with the same keywords."""

@@ -10,8 +10,6 @@ import numpy as np
 from audits.models.networks.dense import Dense, in_one
 from audits.transport.maps.protocol import by_blocks, one_thread
 
-__all__ = ["Trained", "glorot", "predict"]
-
 _DECAY, _EPSILON = np.float32(0.9), np.float32(1e-7)  # ρ and ε of RMSProp
 
 

@@ -38,8 +38,6 @@ from audits.transport.maps.options import NeuralOptions
 from audits.transport.maps.pairs import cost_scales
 from audits.transport.maps.protocol import FittedMap, Sample, TrainingPoint, check_people, thin
 
-__all__ = ["NeuralMap"]
-
 _LOOSE = 0.5  # error of the plan's marginals beyond which a map learned from it is no transport map
 
 

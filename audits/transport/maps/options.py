@@ -10,17 +10,6 @@ from pydantic import Field
 from audits.options import option
 from audits.transport.costs import Cost
 
-__all__ = [
-    "OPTIONS",
-    "CoupledOptions",
-    "EntropicOptions",
-    "GanOptions",
-    "LinearOptions",
-    "NeuralOptions",
-    "Projection",
-    "UnbalancedOptions",
-]
-
 Projection = Literal["drawn", "barycentre", "likeliest"]
 
 

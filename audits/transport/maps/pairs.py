@@ -14,8 +14,6 @@ import numpy as np
 
 from audits.transport.maps.protocol import CheckedGroups, one_thread, thin
 
-__all__ = ["CostScales", "PairCosts", "cost_scales", "pair_costs"]
-
 _TYPICAL = 2000  # people of each group behind the scales of costs
 _FLAT = 1e-6  # contrast, as a share of the mean cost, below which it is rounding
 

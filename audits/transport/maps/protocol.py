@@ -16,22 +16,6 @@ from audits.progress import Progress, silent
 from audits.transport.atoms import checked_weights
 from audits.transport.costs import checked_feature_weights
 
-__all__ = [
-    "CheckedGroups",
-    "FittedMap",
-    "Sample",
-    "TrainingPoint",
-    "Watch",
-    "blocks_of_pairs",
-    "by_blocks",
-    "check_feature_weights",
-    "check_people",
-    "groups",
-    "ignore_curve",
-    "one_thread",
-    "thin",
-]
-
 _BLOCK = 4096  # rows transformed at a time: intermediate layers stay within the processor's cache
 _PAIRS = 1 << 20
 

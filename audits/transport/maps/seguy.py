@@ -22,8 +22,6 @@ from audits.transport.maps.protocol import Sample, TrainingPoint
 from audits.transport.maps.validation import ks_distances
 from audits.transport.maps.wgan import moving_cost
 
-__all__ = ["TrainingOutcome", "train"]
-
 _EVERY = 50  # steps between two points of the training curve
 _VALIDATED = 2000  # people of each group behind a point
 _STRAIGHT = 10.0  # s / ε from which the entropic F goes on as a straight line

@@ -35,8 +35,6 @@ from audits.transport.blocks import threads
 from audits.transport.maps.pairs import PairCosts, pair_costs
 from audits.transport.maps.protocol import CheckedGroups, blocks_of_pairs, one_thread, thin
 
-__all__ = ["BALANCED", "Balance", "Duals", "log_sums", "solve"]
-
 T = TypeVar("T")
 
 _SINGLE = 1 << 22  # pairs from which single precision is used

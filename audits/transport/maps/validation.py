@@ -16,8 +16,6 @@ from audits.transport.costs import Cost, paired_cost
 from audits.transport.exact import exact_coupling
 from audits.transport.maps.protocol import CheckedGroups, thin
 
-__all__ = ["composition_error", "exact_cost", "ks_distances", "mean_cost", "regression_gaps"]
-
 
 def ks_distances(
     x: np.ndarray, y: np.ndarray, a: np.ndarray | None = None, b: np.ndarray | None = None

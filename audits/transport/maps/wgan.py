@@ -16,8 +16,6 @@ from audits.models.networks.dense import Dense
 from audits.transport.maps.networks import Trained, glorot, predict
 from audits.transport.maps.options import GanOptions
 
-__all__ = ["Wgan", "moving_cost"]
-
 
 def moving_cost(
     x: np.ndarray, z: np.ndarray, cost: str, weights: np.ndarray

@@ -13,8 +13,6 @@ from audits.stats import judge, largest_gap, wilson
 from evenhand_top_scores.options import TopScoresOptions
 from evenhand_top_scores.result import Group, TopScoresResult
 
-__all__ = ["top_scores_audit"]
-
 
 def top_scores_audit(subject: Any, options: TopScoresOptions, *, rng: Any, progress: Any) -> TopScoresResult:
     """Count who is among the best; every row is one person."""

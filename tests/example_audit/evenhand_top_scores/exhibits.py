@@ -8,8 +8,6 @@ from audits.drawing import style
 from audits.records import Exhibit, Section
 from evenhand_top_scores.result import TopScoresResult
 
-__all__ = ["section"]
-
 
 def section(result: TopScoresResult) -> Section:
     """Arrange the result."""

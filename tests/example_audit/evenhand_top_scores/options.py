@@ -8,8 +8,6 @@ from typing import Annotated, ClassVar, Literal
 
 from audits.options import Level, Material, option
 
-__all__ = ["TopScoresOptions"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TopScoresOptions:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from audits.records import Audit
 from evenhand_top_scores.options import TopScoresOptions
 
-__all__ = ["AUDIT"]
-
 AUDIT = Audit(
     name="top_scores",
     title="Best scores",

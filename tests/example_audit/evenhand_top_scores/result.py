@@ -10,8 +10,6 @@ import pandas as pd
 from audits.results import head, plain
 from audits.stats import BaseResult, Estimate, Judgment
 
-__all__ = ["Group", "TopScoresResult"]
-
 
 @dataclass(frozen=True)
 class Group:
