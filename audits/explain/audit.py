@@ -342,15 +342,16 @@ def _gap(people: TwoGroups, inside: np.ndarray, level: float) -> Estimate:
     if people.design is not None or people.numeric:
         what = "difference of means" if people.numeric else "difference of rates, by design"
         return _estimate(gap_of(people, inside), float(norm.isf(level / 2)), level, what)
-    sides = [(people.counts * people.weight)[side & inside] for side in (people.source, ~people.source)]
-    if not all(len(side) for side in sides):
-        n = float(sum(side.sum() for side in sides))
-        return Estimate(None, None, None, n, "nobody of one group")
-    favored = [
-        side @ people.outcome[who & inside]
-        for side, who in zip(sides, (people.source, ~people.source), strict=True)
-    ]
-    return cautious_difference(favored[0], sides[0].sum(), favored[1], sides[1].sum(), level=level)
+    (n, favored), (m, others) = (_counted(people, side & inside) for side in (people.source, ~people.source))
+    if not n or not m:
+        return Estimate(None, None, None, n + m, "nobody of one group")
+    return cautious_difference(favored, n, others, m, level=level)
+
+
+def _counted(people: TwoGroups, inside: np.ndarray) -> tuple[float, float]:
+    """Return how many are `inside` (n,), and the sum of their outcomes: how many are favored."""
+    size = people.size[inside]
+    return float(size.sum()), float(size @ people.outcome[inside])
 
 
 def _rate(people: TwoGroups, side: np.ndarray, level: float) -> Estimate:
@@ -358,8 +359,8 @@ def _rate(people: TwoGroups, side: np.ndarray, level: float) -> Estimate:
         return mean_of(Quantities(people.outcome, people.size, people.design), side, level=level)
     if people.design is not None:
         return design_share(people.design, side, people.outcome > 0.5, level=level).estimate
-    size = people.size[side]
-    return wilson(float(size @ people.outcome[side]), float(size.sum()), level=level)
+    n, favored = _counted(people, side)
+    return wilson(favored, n, level=level)
 
 
 def _parts(
@@ -392,9 +393,9 @@ def _condition(
     options: ExplainOptions,
 ) -> Condition:
     """Hold what is left among those `inside` (n,) to so many times the limit."""
-    size, ours = people.size, inside & people.source
-    alike = float(size[ours] @ people.outcome[ours] / size[ours].sum()) - (interval.value or 0.0)
-    overall = float(np.average(people.outcome, weights=size))
+    n, favored = _counted(people, inside & people.source)
+    alike = favored / n - (interval.value or 0.0)
+    overall = float(np.average(people.outcome, weights=people.size))
     if people.numeric:
         high = _limit(people, options)
         low = -high
@@ -578,10 +579,9 @@ def _values(people: TwoGroups, column: ColumnLevels, level: float) -> tuple[Valu
         here = column.code == k
         if not here.any():
             continue
-        sizes = [size[here & side] for side in (people.source, ~people.source)]
-        yes = [people.outcome[here & side] for side in (people.source, ~people.source)]
-        rates = [float(n @ y / n.sum()) if len(n) else None for n, y in zip(sizes, yes, strict=True)]
+        both = [_counted(people, here & side) for side in (people.source, ~people.source)]
+        rates = [favored / n if n else None for n, favored in both]
         difference = _gap(people, here, level / len(most))
-        counts = [float(n.sum()) for n in sizes]
-        rows.append(ValueRow(column.names[k], counts[0], counts[1], rates[0], rates[1], difference))
+        (n, m), (own, other) = (each[0] for each in both), rates
+        rows.append(ValueRow(column.names[k], n, m, own, other, difference))
     return tuple(rows)

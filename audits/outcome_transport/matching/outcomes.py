@@ -140,11 +140,10 @@ def match_outcomes(
         x, y, a=source.weights, b=target.weights, options=kind.asked(**blur), rng=rng, progress=progress
     )
     flow = _plan_of_atoms(fitted, len(x), len(y))
+    shares = [atoms.weights / atoms.weights.sum() for atoms in (source, target)]
     if matching == "entropic":
-        flow = _round_to_marginals(
-            flow, source.weights / source.weights.sum(), target.weights / target.weights.sum()
-        )
-    flow = _without_dust(flow, source.weights / source.weights.sum())
+        flow = _round_to_marginals(flow, *shares)
+    flow = _without_dust(flow, shares[0])
     if flow.sum() <= _NEGLIGIBLE:
         raise InputError(
             "outcome_transport.price", "leaves everybody unmatched", price, "raise it, or match exactly"
@@ -164,8 +163,8 @@ def match_outcomes(
         method=f"{matching}, {state} in {fitted.duals.iterations:,} iterations",
         exact=False,
         unmatched=(
-            _missing_share(flow.sum(axis=1), source.weights),
-            _missing_share(flow.sum(axis=0), target.weights),
+            float(np.maximum(shares[0] - flow.sum(axis=1), 0.0).sum()),
+            float(np.maximum(shares[1] - flow.sum(axis=0), 0.0).sum()),
         ),
         duals=None,
     )
@@ -211,8 +210,3 @@ def _without_dust(flow: sparse.csr_array, weights: np.ndarray) -> sparse.csr_arr
     flow.eliminate_zeros()
     flow.sort_indices()
     return flow
-
-
-def _missing_share(mass: np.ndarray, weights: np.ndarray) -> float:
-    """Share of people that `mass` falls short of."""
-    return float(np.maximum(weights / weights.sum() - mass, 0.0).sum())
