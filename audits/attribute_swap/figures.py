@@ -210,8 +210,12 @@ def net(result: AttributeSwapResult) -> go.Figure:
         ],
         title="gained minus lost (points)",
         unit=100.0,
+        limit=(None, None),  # the first figure of the page shows it
         ordered=False,
     )
+    ends = [abs(100 * (end or 0.0)) for row in rows for end in (row.net.low, row.net.high)]
+    reach = max(_REACH, 1.05 * max(ends))
+    figure.update_xaxes(range=[-reach, reach])
     for sign, share in ((1, "gained"), (-1, "lost")):
         figure.add_bar(
             x=[sign * 100 * (getattr(row, share).value or 0.0) for row in rows],

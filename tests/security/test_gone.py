@@ -65,8 +65,8 @@ def holding(base: Path, text: str) -> list[str]:
 def test_a_deleted_workspace_leaves_no_byte(base):
     mark = "Zanzibarensis"  # stands in rows of the table brought
     space = bring(issue_token(), mark)
-    data, _ = jobs.data(space, space.draft()["spec"]["data"]).result(60)
-    assert data.n == 120
+    _, summary = jobs.data(space, space.draft()["spec"]["data"]).result(60)
+    assert summary.rows == 120
     run(space, mark)
     Shares().make(space, 3)
     assert holding(base, mark), "or the test could not fail"
