@@ -270,7 +270,6 @@ NAMED = {
     "audits/monitor/storage.py": ({"sensitivity"}, A_KEY),
     "audits/monitor/windows.py": ({"groups"}, A_KEY),
     "audits/runs/registry.py": (set(AUDITS), "the one list, in the order of pages"),
-    "audits/transport/maps/protocol.py": ({"groups"}, "a function of its own"),
 }
 MONITOR = "a monitor measures everyone who comes in as a sensitivity audit did"
 IMPORTED = {

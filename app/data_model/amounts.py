@@ -8,9 +8,9 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from app.data_model.named import choose
 from app.drafts.drafts import with_data
 from app.tables.columns import ColumnProfile
-from app.widgets.choices.named import choose
 from app.widgets.results.plot import plot
 from audits.data.role_guesses import guess_good_end, guess_verb
 from audits.drawing.style import CONTEXT, FOCUS, INK, finish

@@ -8,10 +8,10 @@ from typing import Any
 
 import streamlit as st
 
+from app.data_model.named import choose
 from app.drafts.drafts import made_groups, with_data
 from app.tables.columns import ColumnProfile
 from app.widgets import notices
-from app.widgets.choices.named import choose
 
 _PARTS: dict[str, str] = {
     "weekday": "weekday",

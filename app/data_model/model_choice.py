@@ -11,11 +11,11 @@ import streamlit as st
 from app import state
 from app.data_model.amounts import amount_columns, amount_section, is_amount
 from app.data_model.columns import text_columns
+from app.data_model.named import choose
 from app.data_model.outcome import NUMBERS, says_more
 from app.drafts.drafts import with_data, with_spec
 from app.tables.columns import ColumnProfile
 from app.widgets import notices
-from app.widgets.choices.named import choose
 from app.widgets.subject import TRAINED
 from app.workspaces.workspace import MAX_FILE_MB, Workspace
 from audits.errors import InputError

@@ -9,9 +9,9 @@ import streamlit as st
 
 from app import state
 from app.data_model.amounts import amount_section, distribution, is_amount
+from app.data_model.named import choose
 from app.drafts.drafts import as_list, label_column, with_data
 from app.tables.columns import ColumnProfile
-from app.widgets.choices.named import choose
 from audits.checks import choices
 
 NUMBERS = {"continuous", "integer"}

@@ -11,11 +11,11 @@ import pandas as pd
 import streamlit as st
 
 from app import state
+from app.data_model.named import choose
 from app.drafts.drafts import as_list, with_data
 from app.drafts.numbers import read_number, split_numbers
 from app.tables.summary import Summary
 from app.widgets import notices
-from app.widgets.choices.named import choose
 from app.widgets.people.row_choice import WRAPPING
 from audits.stats.text import count, in_words
 
