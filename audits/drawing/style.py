@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import textwrap
 from collections import Counter
@@ -109,7 +110,7 @@ def finish(figure: go.Figure, *, height: int, alt: str) -> go.Figure:
     layout.minreducedheight = 30  # a row is lower than that; else titles of three lines run over its numbers
     layout.margin = {"l": 8, "r": 12, "t": 36, "b": 8}
     layout.bargap = 0.08
-    layout.meta = {**(layout.meta or {}), "alt": alt}
+    layout.meta = {**(layout.meta or {}), "alt": html.unescape(alt)}  # names come as figures write them
     if any(note.font.size is not None for note in layout.annotations):  # titles of panels come with 16
         layout.annotations = [_with_font_size(note.to_plotly_json()) for note in layout.annotations]
     for trace in figure.data:
