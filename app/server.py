@@ -19,7 +19,7 @@ os.environ.setdefault("EVENHAND_ENDPOINT_HOSTS", "")
 from app import jobs
 from app.pages import load_views
 from app.serving import api, monitor_api, tracing
-from app.serving.bind import check_address, see_who_connects
+from app.serving.bind import answer_at_once, check_address, see_who_connects
 from app.serving.logs import set_up
 from app.serving.maintenance import MAINTENANCE
 from app.tables.client import READERS
@@ -38,6 +38,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     set_up()
     tracing.set_up()
     open_many_files(_MAX_OPEN)
+    answer_at_once()
     jobs.executor()
     READERS().start()
     MAINTENANCE.start()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import socket
 
+import psutil
 import uvicorn.config
 from starlette.types import ASGIApp
 
@@ -23,6 +25,18 @@ def see_who_connects() -> None:
 
 def _as_it_came(app: ASGIApp, **_: object) -> ASGIApp:
     return app
+
+
+def answer_at_once() -> None:
+    """Have small answers sent without waiting for what was sent before to be acknowledged.
+
+    asyncio would do so, but not on a socket made without naming its protocol, as Streamlit's is: every answer
+    came 40 milliseconds late. Connections inherit the option of the socket that listens.
+    """
+    for each in psutil.Process().net_connections("tcp"):
+        if each.status == psutil.CONN_LISTEN and each.fd >= 0:  # Windows tells none
+            with socket.socket(fileno=os.dup(each.fd)) as listening:
+                listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def check_address(address: str | None) -> None:

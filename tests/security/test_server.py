@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import stat
 from collections.abc import Mapping
 
@@ -13,7 +14,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from app.serving import api
-from app.serving.bind import check_address
+from app.serving.bind import answer_at_once, check_address
 from app.serving.headers import HEADERS
 from audits.errors import InputError
 from audits.runs.storage.database import Database
@@ -88,3 +89,14 @@ def test_no_sentence_names_the_host_of_the_database(caplog):
     assert "clerk" not in str(found.value)
     assert "database.invalid" in caplog.text
     assert "secret" not in caplog.text
+
+
+def test_connections_of_a_socket_that_listens_send_at_once() -> None:
+    with socket.socket() as listening:  # without the protocol, as the server's own
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        answer_at_once()
+        with socket.create_connection(listening.getsockname()):
+            accepted = listening.accept()[0]
+            with accepted:
+                assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
