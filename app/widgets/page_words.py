@@ -116,7 +116,6 @@ _NAMES = re.compile(
     r"\b(max_people|give_protected|status_model|match_set|smooth_noise|test_size|free_features|higher_is"
     r"|at_least|at_most|condition_on|feature_weights|rows_under|step_size)\b|`(\w+)`"
 )
-_SPACED = re.compile(r"(?<=\d) %")
 _OF_THE_PAPER = re.compile(r" \((?:the paper's )?\w+_thr\)")
 
 
@@ -169,7 +168,7 @@ def page_words(sentence: str) -> str:
         literal.append(found[0])
         return chr(_PRIVATE + len(literal) - 1)
 
-    plain = _SPACED.sub("%", _LITERAL.sub(keep, _OF_THE_PAPER.sub("", sentence)))
+    plain = _LITERAL.sub(keep, _OF_THE_PAPER.sub("", sentence))
     for phrase, words in _PHRASES.items():
         plain = phrase.sub(partial(_match_case, words), plain)
     plain = _BARE.sub(option, _AN_OPTION.sub(option, plain))
