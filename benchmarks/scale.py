@@ -26,6 +26,7 @@ from pyarrow import csv
 from audits.runs.documents import dump_yaml
 
 _STEP = 1_000_000
+_MOST_OF_CSV = 5  # million rows, which are read at most
 _USED = ["sex", "race", "age", "score", "repaid"]
 
 
@@ -107,7 +108,11 @@ def command(folder: Path, path: Path, data: dict, model: dict, audits: dict) -> 
     process = subprocess.Popen(
         [sys.executable, "-m", "audits", "run", "spec.yaml", "--executor", "inline", "--no-save"],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).resolve().parents[1]),
+            "EVENHAND_MAX_FILE_MB": "2000",
+        },
         stdout=subprocess.DEVNULL,
     )
     _, status, used = os.wait4(process.pid, 0)
@@ -181,6 +186,8 @@ def main() -> None:
             if "path" in model:
                 network(folder / "network.onnx", data["features"])
             for millions in chosen.millions:
+                if "CSV" in what and millions > _MOST_OF_CSV:
+                    continue
                 path = folder / "people.parquet"
                 write(path, int(millions * _STEP), more)
                 if "CSV" in what:
