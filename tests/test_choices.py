@@ -137,3 +137,24 @@ def test_every_exception_is_one():
         if not any(control.where.startswith(place) and not control.linked for control in ALL)
     ]
     assert not stale
+
+
+NO_KEY = {
+    "app/widgets/notices.py",  # what is wrong is read at once
+    "app/widgets/results/exhibits.py",  # several on a page, below what does not change
+    "app/widgets/results/result_frame.py",
+}
+"""Where what folds has no key."""
+
+
+def test_what_folds_stays_open_when_something_comes_above_it():
+    for path in sorted((ROOT / "app").rglob("*.py")):
+        place = path.relative_to(ROOT).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in {"expander", "popover", "tabs"}
+                and place not in NO_KEY
+            ):
+                assert "key" in {each.arg for each in node.keywords}, f"{place}:{node.lineno} needs a key"

@@ -110,7 +110,7 @@ def _people(found: RunResult, space: Workspace, data: DataHandle) -> None:
         return
     listed = PeopleTable(found, "flipping", {"group": group, "way": way})
     card = st.container()
-    with st.expander("The list", expanded=state.chosen("person") is None):
+    with st.expander("The list", expanded=state.chosen("person") is None, key=f"list-{way}"):
         chosen = choose_row(
             listed,
             f"all-people-{way}",

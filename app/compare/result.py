@@ -71,7 +71,7 @@ def _test_tab(changes: Changes, across: RunCorrection) -> None:
         ("How to read this", "compare_reading"),
         ("What it cannot tell you", "compare_limits"),
     ):
-        with st.expander(title):
+        with st.expander(title, key=text):
             st.markdown(page_text(text))
 
 

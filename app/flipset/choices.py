@@ -80,7 +80,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         options |= _everyone(*audited, summary.width)
     if condition != _NOTHING:
         options["condition_on"] = "label" if condition == _LABEL else condition
-    with st.expander("More options"):
+    with st.expander("More options", key="flipset-more"):
         options |= _more()
         options |= choose_map_options(method)
         options |= _weights([name for name in summary.features if name not in {*source, *target}])

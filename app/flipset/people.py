@@ -48,7 +48,9 @@ def people_section(found: RunResult, space: Workspace, data: DataHandle) -> None
         show_selected(of_group, selected, f"people-{way}", "score")
     listed = PeopleTable(found, "flipped", {"part": way}, rows)
     card = st.container()  # above the list, which folds while someone is looked at
-    with st.expander("The list", expanded=state.chosen("person") is None and len(rows) > 1):
+    with st.expander(
+        "The list", expanded=state.chosen("person") is None and len(rows) > 1, key=f"list-{way}"
+    ):
         chosen = choose_row(
             listed,
             f"people-{way}",

@@ -123,7 +123,7 @@ def _checks(result: FlipsetResult) -> None:
             column_config={"value": number, "at most": number},
             alt="Checks of the map, and whether it passed",
         )
-        with st.expander("What these checks mean"):
+        with st.expander("What these checks mean", key="flipset-trust"):
             st.markdown(page_text("flipset_trust"))
-    with st.expander("How stable a match is"):
+    with st.expander("How stable a match is", key="flipset-stability"):
         st.markdown(page_text("flipset_stability"))

@@ -80,7 +80,7 @@ def _probable(data: DataHandle) -> dict[str, Any]:
     ]
     if not numbers:
         return {}
-    with st.expander("Membership known only by probability"):
+    with st.expander("Membership known only by probability", key="membership"):
         columns = st.multiselect(
             "Columns of probabilities",
             numbers,

@@ -191,7 +191,7 @@ def _test_tab(result: GroupsResult, exhibits: Mapping[str, Exhibit]) -> None:
         folded_exhibit(pooled, "group-pooled")
     again = result.bootstrap_frame(attribute)
     if len(again):
-        with st.expander("Balanced accuracy by the bootstrap"):
+        with st.expander("Balanced accuracy by the bootstrap", key="group-bootstrap"):
             st.text("A second interval, by resampling people, beside the one shown.")
             st.dataframe(again, hide_index=True, column_config=number_columns(again))
 

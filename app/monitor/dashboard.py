@@ -58,7 +58,7 @@ def watch(monitor: StoredMonitor, space: Workspace) -> None:
     """Draw a monitor; what is live is drawn again every few seconds."""
     st.subheader(monitor.name, anchor=False)
     if len(monitor.note) > _LONG_NOTE:  # what is wrong now shall be in sight
-        with st.expander("Note"):
+        with st.expander("Note", key="monitor-note"):
             st.text(monitor.note)
     elif monitor.note:
         st.text(monitor.note)
@@ -73,9 +73,9 @@ def watch(monitor: StoredMonitor, space: Workspace) -> None:
         return
     give_file(monitor)
     audit_window(monitor, space)
-    with st.expander("Send predictions", expanded=not monitor.people):
+    with st.expander("Send predictions", expanded=not monitor.people, key="send-predictions"):
         send(monitor)
-    with st.expander("Export or remove"):
+    with st.expander("Export or remove", key="export-monitor"):
         remove_or_export(monitor, space)
 
 
@@ -124,7 +124,7 @@ def _live(identity: str) -> None:
         chart_card(points, monitor.chart, alarms)
     else:
         st.caption(f"{people_words(monitor.people)} so far, watched without the model: nobody is flagged.")
-    people, incoming, tested = st.tabs(TABS)
+    people, incoming, tested = st.tabs(TABS, key="monitor-tabs")
     with people:
         alarms_card(identity, alarms, waiting)
         flags_card(identity, flags)

@@ -36,7 +36,7 @@ def watch_example(stream: ExampleStream) -> None:
         f"Before the incident {count(len(early)) if early else 'no'} alarm was raised."
     )
     chart_card(stream.points, stream.chart, stream.alarms)
-    alarms, incoming, tested = st.tabs(TABS)
+    alarms, incoming, tested = st.tabs(TABS, key="monitor-tabs")
     with alarms:
         rows = pd.DataFrame([alarm_row(alarm) for alarm in stream.alarms])
         st.dataframe(rows, hide_index=True, alt="Alarms of the example")

@@ -29,7 +29,10 @@ _MAX_NAME = 100
 
 def give_file(monitor: StoredMonitor) -> None:
     """Draw the form that scores files, and what came of the last ones."""
-    with st.expander("Score a file"), st.form(f"give-{monitor.id}", clear_on_submit=True, border=False):
+    with (
+        st.expander("Score a file", key="score-file"),
+        st.form(f"give-{monitor.id}", clear_on_submit=True, border=False),
+    ):
         needed = [*monitor.bundle.reads, *filter(None, [monitor.bundle.needs.removesuffix("s")])]
         more = ["id", *(f"protected.{name}" for name in monitor.bundle.groups)]
         st.text(

@@ -28,7 +28,7 @@ _MAX_SHOWN = 5
 def audit_window(monitor: StoredMonitor, space: Workspace) -> None:
     """Draw the form that audits a window, what came of it, and the latest audits of windows."""
     offered, needing = audits_of_windows(), needing_rows()
-    with st.expander("Audit recent predictions"):
+    with st.expander("Audit recent predictions", key="audit-window"):
         st.text(
             "Incoming predictions become a table that is audited like any other, with the deployed "
             f"model's decisions. {_retention_text(monitor, offered, needing)}"

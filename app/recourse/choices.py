@@ -60,9 +60,9 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     if not actionable or not by:
         return None
     options: dict[str, Any] = {"actionable": actionable, "by": by}
-    with st.expander("Limits and costs"):
+    with st.expander("Limits and costs", key="recourse-limits"):
         options |= _limits(draft, actionable, data, summary)
-    with st.expander("Columns that follow others"):
+    with st.expander("Columns that follow others", key="recourse-followers"):
         options |= _follows(actionable, data, summary)
     options |= other_options("recourse", _DRAWN, options_fold("recourse"))
     return ChosenOptions(options, "Recourse")

@@ -96,7 +96,7 @@ def ask_questions(space: Workspace, draft: Mapping[str, Any]) -> None:
     listed = sorted(names, key=lambda name: name not in chosen)
     _rows(draft, listed[:_MOST_ASKED], chosen, ways, summary)
     if rest := listed[_MOST_ASKED:]:
-        with st.expander(f"{len(rest)} more columns"):
+        with st.expander(f"{len(rest)} more columns", key="recourse-more-columns"):
             _rows(draft, rest, chosen, ways, summary)
 
 

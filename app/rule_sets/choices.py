@@ -85,7 +85,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
 def _terms() -> dict[str, Any]:
     """Draw the list of identity terms; return it where it is not the paper's."""
     written = "\n".join(f"{name}: {', '.join(terms)}" for name, terms in TERMS.items())
-    with st.expander("Identity terms"):
+    with st.expander("Identity terms", key="identity-terms"):
         text = st.text_area(
             "One category per line, its terms separated by commas",
             written,

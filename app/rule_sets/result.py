@@ -292,7 +292,7 @@ def _near(result: RuleSetsResult, number: int) -> None:
     numbers = [int(each) for each in table.index[:_MAX_ROWS]]
     names = GroupNames(result)
     shown = table.head(_MAX_ROWS).assign(rule_set=[names(each) for each in table["rule_set"][:_MAX_ROWS]])
-    with st.expander(f"Rule sets alike ({count(len(table))})"):
+    with st.expander(f"Rule sets alike ({count(len(table))})", key="rule-sets-alike"):
         _table(shown[list(_NEAR)].rename(columns=_NEAR), numbers, "group-alike")
 
 

@@ -30,7 +30,7 @@ def report_of_all(space: Workspace, draft: Mapping[str, Any]) -> None:
     records = latest_audits(space, draft)
     if len(records) < 2:
         return
-    with st.expander("One report of several audits", expanded=False):
+    with st.expander("One report of several audits", key="combined-report"):
         st.text("The audits run so far on these data and this model, with their latest options, as one run.")
         names = [name for name in AUDITS if name in records]
         chosen = st.multiselect(

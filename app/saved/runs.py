@@ -251,13 +251,15 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
     st.table(matters.set_index("what"))
     for each in paired_changes(other, result):
         st.text(f"{title_of(each.audit)}, on the same people: {each.verdict}. {each.headline}")
-        with st.expander(f"{title_of(each.audit)}: every number, with paired intervals"):
+        with st.expander(
+            f"{title_of(each.audit)}: every number, with paired intervals", key=f"paired-{each.audit}"
+        ):
             st.dataframe(each.worded(), hide_index=True, alt=each.headline)
     table = worded_frame(changes[:_MAX_CHANGES])
     more = f" The first {_MAX_CHANGES} are shown." if len(changes) > _MAX_CHANGES else ""
     st.text(f"{count(len(changes))} differences. “Before” is the other run, “after” is this one.{more}")
     if len(table):
-        with st.expander("Every difference"):
+        with st.expander("Every difference", key="every-difference"):
             st.dataframe(table, hide_index=True, alt="What changed between the two runs")
             _download(
                 "CSV",
@@ -271,7 +273,7 @@ def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
     """Draw title, note and deletion."""
     if space.read_only:
         return
-    with st.expander("Rename, annotate, delete"):
+    with st.expander("Rename, annotate, delete", key="keep-saved"):
         with st.form(f"keep-{run.id[:12]}"):
             name = st.text_input("Title", run.title, max_chars=200, key=f"title-{run.id[:12]}")
             note = st.text_area("Note", run.note, max_chars=10_000, key=f"note-{run.id[:12]}")
@@ -293,7 +295,7 @@ def share_section(space: Workspace, run: SavedRun | None = None, result: RunResu
     if space.read_only:
         return
     shares = Shares()
-    with st.expander("Share"):
+    with st.expander("Share", key="share"):
         alone = (
             result is not None
             and st.radio("The link shows", ["The whole workspace", _ALONE], horizontal=True, key="share-what")
@@ -351,7 +353,7 @@ def erase_section(space: Workspace) -> None:
     if space.read_only:
         return
     _uploads(space)
-    with st.expander("Delete everything"):
+    with st.expander("Delete everything", key="delete-everything"):
         st.text("This removes the workspace's uploads, audits, results and monitors from the server.")
         if st.checkbox("Delete this workspace for good", key="sure-of-all"):
             _button("Delete everything", "erase", lambda: deletion.erase(space))
@@ -361,7 +363,7 @@ def _uploads(space: Workspace) -> None:
     files = space.files()
     if not files:
         return
-    with st.expander(f"Uploaded files ({len(files)})"):
+    with st.expander(f"Uploaded files ({len(files)})", key="uploaded-files"):
         st.text("Deleting a file also deletes its audits, because they hold its rows.")
         for path in files:
             with st.container(horizontal=True, vertical_alignment="center"):

@@ -32,11 +32,13 @@ else:
 if space.read_only:
     st.stop()
 audits = finished_audits(space)
-with st.expander("New monitor", expanded=monitor is None and (stream is None or len(audits) > 1)):
+with st.expander(
+    "New monitor", expanded=monitor is None and (stream is None or len(audits) > 1), key="new-monitor"
+):
     if audits:
         make_monitor(audits, space)
     else:
         st.text("A monitor needs reference predictions: a table with scores or decisions, or a model.")
         st.page_link("views/data_model.py", label="Open a table first", query_params=state.where())
-with st.expander("How to read this"):
+with st.expander("How to read this", key="monitor-reading"):
     st.markdown(page_text("monitor_reading"))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
 
 SLOW = 180_000
@@ -59,6 +59,14 @@ _OF_COLOURS = ["color-contrast", "link-in-text-block"]
 """axe's rules, of those that it looks at by default, that hang on the scheme."""
 
 
+def visit(browser: Browser) -> BrowserContext:
+    """Return a browser of one visitor, whose pages tell when they are answered."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    context.add_init_script(COUNT_RUNS)
+    context.add_init_script(CALM)
+    return context
+
+
 def settle(page: Page) -> None:
     """Wait until the script has run, and nothing has come and nothing has changed for a moment."""
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=SLOW)
@@ -70,12 +78,11 @@ def settle(page: Page) -> None:
 @contextmanager
 def answered(page: Page) -> Iterator[None]:
     """Wait until what is done in the block has been answered: a busy server takes its time to begin."""
-    before = page.evaluate("[window.messagesSent ?? null, window.scriptRuns, window.messagesReceived]")
+    before = page.evaluate("[window.messagesSent, window.scriptRuns, window.messagesReceived]")
     yield
-    if before[0] is not None:
-        with suppress(NotInTime):  # nothing was changed, so nothing is asked; or it joined a run under way
-            page.wait_for_function("before => window.messagesSent > before[0]", arg=before, timeout=1_500)
-            page.wait_for_function(_ANSWERED, arg=before, timeout=10_000)
+    with suppress(NotInTime):  # nothing was changed, so nothing is asked; or it joined a run under way
+        page.wait_for_function("before => window.messagesSent > before[0]", arg=before, timeout=1_500)
+        page.wait_for_function(_ANSWERED, arg=before, timeout=10_000)
     settle(page)
 
 

@@ -108,9 +108,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def watched(server: Server, browser: Browser) -> Iterator[Watched]:
     """Open a fresh visit; afterwards nothing may have broken, and no request may have left the host."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    context.add_init_script(acts.COUNT_RUNS)
-    context.add_init_script(acts.CALM)
+    context = acts.visit(browser)
     seen = Watched(context.new_page())
     watch(seen, server.url)
     yield seen

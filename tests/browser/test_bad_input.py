@@ -35,8 +35,8 @@ def test_bad_files_and_a_label_with_one_value_then_good_ones(
     expect(page.get_by_role("option")).to_have_text(
         ["people.csv"]
     )  # the link that leads outside is not listed
-    page.get_by_role("option").first.click()
-    acts.settle(page)
+    with acts.answered(page):
+        page.get_by_role("option").first.click()
     page.locator(".st-key-open-server button").click()
     page.wait_for_selector("text=80 rows and 3 columns", timeout=acts.SLOW)
     page.get_by_text("Change data").click()
@@ -73,8 +73,8 @@ def test_a_pickle_and_a_truncated_model_file_are_told_and_another_way_is_open(
     said = page.get_by_text("cut.onnx is not a complete ONNX model")  # and in what is left to do
     expect(said.first).to_be_visible(timeout=acts.SLOW)
     acts.narrow_and_shoot(page, artefacts, "error-model", 900)
-    page.get_by_role("radio", name="No decision yet: train one").click()
-    acts.settle(page)
+    with acts.answered(page):
+        page.get_by_role("radio", name="No decision yet: train one").click()
     expect(page.locator(".st-key-next button")).to_be_enabled(timeout=acts.SLOW)
 
 

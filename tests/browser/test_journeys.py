@@ -41,8 +41,10 @@ def test_an_example_gives_its_published_finding_in_three_clicks(
     expect(page.locator(".st-key-verdict")).to_contain_text("Difference found")
     _on_a_touch_screen(page)  # before a person takes the place of the figure
     acts.open_tab(page, "People")
-    page.locator(".st-key-people-positive .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
-    acts.settle(page)
+    with acts.answered(page):
+        page.locator(".st-key-people-positive .dvn-scroller").click(
+            position={"x": 18, "y": 52}, delay=acts.PRESS
+        )
     expect(page.locator(".st-key-person-card")).to_contain_text("A match is a statistical comparison")
     acts.in_address(page, "person=")
     acts.narrow_and_shoot(page, artefacts, "person", 2900)
@@ -94,8 +96,8 @@ def test_compas_from_upload_to_person_with_the_numbers_of_the_command_line(
     page.locator(".st-key-person").scroll_into_view_if_needed()  # a list that scrolls with its page closes
     acts.settle(page)
     page.locator(".st-key-person input").click()
-    page.get_by_role("option").first.click()
-    acts.settle(page)
+    with acts.answered(page):
+        page.get_by_role("option").first.click()
     expect(page.locator(".st-key-person-card")).to_contain_text("African-American")
 
 
@@ -130,8 +132,8 @@ def test_choices_are_in_the_address_and_the_back_button_passes_through(
     acts.to_flipsets(page)
     acts.choose(page, "condition", "(the true label)")
     acts.in_address(page, "condition=")
-    page.get_by_role("button", name="Swap direction").click()
-    acts.settle(page)
+    with acts.answered(page):
+        page.get_by_role("button", name="Swap direction").click()
     expect(page.locator(".st-key-source input")).to_have_value("male")
     chosen = page.url
     acts.to_page(page, "Data & model", ".st-key-next")

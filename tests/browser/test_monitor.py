@@ -101,8 +101,8 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     shown = page.locator(".st-key-alarm-0")
     shown.get_by_role("button", name="Affected people").click()
     expect(page.get_by_role("heading", name="Flagged people of alarm 0")).to_be_visible(timeout=LIVE)
-    page.get_by_role("button", name="All flagged people").click()
-    acts.settle(page)
+    with acts.answered(page):
+        page.get_by_role("button", name="All flagged people").click()
     acts.tab_to(page, '.st-key-alarm-0 [aria-label="Note"]', 160)
     page.keyboard.type("asked the desk")
     acts.tab_to(page, '.st-key-alarm-0 [class*="-done"] button')

@@ -46,8 +46,8 @@ def test_groups_thresholds_a_measure_and_a_link(
     box = slider.bounding_box()
     page.mouse.click(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
     expect(counts).not_to_have_text(before or "")
-    page.get_by_text("Thresholds by group, and the trade-off").click()
-    acts.settle(page)
+    with acts.answered(page):
+        page.get_by_text("Thresholds by group, and the trade-off").click()
     thumb = page.get_by_role("slider").first
     thumb.focus()
     with acts.answered(page):
@@ -69,7 +69,7 @@ def _a_link_opens_the_same_result(page: Page, server: Server, browser: Browser, 
     _choose_a_measure(page)
     with acts.answered(page):
         page.locator(".st-key-rates").get_by_text("balanced accuracy").click()
-    other = browser.new_context(viewport={"width": 1280, "height": 900})
+    other = acts.visit(browser)
     seen = Watched(other.new_page())
     watch(seen, server.url)
     seen.page.goto(page.url)
@@ -79,8 +79,8 @@ def _a_link_opens_the_same_result(page: Page, server: Server, browser: Browser, 
 
     link = page.url
     acts.to_page(page, "Data & model", ".st-key-next button")
-    page.get_by_text("Change data", exact=True).click()
-    acts.settle(page)
+    with acts.answered(page):
+        page.get_by_text("Change data", exact=True).click()
     acts.open_example(page, "admissions")
     seen.page.goto(link)
     expect(seen.page.get_by_text("The link leads to another run")).to_be_visible(timeout=acts.SLOW)
@@ -117,8 +117,8 @@ def _each_figure_is_drawn_once(page: Page) -> None:
     boxes, drawn = page.locator(".figure").element_handles(), page.evaluate(DRAWS)
     with acts.answered(page):
         acts.open_menu(page, "group-rates")
-        page.locator(".st-key-table-group-rates label").click()
-    acts.settle(page)
+        with acts.answered(page):
+            page.locator(".st-key-table-group-rates label").click()
     assert page.locator(".st-key-exhibit-group-rates [data-testid=stDataFrame]").count() == 1
     assert all(box.evaluate("each => each.isConnected") for box in boxes), "a table unfolded replaces figures"
     assert page.evaluate(DRAWS) == drawn

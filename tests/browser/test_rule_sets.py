@@ -28,8 +28,8 @@ def test_the_planted_group_is_first_confirmed_and_opens_with_a_click(
     acts.run(page)
     assert "Velian women under 30" in acts.finding(page)
     expect(page.locator(".st-key-verdict")).to_contain_text("Difference found")
-    page.locator(".st-key-leaderboard .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
-    acts.settle(page)
+    with acts.answered(page):
+        page.locator(".st-key-leaderboard .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     expect(page.get_by_text("of the others").first).to_be_visible(timeout=acts.SLOW)
     acts.open_tab(page, "What sets them apart?")
     acts.unfold(page)

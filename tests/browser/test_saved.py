@@ -53,11 +53,11 @@ def test_reports_comparison_link_and_deletion(
     assert "not legal advice" in law
     assert "under 2% of all people are left out" in law
     page.locator(".st-key-law-under input").fill("0")
-    page.keyboard.press("Enter")
-    acts.settle(page)
+    with acts.answered(page):
+        page.keyboard.press("Enter")
     assert "No category is left out" in download(page, "HTML", tmp_path).read_text(encoding="utf-8")
 
-    other = browser.new_context(viewport={"width": 1280, "height": 900})
+    other = acts.visit(browser)
     seen = Watched(other.new_page())
     watch(seen, server.url)
     seen.page.goto(page.url)
@@ -66,8 +66,8 @@ def test_reports_comparison_link_and_deletion(
 
     page.locator(".st-key-against input").click()
     page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    acts.settle(page)
+    with acts.answered(page):
+        page.keyboard.press("Enter")
     expect(page.get_by_text("differences. “Before” is the other run")).to_be_visible(timeout=acts.SLOW)
     acts.narrow_and_shoot(page, artefacts, "saved-compared", 1900)
 
@@ -78,8 +78,8 @@ def test_reports_comparison_link_and_deletion(
     page.get_by_text("Delete this saved audit for good").click()
     expect(sure).to_be_checked()
     acts.settle(page)
-    page.locator(".st-key-delete button").click()
-    acts.settle(page)
+    with acts.answered(page):
+        page.locator(".st-key-delete button").click()
     expect(page.locator(".st-key-open")).to_be_visible()
     # open elsewhere when it was deleted: one sentence or the next run, never a broken page
     seen.page.get_by_text("Rename, annotate, delete").click()

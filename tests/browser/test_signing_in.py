@@ -82,7 +82,7 @@ def test_a_token_that_is_expired_or_of_or_for_another_signs_nobody_in(
     monkeypatch.setattr(
         provider.OpenIDCode, "get_compatible_claims", lambda *given: {**claims(*given), **wrong}
     )
-    context = browser.new_context()
+    context = acts.visit(browser)
     page = context.new_page()
     try:
         page.goto(guarded.url)
@@ -99,7 +99,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
     for path in ("/media/a.csv", "/_stcore/upload_file/a/b"):
         with pytest.raises(urllib.error.HTTPError, match="401"):
             urllib.request.urlopen(guarded.url + path)
-    contexts = [browser.new_context(viewport={"width": 1280, "height": 900}) for _ in range(2)]
+    contexts = [acts.visit(browser) for _ in range(2)]
     ada, bob = (context.new_page() for context in contexts)
     try:
         sign_in(ada, guarded.url, "ada@example.org")
@@ -131,8 +131,8 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         expect(button).to_be_visible(timeout=acts.SLOW)
         expect(button).to_be_disabled()
 
-        ada.get_by_role("button", name="Revoke").first.click()
-        acts.settle(ada)
+        with acts.answered(ada):
+            ada.get_by_role("button", name="Revoke").first.click()
         bob.goto(link)
         expect(bob.get_by_text("this link has expired or was revoked")).to_be_visible(timeout=acts.SLOW)
 
@@ -146,8 +146,8 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         assert "w=" not in bob.url
         with pytest.raises(Error, match="sandboxed"):
             bob.evaluate("document.cookie")  # its scripts see nothing of the server's pages
-        ada.get_by_role("button", name="Revoke").first.click()
-        acts.settle(ada)
+        with acts.answered(ada):
+            ada.get_by_role("button", name="Revoke").first.click()
         assert contexts[1].request.get(bob.url).status == 404
 
         ada.get_by_role("button", name="Sign out").click()

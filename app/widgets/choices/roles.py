@@ -38,7 +38,7 @@ def roles_section(draft: Mapping[str, Any], data: DataHandle) -> None:
         {"column": names, "role": pd.Series([data.roles.get(name) for name in names], dtype=object)}
     )
     key = f"roles-{draft['id']}-{digest_of(dict(data.roles))[:8]}"
-    with st.expander("Roles of columns"):
+    with st.expander("Roles of columns", key="column-roles"):
         st.data_editor(
             base,
             key=key,

@@ -112,7 +112,7 @@ def selection_chip(space: Workspace) -> None:
             key="selection-csv",
         )
         if not space.read_only:
-            with st.popover("Make this a group", type="tertiary"):
+            with st.popover("Make this a group", type="tertiary", key="selection-group"):
                 _make_group(space, chosen, data, words)
     if told := beyond_audit(chosen, _shown_run(space)):
         notices.note(told)
