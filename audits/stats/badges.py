@@ -207,6 +207,9 @@ def interval_text(judged: Judgment) -> str:
     >>> burden = judge(Estimate(0.0463, -0.0551, 0.148, 100, "Welch"), immaterial=(-0.2, 0.2))
     >>> interval_text(dataclasses.replace(burden, unit="standard deviations"))
     '0.05 standard deviations (−0.06 to 0.15)'
+    >>> open_share = Estimate(0.09, -0.05, 0.22, 100, "Newcombe 95%")
+    >>> interval_text(judge(open_share, immaterial=(-0.2, 0.2), decided_by="level: history = none"))
+    '9 points (−5 to 22) · history = none'
     """
     interval = judged.interval
     if interval.value is None or (interval.low is None and interval.high is None):
@@ -220,7 +223,9 @@ def interval_text(judged: Judgment) -> str:
         for end in (interval.value, interval.low, interval.high)
     )
     reach = f"{low} to {high}" if low and high else f"{low} or more" if low else f"up to {high}"
-    named = judged.decided_by == "average" or _FORMULA.search(judged.decided_by)  # in the sentence beside it
+    # the sentence beside it names what accuses, and no level otherwise
+    unsaid = judged.decided_by.startswith("level: ") and judged.verdict != EVIDENCE
+    named = judged.decided_by == AVERAGE or (_FORMULA.search(judged.decided_by) and not unsaid)
     about = judged.decided_by.removeprefix("level: ")
     where = "" if named else f" · {vocabulary().group(about.rpartition(': ')[2]) or about}"
     return f"{value}{unit} ({reach}){where}"
