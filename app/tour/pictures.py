@@ -33,19 +33,17 @@ def dots(marks: Sequence[str], *, across: int, pitch: float, size: float, color:
         places = [place for place, each in enumerate(marks) if each == mark]
         if not places:
             continue
-        figure.add_trace(
-            go.Scatter(
-                x=[place % across for place in places],
-                y=[place // across for place in places],
-                mode="markers",
-                marker={
-                    "color": fill,
-                    "size": size,
-                    "line": {"color": line, "width": 1 if size < 8 else 1.6},
-                },
-                hoverinfo="skip",
-                showlegend=False,
-            )
+        figure.add_scatter(
+            x=[place % across for place in places],
+            y=[place // across for place in places],
+            mode="markers",
+            marker={
+                "color": fill,
+                "size": size,
+                "line": {"color": line, "width": 1 if size < 8 else 1.6},
+            },
+            hoverinfo="skip",
+            showlegend=False,
         )
     rows = -(-len(marks) // across)
     figure.update_xaxes(visible=False, range=[-0.6, across - 0.4], constrain="domain", fixedrange=True)

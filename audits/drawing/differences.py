@@ -55,18 +55,16 @@ def differences(
     thin = [
         each if k != first else Estimate(each.value, None, None, each.n, "") for k, each in enumerate(found)
     ]
-    figure.add_trace(
-        go.Scatter(
-            x=[unit * (each.value or 0.0) for each in found],
-            y=list(range(len(found))),
-            mode="markers",
-            marker={"color": INK, "size": 7, "opacity": [float(k != first) for k in range(len(found))]},
-            error_x=reaching(thin, unit, thickness=1),
-            customdata=[[name, told] for name, told in zip(names, said, strict=True)],
-            meta=[people for _, _, people in known],
-            hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
-            showlegend=False,
-        )
+    figure.add_scatter(
+        x=[unit * (each.value or 0.0) for each in found],
+        y=list(range(len(found))),
+        mode="markers",
+        marker={"color": INK, "size": 7, "opacity": [float(k != first) for k in range(len(found))]},
+        error_x=reaching(thin, unit, thickness=1),
+        customdata=[[name, told] for name, told in zip(names, said, strict=True)],
+        meta=[people for _, _, people in known],
+        hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
+        showlegend=False,
     )
     low, high = limit or (judged.immaterial_low, judged.immaterial_high)
     if high is not None:

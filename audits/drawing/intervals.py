@@ -66,15 +66,13 @@ def interval_rows(
     figure = go.Figure()
     outer = [(k, row.outer) for k, row in enumerate(kept) if row.outer is not None]
     if outer:
-        figure.add_trace(
-            go.Scatter(
-                x=[end for _, ends in outer for end in (unit * ends[0], unit * ends[1], None)],
-                y=[place for k, _ in outer for place in (k, k, None)],
-                mode="lines",
-                line={"color": CONTEXT, "width": 2},
-                hoverinfo="skip",
-                showlegend=False,
-            )
+        figure.add_scatter(
+            x=[end for _, ends in outer for end in (unit * ends[0], unit * ends[1], None)],
+            y=[place for k, _ in outer for place in (k, k, None)],
+            mode="lines",
+            line={"color": CONTEXT, "width": 2},
+            hoverinfo="skip",
+            showlegend=False,
         )
     values = [unit * (each.value or 0.0) for each in found]
     names = [
@@ -82,18 +80,16 @@ def interval_rows(
         for name, row in zip(distinct([row.name for row in kept], longest=44), kept, strict=True)
     ]
     colors = [FOCUS if row.focus else INK if row.estimate.low is not None else CONTEXT for row in kept]
-    figure.add_trace(
-        go.Scatter(
-            x=values,
-            y=places,
-            mode="markers",
-            marker={"color": colors, "size": 9},
-            error_x=reaching(found, unit, thickness=3),
-            customdata=names,
-            meta=[row.people for row in kept],
-            hovertemplate="%{customdata}: %{x:.3g}<extra></extra>",
-            showlegend=False,
-        )
+    figure.add_scatter(
+        x=values,
+        y=places,
+        mode="markers",
+        marker={"color": colors, "size": 9},
+        error_x=reaching(found, unit, thickness=3),
+        customdata=names,
+        meta=[row.people for row in kept],
+        hovertemplate="%{customdata}: %{x:.3g}<extra></extra>",
+        showlegend=False,
     )
     if CONTEXT in colors:
         add_legend(figure, [("too few for an interval", dot(CONTEXT))])

@@ -176,20 +176,18 @@ def selected_among(table: pd.DataFrame, name: str) -> go.Figure:
         (f"all {count(n)} people", "people", n, GRAY, 0.75),
         (f"selected ({count(chosen)})", "selected", chosen, CONTRAST, 0.65),
     ):
-        figure.add_trace(
-            go.Bar(
-                x=(table["from"] + table["to"]) / 2,
-                y=100 * table[column] / size,
-                width=table["to"] - table["from"],
-                marker={"color": color, "opacity": opacity, "line": {"width": 0}},
-                name=label,
-                customdata=[
-                    [number(low), number(high), count(people)]
-                    for low, high, people in zip(table["from"], table["to"], table[column], strict=True)
-                ],
-                hovertemplate="%{customdata[0]} to %{customdata[1]}: %{y:.1f}% "
-                "(%{customdata[2]} people)<extra></extra>",
-            )
+        figure.add_bar(
+            x=(table["from"] + table["to"]) / 2,
+            y=100 * table[column] / size,
+            width=table["to"] - table["from"],
+            marker={"color": color, "opacity": opacity, "line": {"width": 0}},
+            name=label,
+            customdata=[
+                [number(low), number(high), count(people)]
+                for low, high, people in zip(table["from"], table["to"], table[column], strict=True)
+            ],
+            hovertemplate="%{customdata[0]} to %{customdata[1]}: %{y:.1f}% "
+            "(%{customdata[2]} people)<extra></extra>",
         )
     figure.update_layout(barmode="overlay", bargap=0)
     figure.update_xaxes(title=describe(name))

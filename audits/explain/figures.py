@@ -30,19 +30,17 @@ def _interval_rows(result: ExplainResult, figure: go.Figure, rows: Sequence[Row]
     places, scale = range(len(rows) - 1, -1, -1), result.scale
     unit = "points" if result.amount is None else result.amount.unit or result.amount.name
     known = [found if trusted else Estimate(found.value, None, None, 0, "") for _, found, trusted in rows]
-    figure.add_trace(
-        go.Scatter(
-            x=[scale * (found.value or 0.0) for found in known],
-            y=list(places),
-            mode="markers",
-            marker={"color": [INK if trusted else CONTEXT for _, _, trusted in rows], "size": 8},
-            error_x=reaching(known, scale),
-            customdata=[name for name, _, _ in rows],
-            hovertemplate=f"%{{customdata}}: %{{x:.3~g}} {unit}<extra></extra>"
-            if scale == 1.0
-            else "%{customdata}: %{x:.1f} points<extra></extra>",
-            showlegend=False,
-        )
+    figure.add_scatter(
+        x=[scale * (found.value or 0.0) for found in known],
+        y=list(places),
+        mode="markers",
+        marker={"color": [INK if trusted else CONTEXT for _, _, trusted in rows], "size": 8},
+        error_x=reaching(known, scale),
+        customdata=[name for name, _, _ in rows],
+        hovertemplate=f"%{{customdata}}: %{{x:.3~g}} {unit}<extra></extra>"
+        if scale == 1.0
+        else "%{customdata}: %{x:.1f} points<extra></extra>",
+        showlegend=False,
     )
     dashed = [(found, k) for (_, found, trusted), k in zip(rows, places, strict=True) if not trusted]
     line = {"color": CONTEXT, "width": 1.4, "dash": "dash"}
@@ -130,18 +128,16 @@ def values(result: ExplainResult) -> go.Figure:
     for side, name, color in (("source", names[0], FOCUS), ("target", names[1], INK)):
         people = [getattr(row, f"{side}_people") for row in shown]
         rates = [getattr(row, f"{side}_rate") for row in shown]
-        figure.add_trace(
-            go.Scatter(
-                x=[None if rate is None else result.scale * rate for rate in rates],
-                y=places,
-                mode="markers",
-                marker={"color": [CONTEXT if thin else color for thin in few], "size": 10},
-                customdata=people,
-                text=[people_words(n) for n in people],
-                meta=_people(result, side, [row.value for row in shown]),
-                showlegend=False,
-                hovertemplate=f"%{{x:.4g}}{percent} of %{{text}}<extra>" + name + "</extra>",
-            )
+        figure.add_scatter(
+            x=[None if rate is None else result.scale * rate for rate in rates],
+            y=places,
+            mode="markers",
+            marker={"color": [CONTEXT if thin else color for thin in few], "size": 10},
+            customdata=people,
+            text=[people_words(n) for n in people],
+            meta=_people(result, side, [row.value for row in shown]),
+            showlegend=False,
+            hovertemplate=f"%{{x:.4g}}{percent} of %{{text}}<extra>" + name + "</extra>",
         )
     pairs = [(row.source_rate, row.target_rate, place) for place, row in enumerate(shown)]
     for thin, dash in ((False, "solid"), (True, "dash")):

@@ -51,36 +51,32 @@ def against_tolerance(result: LossRatioResult) -> go.Figure:
     others = rows[:last]
     trusted = result.judged.badge != "no verdict" or bool(result.judged.see)
     beyond = [trusted and (found.low or 0.0) > result.tolerance for _, found, _ in others]
-    figure.add_trace(
-        go.Scatter(
-            x=[found.value for _, found, _ in others],
-            y=list(range(last)),
-            mode="markers",
-            marker={
-                # gray: too few people for an interval, which must not look like one of no width
-                "color": [
-                    CONTEXT if found.low is None else FOCUS if each else INK
-                    for each, (_, found, _) in zip(beyond, others, strict=True)
-                ],
-                "size": 8,
-            },
-            error_x=reaching([found for _, found, _ in others], thickness=1),
-            customdata=[name for name, _, _ in others],
-            meta=[who for *_, who in others],
-            hovertemplate="%{customdata}: %{x:.3g} times<extra></extra>",
-            showlegend=False,
-        )
+    figure.add_scatter(
+        x=[found.value for _, found, _ in others],
+        y=list(range(last)),
+        mode="markers",
+        marker={
+            # gray: too few people for an interval, which must not look like one of no width
+            "color": [
+                CONTEXT if found.low is None else FOCUS if each else INK
+                for each, (_, found, _) in zip(beyond, others, strict=True)
+            ],
+            "size": 8,
+        },
+        error_x=reaching([found for _, found, _ in others], thickness=1),
+        customdata=[name for name, _, _ in others],
+        meta=[who for *_, who in others],
+        hovertemplate="%{customdata}: %{x:.3g} times<extra></extra>",
+        showlegend=False,
     )
     bounds = [(last, result.lower_bound), (last - 1, result.error_ratio.lower_bound)]
-    figure.add_trace(
-        go.Scatter(
-            x=[bound for _, bound in bounds],
-            y=[place for place, _ in bounds],
-            mode="markers",
-            marker={"color": INK, "symbol": "line-ns-open", "size": 14, "line": {"width": 1.5}},
-            name="one-sided bound",
-            hovertemplate="lower bound T: %{x:.3g}<extra></extra>",
-        )
+    figure.add_scatter(
+        x=[bound for _, bound in bounds],
+        y=[place for place, _ in bounds],
+        mode="markers",
+        marker={"color": INK, "symbol": "line-ns-open", "size": 14, "line": {"width": 1.5}},
+        name="one-sided bound",
+        hovertemplate="lower bound T: %{x:.3g}<extra></extra>",
     )
     if any(found.low is None for _, found, _ in others):
         add_legend(figure, [("too few people for an interval", dot(CONTEXT))])
@@ -103,15 +99,13 @@ def along_flow(result: LossRatioResult) -> go.Figure:
         ("mean ratio", [point.statistic for point in result.curve], GRAY),
         ("lower bound T", [point.lower_bound for point in result.curve], INK),
     ):
-        figure.add_trace(
-            go.Scatter(
-                x=steps,
-                y=values,
-                mode="lines+markers",
-                name=name,
-                line={"color": color},
-                hovertemplate="%{x} steps: %{y:.3g}<extra></extra>",
-            )
+        figure.add_scatter(
+            x=steps,
+            y=values,
+            mode="lines+markers",
+            name=name,
+            line={"color": color},
+            hovertemplate="%{x} steps: %{y:.3g}<extra></extra>",
         )
     _mark(figure, "y", tolerance)
     ticks = thin_ticks(steps, _MAX_TICKS)
@@ -255,29 +249,25 @@ def misspecified_metric(result: LossRatioResult) -> go.Figure:
     figure = go.Figure()
     for x, low, high in known:
         right = high if high is not None else 3 * tolerance
-        figure.add_trace(
-            go.Scatter(
-                x=[x, x],
-                y=[low, right],
-                mode="lines",
-                line={"color": INK, "width": 2},
-                showlegend=False,
-                hovertemplate=f"{number(low)} to {number(high)}<extra></extra>",
-            )
+        figure.add_scatter(
+            x=[x, x],
+            y=[low, right],
+            mode="lines",
+            line={"color": INK, "width": 2},
+            showlegend=False,
+            hovertemplate=f"{number(low)} to {number(high)}<extra></extra>",
         )
     for name, values, symbol in (
         ("mean ratio", [row.statistic.value for row in rows], "circle"),
         ("lower bound T", [row.lower_bound for row in rows], "line-ew-open"),
     ):
-        figure.add_trace(
-            go.Scatter(
-                x=at,
-                y=values,
-                mode="markers",
-                marker={"color": INK, "size": 12, "symbol": symbol, "line": {"width": 2}},
-                name=name,
-                hovertemplate=f"{name}: %{{y:.3g}} at %{{x:g}} degrees<extra></extra>",
-            )
+        figure.add_scatter(
+            x=at,
+            y=values,
+            mode="markers",
+            marker={"color": INK, "size": 12, "symbol": symbol, "line": {"width": 2}},
+            name=name,
+            hovertemplate=f"{name}: %{{y:.3g}} at %{{x:g}} degrees<extra></extra>",
         )
     figure.add_hline(
         tolerance,

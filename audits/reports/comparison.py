@@ -149,17 +149,15 @@ def decided_figure(changes: Changes) -> go.Figure:
     yes, no = vocabulary().yes or "favored", vocabulary().no or "not favored"
     for name, sign, color in ((f"newly {yes}", 1.0, INK), (f"newly {no}", -1.0, CONTEXT)):
         people = [row.gained if sign > 0 else row.lost for row in rows]
-        figure.add_trace(
-            go.Bar(
-                x=[100 * sign * part / row.n for part, row in zip(people, rows, strict=True)],
-                y=list(range(len(rows))),
-                orientation="h",
-                name=name,
-                marker={"color": color},
-                customdata=people,
-                meta=inside,
-                hovertemplate="%{customdata:,.0f} people, %{x:.1f}% of the group<extra></extra>",
-            )
+        figure.add_bar(
+            x=[100 * sign * part / row.n for part, row in zip(people, rows, strict=True)],
+            y=list(range(len(rows))),
+            orientation="h",
+            name=name,
+            marker={"color": color},
+            customdata=people,
+            meta=inside,
+            hovertemplate="%{customdata:,.0f} people, %{x:.1f}% of the group<extra></extra>",
         )
     figure.update_layout(barmode="relative")
     figure.add_vline(x=0, line={"color": INK, "width": 1})

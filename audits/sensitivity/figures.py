@@ -45,17 +45,15 @@ def histogram(result: SensitivityResult) -> go.Figure:
     figure = go.Figure()
     for name, color, above in (("below the threshold", CONTEXT, False), ("above it", beyond, True)):
         places = [k for k in range(len(people)) if (edges[k] >= threshold) == above]
-        figure.add_trace(
-            go.Bar(
-                x=[edges[k] + step / 2 for k in places],
-                y=[people[k] for k in places],
-                width=[step] * len(places),
-                marker={"color": color},
-                name=name,
-                customdata=[_range(edges, k) for k in places],
-                meta=[people_id(*_between(edges, k)) for k in places],
-                hovertemplate="%{customdata}: %{y:,.0f} people<extra></extra>",
-            )
+        figure.add_bar(
+            x=[edges[k] + step / 2 for k in places],
+            y=[people[k] for k in places],
+            width=[step] * len(places),
+            marker={"color": color},
+            name=name,
+            customdata=[_range(edges, k) for k in places],
+            meta=[people_id(*_between(edges, k)) for k in places],
+            hovertemplate="%{customdata}: %{y:,.0f} people<extra></extra>",
         )
     if result.threshold.low is not None and result.threshold.high is not None:
         low, high = result.threshold.low, result.threshold.high
@@ -94,30 +92,26 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
     for place, (item, name) in enumerate(zip(shown, groups, strict=True)):
         counts = result.histogram.groups[f"{attribute}: {item.group}"]
         top = max(counts) or 1.0
-        figure.add_trace(
-            go.Scatter(
-                x=[*x, *x[::-1]],
-                y=[place + 0.85 * value / top for value in counts] + [place] * len(x),
-                fill="toself",
-                mode="lines",
-                line={"color": CONTEXT, "width": 1, "shape": "hvh"},
-                opacity=0.7,
-                showlegend=False,
-                hoverinfo="skip",
-            )
+        figure.add_scatter(
+            x=[*x, *x[::-1]],
+            y=[place + 0.85 * value / top for value in counts] + [place] * len(x),
+            fill="toself",
+            mode="lines",
+            line={"color": CONTEXT, "width": 1, "shape": "hvh"},
+            opacity=0.7,
+            showlegend=False,
+            hoverinfo="skip",
         )
         held = [k for k, value in enumerate(counts) if value > 0]
-        figure.add_trace(
-            go.Scatter(
-                x=[x[k] for k in held],
-                y=[place + 0.85 * counts[k] / top for k in held],
-                mode="markers",
-                marker={"color": CONTEXT, "size": 4},
-                meta=[people_id(of_group(attribute, item.group), *_between(edges, k)) for k in held],
-                customdata=[[_range(edges, k), count(counts[k]), name] for k in held],
-                hovertemplate="%{customdata[2]}, %{customdata[0]}: %{customdata[1]} people<extra></extra>",
-                showlegend=False,
-            )
+        figure.add_scatter(
+            x=[x[k] for k in held],
+            y=[place + 0.85 * counts[k] / top for k in held],
+            mode="markers",
+            marker={"color": CONTEXT, "size": 4},
+            meta=[people_id(of_group(attribute, item.group), *_between(edges, k)) for k in held],
+            customdata=[[_range(edges, k), count(counts[k]), name] for k in held],
+            hovertemplate="%{customdata[2]}, %{customdata[0]}: %{customdata[1]} people<extra></extra>",
+            showlegend=False,
         )
     threshold = result.threshold.value or 0.0
     figure.add_vline(threshold, line={"color": INK, "width": 1.5})
@@ -149,33 +143,31 @@ def groups(result: SensitivityResult) -> go.Figure:
         CONTEXT if thin else FOCUS if far and _beyond(item.ratio, limit) else INK
         for thin, item in zip(few, shown, strict=True)
     ]
-    figure.add_trace(
-        go.Scatter(
-            x=[item.ratio.value for item in shown],
-            y=list(range(len(labels))),
-            customdata=labels,
-            meta=[
-                people_id(of_group(item.attribute, item.group), of_run("sensitivity", not_missing=True))
-                for item in shown  # those who were measured: others taught the model of protected status
+    figure.add_scatter(
+        x=[item.ratio.value for item in shown],
+        y=list(range(len(labels))),
+        customdata=labels,
+        meta=[
+            people_id(of_group(item.attribute, item.group), of_run("sensitivity", not_missing=True))
+            for item in shown  # those who were measured: others taught the model of protected status
+        ],
+        mode="markers",
+        marker={
+            "color": colors,
+            "size": 8,
+            "opacity": [float(k != row) for k in range(len(shown))],  # that which decides is drawn above
+        },
+        error_x=reaching(
+            [
+                item.ratio if k != row else Estimate(item.ratio.value, None, None, item.n, "")
+                for k, item in enumerate(shown)
             ],
-            mode="markers",
-            marker={
-                "color": colors,
-                "size": 8,
-                "opacity": [float(k != row) for k in range(len(shown))],  # that which decides is drawn above
-            },
-            error_x=reaching(
-                [
-                    item.ratio if k != row else Estimate(item.ratio.value, None, None, item.n, "")
-                    for k, item in enumerate(shown)
-                ],
-                1.0,
-                color=INK,
-                thickness=1,
-            ),
-            hovertemplate="%{customdata}: %{x:.3g} times everyone else's<extra></extra>",
-            showlegend=False,
-        )
+            1.0,
+            color=INK,
+            thickness=1,
+        ),
+        hovertemplate="%{customdata}: %{x:.3g} times everyone else's<extra></extra>",
+        showlegend=False,
     )
     figure.add_vrect(1 / limit, limit, fillcolor=CONTEXT, opacity=0.15, line_width=0, layer="below")
     figure.add_vline(1.0, line={"color": INK, "width": 1})
@@ -232,26 +224,22 @@ def match_curves(result: SensitivityResult) -> go.Figure:
     for curve in found.curves:
         name, color, dash = _CURVES[curve.name]
         if curve.name == "sensitivity":
-            figure.add_trace(
-                go.Scatter(
-                    x=[*curve.false_positive, *curve.false_positive[::-1]],
-                    y=[*curve.high, *curve.low[::-1]],
-                    fill="toself",
-                    fillcolor=color,
-                    opacity=0.18,
-                    line={"width": 0},
-                    showlegend=False,
-                    hoverinfo="skip",
-                )
+            figure.add_scatter(
+                x=[*curve.false_positive, *curve.false_positive[::-1]],
+                y=[*curve.high, *curve.low[::-1]],
+                fill="toself",
+                fillcolor=color,
+                opacity=0.18,
+                line={"width": 0},
+                showlegend=False,
+                hoverinfo="skip",
             )
-        figure.add_trace(
-            go.Scatter(
-                x=curve.false_positive,
-                y=curve.true_positive,
-                mode="lines",
-                line={"color": color, "dash": dash, "width": 2},
-                name=f"{name}, AUC {number(curve.auc.value)}",
-            )
+        figure.add_scatter(
+            x=curve.false_positive,
+            y=curve.true_positive,
+            mode="lines",
+            line={"color": color, "dash": dash, "width": 2},
+            name=f"{name}, AUC {number(curve.auc.value)}",
         )
     figure.add_trace(
         go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": GRAY, "width": 1}, name="by chance")
@@ -306,17 +294,15 @@ def twin_metrics(result: SensitivityResult) -> go.Figure:
     names = dict(zip(attributes, distinct(attributes), strict=True))
     for model, color in _MODELS.items():
         mine = [row for row in rows if row.model == model and row.difference.value is not None][::-1]
-        figure.add_trace(
-            go.Scatter(
-                x=[100 * (row.difference.value or 0.0) for row in mine],
-                y=[f"{names[row.attribute]}: {row.metric}" for row in mine],
-                orientation="h",  # models of one rate stand one below the other
-                mode="markers",
-                marker={"color": color, "size": 9},
-                error_x=reaching([row.difference for row in mine], 100.0, color=color, thickness=1.5),
-                name=model,
-                hovertemplate=f"%{{y}}, {model}: %{{x:.1f}} points<extra></extra>",
-            )
+        figure.add_scatter(
+            x=[100 * (row.difference.value or 0.0) for row in mine],
+            y=[f"{names[row.attribute]}: {row.metric}" for row in mine],
+            orientation="h",  # models of one rate stand one below the other
+            mode="markers",
+            marker={"color": color, "size": 9},
+            error_x=reaching([row.difference for row in mine], 100.0, color=color, thickness=1.5),
+            name=model,
+            hovertemplate=f"%{{y}}, {model}: %{{x:.1f}} points<extra></extra>",
         )
     figure.update_layout(scattermode="group")
     figure.update_xaxes(title="largest difference between groups (points)", rangemode="tozero")
@@ -340,28 +326,24 @@ def calibration(result: SensitivityResult) -> go.Figure:
     )
     for place, each in enumerate(result.status):
         bins = [item for item in each.calibration if item.observed.value is not None]
-        figure.add_trace(
-            go.Scatter(
-                x=[item.stated for item in bins],
-                y=[item.observed.value for item in bins],
-                mode="markers",
-                marker={"color": INK, "size": 8},
-                error_y=reaching([item.observed for item in bins], 1.0),
-                showlegend=False,
-                hovertemplate="stated %{x:.2f}, observed %{y:.2f}<extra></extra>",
-            ),
+        figure.add_scatter(
+            x=[item.stated for item in bins],
+            y=[item.observed.value for item in bins],
+            mode="markers",
+            marker={"color": INK, "size": 8},
+            error_y=reaching([item.observed for item in bins], 1.0),
+            showlegend=False,
+            hovertemplate="stated %{x:.2f}, observed %{y:.2f}<extra></extra>",
             row=1,
             col=place + 1,
         )
-        figure.add_trace(
-            go.Scatter(
-                x=[0, 1],
-                y=[0, 1],
-                mode="lines",
-                line={"color": GRAY},
-                name="stated as it is",
-                showlegend=place == 0,
-            ),
+        figure.add_scatter(
+            x=[0, 1],
+            y=[0, 1],
+            mode="lines",
+            line={"color": GRAY},
+            name="stated as it is",
+            showlegend=place == 0,
             row=1,
             col=place + 1,
         )

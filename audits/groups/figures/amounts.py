@@ -30,15 +30,13 @@ def distributions(result: GroupsResult, attribute: str) -> go.Figure:
     for row, label, color in zip(rows, labels, colors(rows, worse_first(amounts)[:2]), strict=True):
         total = sum(row.counts) or 1.0
         shares = [100 * n / total for n in row.counts]
-        figure.add_trace(
-            go.Scatter(
-                x=[*edges[:1], *edges],
-                y=[0.0, *shares, 0.0],
-                mode="lines",
-                line={"color": color, "shape": "hv", "width": 2},
-                name=f"{label} ({count(row.n)})",
-                hovertemplate="from %{x:.4g}: %{y:.1f}%<extra></extra>",
-            )
+        figure.add_scatter(
+            x=[*edges[:1], *edges],
+            y=[0.0, *shares, 0.0],
+            mode="lines",
+            line={"color": color, "shape": "hv", "width": 2},
+            name=f"{label} ({count(row.n)})",
+            hovertemplate="from %{x:.4g}: %{y:.1f}%<extra></extra>",
         )
     figure.update_xaxes(title=_axis(amounts))
     figure.update_yaxes(title="share of the group (%)", rangemode="tozero")
@@ -65,20 +63,18 @@ def quantiles(result: GroupsResult, attribute: str) -> go.Figure:
         ("median", 11, "circle"),
     ):
         found = [row.measure(name) for row in rows]
-        figure.add_trace(
-            go.Scatter(
-                x=[None if each is None else each.value for each in found],
-                y=places,
-                mode="markers",
-                marker={"color": colors, "size": size, "symbol": symbol, "line": {"width": 2}},
-                error_x=reaching([each for each in found if each is not None], thickness=3)
-                if name == "median"
-                else None,
-                customdata=[f"{_MEASURES[name]} {_said(each, amounts)}" for each in found],
-                meta=[_people(row) for row in rows],
-                hovertemplate="%{customdata}<extra></extra>",
-                showlegend=False,
-            )
+        figure.add_scatter(
+            x=[None if each is None else each.value for each in found],
+            y=places,
+            mode="markers",
+            marker={"color": colors, "size": size, "symbol": symbol, "line": {"width": 2}},
+            error_x=reaching([each for each in found if each is not None], thickness=3)
+            if name == "median"
+            else None,
+            customdata=[f"{_MEASURES[name]} {_said(each, amounts)}" for each in found],
+            meta=[_people(row) for row in rows],
+            hovertemplate="%{customdata}<extra></extra>",
+            showlegend=False,
         )
     add_legend(figure, [("median, with interval", dot(INK)), ("mean", dot(INK, "diamond-open"))])
     add_legend(figure, [("10th to 90th percentile", dashes(CONTEXT, "solid"))])

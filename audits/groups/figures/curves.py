@@ -48,16 +48,14 @@ def scores(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Figure:
     figure = go.Figure()
     labels = distinct([people_of_row(row) for row in rows], longest=LEGEND)
     for row, label, color in zip(rows, labels, colors(rows, told), strict=True):
-        figure.add_trace(
-            go.Scatter(
-                x=centers,
-                y=[100 * n / row.n for n in row.score_counts],
-                mode="lines+markers",  # a line alone tells no click
-                marker={"size": 4},
-                line={"color": color, "shape": "hvh", "width": 2},
-                meta=_by_score(result, row, edges, range(len(centers)), row.score_counts),
-                name=f"{label} ({count(row.n)})",
-            )
+        figure.add_scatter(
+            x=centers,
+            y=[100 * n / row.n for n in row.score_counts],
+            mode="lines+markers",  # a line alone tells no click
+            marker={"size": 4},
+            line={"color": color, "shape": "hvh", "width": 2},
+            meta=_by_score(result, row, edges, range(len(centers)), row.score_counts),
+            name=f"{label} ({count(row.n)})",
         )
     figure.update_xaxes(title="favorable score (higher is better for the person)")
     figure.update_yaxes(title="share of the group (%)", rangemode="tozero")
@@ -91,16 +89,14 @@ def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Fi
             if n > 0 and score is not None and rate.value is not None
         }
         shown = list(held.values())
-        figure.add_trace(
-            go.Scatter(
-                x=[score for score, _ in shown],
-                y=[rate.value for _, rate in shown],
-                error_y=reaching([rate for _, rate in shown], color=None, thickness=1),
-                mode="lines+markers",
-                line={"color": color},
-                meta=_by_score(result, row, bins.edges, list(held), bins.n),
-                name=f"{label} ({count(row.n)})",
-            )
+        figure.add_scatter(
+            x=[score for score, _ in shown],
+            y=[rate.value for _, rate in shown],
+            error_y=reaching([rate for _, rate in shown], color=None, thickness=1),
+            mode="lines+markers",
+            line={"color": color},
+            meta=_by_score(result, row, bins.edges, list(held), bins.n),
+            name=f"{label} ({count(row.n)})",
         )
     figure.update_xaxes(title="mean favorable score of a bin", range=[0, 1])
     figure.update_yaxes(title="share with a favorable label", range=[0, 1])
@@ -135,18 +131,16 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
         )
     )
     if level is not None:
-        figure.add_trace(
-            go.Scatter(
-                x=[gap],
-                y=[100 * level],
-                mode="markers+text",
-                marker={"color": CONTRAST, "size": 14, "symbol": "diamond"},
-                text=["you are here"],
-                textposition="top center",
-                cliponaxis=False,
-                hovertemplate="shown: gap %{x:.1f} points, %{y:.1f}%<extra></extra>",
-                showlegend=False,
-            )
+        figure.add_scatter(
+            x=[gap],
+            y=[100 * level],
+            mode="markers+text",
+            marker={"color": CONTRAST, "size": 14, "symbol": "diamond"},
+            text=["you are here"],
+            textposition="top center",
+            cliponaxis=False,
+            hovertemplate="shown: gap %{x:.1f} points, %{y:.1f}%<extra></extra>",
+            showlegend=False,
         )
     figure.update_xaxes(
         title=f"largest gap in selection rates by {describe(attribute)} (points)", rangemode="tozero"

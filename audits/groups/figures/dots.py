@@ -189,17 +189,15 @@ def probable(result: GroupsResult, attribute: str, *, most: int = MAX_GROUPS) ->
         ("possible", [item.bounds for item in items], GRAY, 1, 1.5),
         ("if the assumption holds", [item.selection_rate for item in items], ACCENT, 9, 4.0),
     ):
-        figure.add_trace(
-            go.Scatter(
-                x=[None if end.value is None else 100 * end.value for end in ends],
-                y=labels,
-                mode="markers",
-                marker={"color": color, "size": size},
-                error_x=reaching(ends, 100.0, color=None, thickness=width, width=0),
-                name=what,
-                customdata=[end.method for end in ends],
-                hovertemplate="%{x:.1f}%<br>%{customdata}<extra>%{y}</extra>",
-            )
+        figure.add_scatter(
+            x=[None if end.value is None else 100 * end.value for end in ends],
+            y=labels,
+            mode="markers",
+            marker={"color": color, "size": size},
+            error_x=reaching(ends, 100.0, color=None, thickness=width, width=0),
+            name=what,
+            customdata=[end.method for end in ends],
+            hovertemplate="%{x:.1f}%<br>%{customdata}<extra>%{y}</extra>",
         )
     figure.update_xaxes(title="decided favorably (%)", range=[0, 100])
     told = "; ".join(

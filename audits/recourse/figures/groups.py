@@ -41,22 +41,20 @@ def changes_needed(result: RecourseResult) -> go.Figure:
     for name, inside in kinds.items():
         shares = [_share(people, inside, row.group) for row in rows]
         color = colors.get(name, "white")
-        figure.add_trace(
-            go.Bar(
-                x=[100 * share for share in shares],
-                y=list(range(len(rows))),
-                orientation="h",
-                name=name,
-                marker={"color": color, "line": {"color": edges.get(name, color), "width": 1}},
-                text=[f"{100 * share:.0f}%" if share >= _ROOM else "" for share in shares],
-                textposition="inside",
-                insidetextanchor="middle",
-                textangle=0,
-                constraintext="none",
-                textfont={"color": "white" if color == INK else INK},
-                meta=[people_id(*_who(name, row.group)) for row in rows],
-                hovertemplate="%{x:.0f}% " + name + "<extra></extra>",
-            )
+        figure.add_bar(
+            x=[100 * share for share in shares],
+            y=list(range(len(rows))),
+            orientation="h",
+            name=name,
+            marker={"color": color, "line": {"color": edges.get(name, color), "width": 1}},
+            text=[f"{100 * share:.0f}%" if share >= _ROOM else "" for share in shares],
+            textposition="inside",
+            insidetextanchor="middle",
+            textangle=0,
+            constraintext="none",
+            textfont={"color": "white" if color == INK else INK},
+            meta=[people_id(*_who(name, row.group)) for row in rows],
+            hovertemplate="%{x:.0f}% " + name + "<extra></extra>",
         )
     figure.update_layout(barmode="stack", legend_traceorder="normal")
     figure.update_xaxes(range=[0, 104], ticksuffix="%", tickvals=[0, 25, 50, 75, 100])
@@ -156,22 +154,18 @@ def ways(result: RecourseResult) -> go.Figure:
     cheapest = table["way"] == 1
     figure = go.Figure()
     for chosen, name, color in ((cheapest, "cheapest way", INK), (~cheapest, "other ways", GRAY)):
-        figure.add_trace(
-            go.Scatter(
-                x=table["cost"][chosen],
-                y=100 * table[by][chosen],
-                mode="markers",
-                name=name,
-                marker={"color": color, "size": 8, "line": {"color": INK, "width": 0.5}},
-                customdata=[
-                    f"row {row}: {describe(change, longest=120)}"
-                    for row, change in zip(table.index[chosen], table["change"][chosen], strict=True)
-                ],
-                meta=[people_id({"run": "", "row": row}) for row in table.index[chosen]],
-                hovertemplate="%{customdata}<br>cost %{x:.3g}, "
-                + yes_word()
-                + " by %{y:.0f}%<extra></extra>",
-            )
+        figure.add_scatter(
+            x=table["cost"][chosen],
+            y=100 * table[by][chosen],
+            mode="markers",
+            name=name,
+            marker={"color": color, "size": 8, "line": {"color": INK, "width": 0.5}},
+            customdata=[
+                f"row {row}: {describe(change, longest=120)}"
+                for row, change in zip(table.index[chosen], table["change"][chosen], strict=True)
+            ],
+            meta=[people_id({"run": "", "row": row}) for row in table.index[chosen]],
+            hovertemplate="%{customdata}<br>cost %{x:.3g}, " + yes_word() + " by %{y:.0f}%<extra></extra>",
         )
     what = "retrained models" if by == "survives" else "noisy tries"
     figure.update_xaxes(title="cost (standard deviations and category changes)", rangemode="tozero")

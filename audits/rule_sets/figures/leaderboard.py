@@ -156,15 +156,13 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
     drawn = table if len(table) <= _MAX_POINTS else table.iloc[:: -(-len(table) // _MAX_POINTS)]
     some = "" if len(drawn) == len(table) else f"{len(drawn):,} of "
     figure = go.Figure()
-    figure.add_trace(
-        go.Scatter(
-            x=100 * drawn["support"],
-            y=100 * drawn["difference"],
-            mode="markers",
-            marker={"color": GRAY, "size": 4},
-            name=f"{some}{len(table):,} rule sets",
-            hoverinfo="skip",
-        )
+    figure.add_scatter(
+        x=100 * drawn["support"],
+        y=100 * drawn["difference"],
+        mode="markers",
+        marker={"color": GRAY, "size": 4},
+        name=f"{some}{len(table):,} rule sets",
+        hoverinfo="skip",
     )
     shown = list(result.leaderboard if rows is None else rows)
     figure.add_trace(
