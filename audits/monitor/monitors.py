@@ -244,8 +244,7 @@ class Monitors(Admin, History):
     def of_owner(self, owner: str) -> list[StoredMonitor]:
         """Return an owner's monitors, latest first."""
         asked = _PLAIN.where(MONITORS.c.owner == owner).order_by(MONITORS.c.created.desc())
-        with self._database.reading() as connection:
-            return [self._monitor(row) for row in connection.execute(asked)]
+        return [self._monitor(row) for row in self._database.rows(asked)]
 
     def _monitor(self, row: Any, tokens: tuple[Token, ...] = ()) -> StoredMonitor:
         plain = dict(row._mapping)
@@ -257,11 +256,10 @@ class Monitors(Admin, History):
     def _load_bundle(self, identity: str) -> MonitorBundle:
         """Return what measures a monitor's people."""
         asked = sa.select(BUNDLES.c.bundle, BUNDLES.c.weights).where(BUNDLES.c.monitor == identity)
-        with self._database.reading() as connection:
-            row = connection.execute(asked).first()
-        if row is None:
+        rows = self._database.rows(asked)
+        if not rows:
             raise InputError("monitor", "must be one that exists", identity)
-        return MonitorBundle.parse(row.bundle, bytes(row.weights))
+        return MonitorBundle.parse(rows[0].bundle, bytes(rows[0].weights))
 
     def _make_detectors(self, identity: str) -> Detectors:
         monitor = self.get(identity)
@@ -269,8 +267,7 @@ class Monitors(Admin, History):
 
     def identities(self) -> list[str]:
         """Return the ids of all monitors."""
-        with self._database.reading() as connection:
-            return [row.id for row in connection.execute(sa.select(MONITORS.c.id))]
+        return [row.id for row in self._database.rows(sa.select(MONITORS.c.id))]
 
     def delete(self, identity: str) -> None:
         """Remove a monitor and everything it measured."""
