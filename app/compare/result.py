@@ -42,7 +42,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         zip(changes.audits, changes.across(), strict=True), key=lambda each: VERDICTS.index(each[1].verdict)
     )
     change, across = told[0]
-    judged = across.judged or change.judged
+    judged = across.judged
     headline(change.headline, judged)
     if changes.accuracy is not None:
         st.text(f"Accuracy: {accuracy_words(changes)}.")

@@ -23,10 +23,9 @@ import sqlalchemy as sa
 
 from audits.errors import InputError
 from audits.monitor.admin import Admin, Token, check_name, check_text, check_webhook, digest, tokens_of
-from audits.monitor.alarms import Alarm
 from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
-from audits.monitor.dashboard import Drift, Flag, Point
+from audits.monitor.dashboard import Drift
 from audits.monitor.detectors import SHARES, Detectors
 from audits.monitor.history import History
 from audits.monitor.storage import Known, State, Stored
@@ -45,20 +44,6 @@ from audits.monitor.tables import (
 )
 from audits.runs.storage.database import Database
 from audits.stats.control import Chart, design_chart, flag_rate_bound
-
-__all__ = [
-    "Alarm",
-    "Batch",
-    "Drift",
-    "Flag",
-    "Known",
-    "Monitors",
-    "Point",
-    "Stored",
-    "StoredMonitor",
-    "Token",
-    "check_webhook",
-]
 
 MAX_PEOPLE = 10_000
 """People in a batch at most."""

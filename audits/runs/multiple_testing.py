@@ -25,25 +25,28 @@ class RunCorrection:
 
     Attributes
     ----------
-    verdict : Verdict
+    judged : Judgment
+        The audit's own, with what is left of its verdict.
     p_value : float
         Adjusted by Holm.
     note : str
         The single verdict beside it, where it is another, and whether its permutations are too few to tell;
         empty where there is nothing to say.
-    judged : Judgment
-        The audit's own, with what is left of its verdict.
     """
 
-    verdict: Verdict
+    judged: Judgment
     p_value: float
     note: str = ""
-    judged: Judgment | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is left."""
+        return self.judged.verdict
 
     @property
     def badge_text(self) -> str:
         """Icon and words of what is left."""
-        return "" if self.judged is None else self.judged.badge_text
+        return self.judged.badge_text
 
 
 def counted_together(
@@ -56,7 +59,7 @@ def counted_together(
     for result, p, each, level in zip(results, adjusted, options, levels, strict=True):
         judged = judge_across(judged_of(result), float(p), level=level)
         note = _note(result.verdict, judged.verdict, float(p), number, each, level)
-        found.append(RunCorrection(judged.verdict, float(p), note, judged))
+        found.append(RunCorrection(judged, float(p), note))
     return found
 
 

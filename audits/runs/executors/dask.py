@@ -88,13 +88,12 @@ class DaskExecutor:
         from audits.runs.spec import parse_spec
 
         run = Run("", owner)
-        try:
+        with run.failing():
             parsed = parse_spec(spec, base_dir)
             digests = parsed.digests()
             run.key = parsed.key(digests)
             shipped = _files_to_ship(parsed)
-        except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
-            run.fail(RunError.of(error))
+        if run.finished:
             return run
         if self._store.finished(run.key, owner):
             run.finish(lambda: self._read(run, parsed))
@@ -131,28 +130,25 @@ class DaskExecutor:
         if not run.begin():
             run.end_cancelled()
             return
-        try:
-            self._client.subscribe_topic(topic, lambda event: run.report(*event[1]))
-            work = _carry_out_divided if _divisible(spec, shipped) else _carry_out
-            future = self._client.submit(
-                work, spec.to_dict(), str(spec.base_dir), digests, shipped, topic, self._limits,
-                key=topic, pure=False,
-            )  # fmt: skip
-            while not future.done():
-                if self._client.status != "running":
-                    raise OSError("the connection is lost")
-                _wait_a_little(self._client, future)
-            found = future.result()
-        except (CancelledError, OSError, TimeoutError) as error:
-            why = f"The Dask scheduler at {self._address} is gone ({type(error).__name__}); the run is lost, "
-            run.fail(RunError("failed", f"{why}and can be started again.", str(error)))
-            return
-        except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user)
-            run.fail(RunError.of(error))
-            return
-        with contextlib.suppress(Exception):  # nothing hangs on it
-            self._client.unsubscribe_topic(topic)
-        self._settle(run, spec, found)
+        with run.failing():
+            try:
+                self._client.subscribe_topic(topic, lambda event: run.report(*event[1]))
+                work = _carry_out_divided if _divisible(spec, shipped) else _carry_out
+                future = self._client.submit(
+                    work, spec.to_dict(), str(spec.base_dir), digests, shipped, topic, self._limits,
+                    key=topic, pure=False,
+                )  # fmt: skip
+                while not future.done():
+                    if self._client.status != "running":
+                        raise OSError("the connection is lost")
+                    _wait_a_little(self._client, future)
+                found = future.result()
+            except (CancelledError, OSError, TimeoutError) as error:
+                gone = f"The Dask scheduler at {self._address} is gone ({type(error).__name__})"
+                raise RunFailed(f"{gone}; the run is lost, and can be started again.") from error
+            with contextlib.suppress(Exception):  # nothing hangs on it
+                self._client.unsubscribe_topic(topic)
+            self._settle(run, spec, found)
 
     def _settle(self, run: Run, spec: Spec, found: bytes | dict[str, str] | None) -> None:
         if found is None:
