@@ -28,40 +28,34 @@ def control_chart(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]
     values = [100 * point.high / chart.limit for point in points]
     people = [f"{count(point.flagged)} of {count(point.people)} people" for point in points]
     quiet = {"x": when, "showlegend": False}
-    figure.add_trace(
-        go.Scatter(
-            **quiet,
-            y=flags,
-            mode="markers",
-            marker={"color": INK, "size": 6},
-            customdata=people,
-            hovertemplate="%{x}<br>%{y:.1f}% flagged (%{customdata})<extra></extra>",
-        ),
+    figure.add_scatter(
+        **quiet,
+        y=flags,
+        mode="markers",
+        marker={"color": INK, "size": 6},
+        customdata=people,
+        hovertemplate="%{x}<br>%{y:.1f}% flagged (%{customdata})<extra></extra>",
         row=1,
         col=1,
     )
-    figure.add_trace(
-        go.Scatter(
-            **quiet,
-            y=values,
-            mode="lines",
-            line={"color": INK, "width": 2},
-            hovertemplate="%{x}<br>%{y:.0f}% of the limit<extra></extra>",
-        ),
+    figure.add_scatter(
+        **quiet,
+        y=values,
+        mode="lines",
+        line={"color": INK, "width": 2},
+        hovertemplate="%{x}<br>%{y:.0f}% of the limit<extra></extra>",
         row=2,
         col=1,
     )
-    figure.add_trace(
-        go.Scatter(
-            x=[_moment(alarm.raised) for alarm in shown],
-            y=[100.0] * len(shown),
-            mode="markers",
-            marker={"color": FOCUS, "size": 12, "symbol": "x"},
-            customdata=[f"alarm {alarm.place}: {alarm.about}, batch {alarm.batch}" for alarm in shown],
-            hovertemplate="%{x}<br>%{customdata}<extra></extra>",
-            name="alarm",
-            showlegend=bool(shown),
-        ),
+    figure.add_scatter(
+        x=[_moment(alarm.raised) for alarm in shown],
+        y=[100.0] * len(shown),
+        mode="markers",
+        marker={"color": FOCUS, "size": 12, "symbol": "x"},
+        customdata=[f"alarm {alarm.place}: {alarm.about}, batch {alarm.batch}" for alarm in shown],
+        hovertemplate="%{x}<br>%{customdata}<extra></extra>",
+        name="alarm",
+        showlegend=bool(shown),
         row=2,
         col=1,
     )
@@ -92,15 +86,13 @@ def drift(found: Drift, reference: np.ndarray, threshold: float) -> go.Figure:
         (f"latest {count(found.people)}", found.values, {"color": FOCUS, "width": 2}),
     ):
         shares = np.histogram(np.minimum(values, top), edges)[0] / len(values)
-        figure.add_trace(
-            go.Scatter(
-                x=(edges[:-1] + edges[1:]) / 2,
-                y=100 * shares,
-                mode="lines",
-                line={**look, "shape": "hvh"},
-                name=name,
-                hovertemplate="%{x:.3g}: %{y:.1f}%<extra></extra>",
-            )
+        figure.add_scatter(
+            x=(edges[:-1] + edges[1:]) / 2,
+            y=100 * shares,
+            mode="lines",
+            line={**look, "shape": "hvh"},
+            name=name,
+            hovertemplate="%{x:.3g}: %{y:.1f}%<extra></extra>",
         )
     figure.add_vline(
         threshold,

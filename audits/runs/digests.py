@@ -35,6 +35,12 @@ def digest_of(value: Any) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, which are read now."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def _missing_file_text(path: Path) -> str:
     """Say where a file was looked for, and which one of a like name lies there."""
     names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -48,8 +54,7 @@ def _bytes_digest(path: Path) -> str:
     if known is not None:
         return known
     begun, found = time.time_ns(), path.stat()
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = file_digest(path)
     if begun - max(found.st_mtime_ns, found.st_ctime_ns) > _AT_REST and _look(path) == seen:
         know_files({seen: digest})
     return digest

@@ -13,7 +13,7 @@ from pydantic import Field
 from audits.checks import adapter, build
 from audits.errors import InputError
 from audits.runs.gates.baselines import GateBaseline, baseline_in, growth, read_baseline
-from audits.runs.gates.places import place_names
+from audits.runs.gates.places import parts_of, place_names
 from audits.runs.gates.rules import BaselineRule, Number, Rule, Waiver, check_words, numbers
 from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
@@ -170,7 +170,7 @@ def next_look(result: Any, stopped: Sequence[Statement], *, written: bool = Fals
 
     `written` says that tables and report lie in a folder, as the command line leaves them.
     """
-    tables = result.named_tables()
+    tables = result.tables
     lines = []
     for name in dict.fromkeys(item.audit for item in stopped):
         people = [each for each in tables if each.split("-")[0] == name and tables[each].index.name == "row"]
@@ -403,15 +403,10 @@ def _for_spec(stated: Any, spec: Mapping[str, Any]) -> Gate:
 
 def _verdicts(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every record that states a verdict, with its path, from the whole to the parts."""
-    if isinstance(value, dict):
-        if isinstance(value.get("verdict"), str):
-            yield path, value
-        for key, item in value.items():
-            if key != "options":
-                yield from _verdicts(item, f"{path}.{key}")
-    elif isinstance(value, list):
-        for name, item in zip(place_names(value), value, strict=True):
-            yield from _verdicts(item, f"{path}[{name}]")
+    if isinstance(value, dict) and isinstance(value.get("verdict"), str):
+        yield path, value
+    for where, item in parts_of(value, path, without={"options"}):
+        yield from _verdicts(item, where)
 
 
 def _below(path: str, other: str) -> bool:

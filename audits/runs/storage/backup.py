@@ -8,7 +8,6 @@ It holds people's data: keep it like the home folder.
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import os
 import shutil
@@ -21,6 +20,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
+from audits.runs.digests import file_digest
 from audits.runs.storage.archive import MANIFEST, OWN_TABLES, Pack, as_stored, pack_rows, packing
 from audits.runs.storage.database import Database, database, database_url
 from audits.runs.storage.schema import MIGRATIONS
@@ -153,9 +153,8 @@ def _unpack(source: Path, staging: Path) -> dict[str, Any]:
     if found != expected.keys():
         raise InputError(source.name, "holds other files than it lists")
     for name, digest in expected.items():
-        with (staging / name).open("rb") as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                raise InputError(source.name, f"is damaged at {name}")
+        if file_digest(staging / name) != digest:
+            raise InputError(source.name, f"is damaged at {name}")
     return dict(manifest)
 
 
