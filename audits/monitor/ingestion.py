@@ -271,12 +271,8 @@ def read_arrow(body: bytes, reads: Sequence[str]) -> Arrival:
     def values(name: str) -> list[Any]:
         try:
             return table.column(name).to_pylist()
-        except (
-            pa.ArrowException,
-            ValueError,
-            OverflowError,
-            SystemError,
-        ) as error:  # a text or date that is none
+        except (pa.ArrowException, ValueError, OverflowError, SystemError) as error:
+            # a text or date that is none
             raise InputError(f"the column {name!r}", f"cannot be read ({str(error)[:120]})") from None
 
     return _arrival(table.column_names, values, table.num_rows, reads)
