@@ -106,12 +106,12 @@ class StoredMonitor:
         """What measures people."""
         return self._load()
 
-    def opens(self, token: str, scope: str = "send", now: float | None = None) -> bool:
+    def opens(self, token: str, scope: str = "send") -> bool:
         """Tell whether `token` is this monitor's and may do what `scope` says: send, read or manage.
 
         In a time that does not depend on how alike tokens are. The monitor's first token may do everything.
         """
-        given, now = digest(token), time.time() if now is None else now
+        given, now = digest(token), time.time()
         found = hmac.compare_digest(given, self._token)
         for each in self.tokens:
             lives = each.expires is None or each.expires > now

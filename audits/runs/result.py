@@ -239,9 +239,9 @@ class RunResult:
         """Return what was found in the order in which a reader should see it; the search while it finds."""
         return findings_of(self)
 
-    def headline(self, *, asked: bool = True) -> RunHeadline:
+    def headline(self) -> RunHeadline:
         """Return what the run says first; see `audits.runs.headline`."""
-        return headline_of(self, asked=asked)
+        return headline_of(self)
 
     def _corrected_together(self) -> tuple[AuditResult, ...]:
         """The audits that are corrected for one another: the search too."""

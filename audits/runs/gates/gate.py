@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -54,16 +54,13 @@ class Gate:
 
     def over(self, stated: list[Statement]) -> list[Statement]:
         """Return the statements of each kind of which there are more than pass, in their order."""
-        kinds: list[tuple[int | None, Callable[[Statement], bool]]] = [
-            (self.evidence, lambda item: item.verdict == EVIDENCE),
-            (self.material, lambda item: item.verdict == EVIDENCE and item.material),
-            (self.insufficient, lambda item: item.verdict == INSUFFICIENT),
-        ]
-        stopped: list[Statement] = []
-        for most, counts in kinds:
-            found = [item for item in stated if counts(item)]
-            if most is not None and len(found) > most:
-                stopped += found
+        evidence = [item for item in stated if item.verdict == EVIDENCE]
+        kinds = (
+            (self.evidence, evidence),
+            (self.material, [item for item in evidence if item.material]),
+            (self.insufficient, [item for item in stated if item.verdict == INSUFFICIENT]),
+        )
+        stopped = [item for most, found in kinds if most is not None and len(found) > most for item in found]
         return [item for item in stated if item in stopped]
 
     def to_dict(self) -> dict[str, Any]:

@@ -186,7 +186,7 @@ def numbers(entries: list[dict[str, Any]], rule: Rule, where: str) -> list[Numbe
         mine = [
             each
             for each in _estimates_named(entry, rule.metric.split("."), "", "", "")
-            if _matches_rule(each, rule)
+            if rule.by in (None, each[1]) and rule.group in (None, each[2])
         ]
         parts = [each for each in mine if "[" in each[0]]
         # a headline repeats one of its parts
@@ -291,11 +291,6 @@ def _properties(schema: Any) -> Iterator[str]:
 
 
 Found = tuple[str, str, str, Mapping[str, Any]]
-
-
-def _matches_rule(found: Found, rule: Rule) -> bool:
-    _, attribute, group, _ = found
-    return rule.by in (None, attribute) and rule.group in (None, group)
 
 
 def _estimates_named(value: Any, metric: list[str], path: str, attribute: str, group: str) -> Iterator[Found]:

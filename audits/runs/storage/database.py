@@ -80,7 +80,7 @@ class Database:
         with self._sql_errors(), self.engine.connect() as connection:
             yield connection
 
-    def rows(self, asked: sa.SelectBase) -> Sequence[sa.Row[Any]]:
+    def rows(self, asked: sa.Select[Any] | sa.CompoundSelect[Any]) -> Sequence[sa.Row[Any]]:
         """Return the rows that a question finds."""
         with self.reading() as connection:
             return connection.execute(asked).all()
