@@ -136,11 +136,10 @@ def path_digest(path: Path, where: str, value: str, *, most: int | None = None) 
         parts = sorted(part for part in path.rglob("*.parquet") if part.is_file())
         if not parts:
             raise InputError(where, "names a folder without a .parquet file", value)
-        names = [part.relative_to(path).as_posix() for part in parts]
         return digest_of(
             [
-                [name, path_digest(part, where, value, most=most)]
-                for name, part in zip(names, parts, strict=True)
+                [part.relative_to(path).as_posix(), path_digest(part, where, value, most=most)]
+                for part in parts
             ]
         )
     except OSError as error:

@@ -13,7 +13,7 @@ from pydantic import Field
 from audits.checks import adapter, build
 from audits.errors import InputError
 from audits.runs.gates.baselines import GateBaseline, baseline_in, growth, read_baseline
-from audits.runs.gates.places import parts_of, place_names
+from audits.runs.gates.places import parts_of
 from audits.runs.gates.rules import BaselineRule, Number, Rule, Waiver, check_words, numbers
 from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
@@ -317,14 +317,11 @@ def _gaps(entry: dict[str, Any], place: int) -> Iterator[Number]:
     rows = entry.get("table")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         return
-    for name, row in zip(place_names(rows), rows, strict=True):
+    for where, row in parts_of(rows, "table"):
         for rate, gap in (row.get("differences") or {}).items():
             if isinstance(gap, dict) and isinstance(gap.get("estimate"), dict):
-                path = f"table[{name}].differences.{rate}"
-                yield Number(
-                    entry["audit"], place, path, str(row.get("attribute", "")), str(row.get("group", "")),
-                    gap["estimate"],
-                )  # fmt: skip
+                about = str(row.get("attribute", "")), str(row.get("group", ""))
+                yield Number(entry["audit"], place, f"{where}.differences.{rate}", *about, gap["estimate"])
 
 
 _ENTRY = {"audit", "verdict", "verdict_across", "material", "finding", "interval"}
@@ -416,11 +413,9 @@ def _finding_for(path: str, item: Mapping[str, Any], entry: Mapping[str, Any]) -
         return str(entry["finding"])
     if item.get("finding"):
         return str(item["finding"])
-    whole = {**item, **{key: value for key, value in item.items() if isinstance(value, Mapping)}}
-    named = [whole[key] for key in ("estimate", "difference", "ratio") if isinstance(whole.get(key), Mapping)]
-    others = [
-        value for value in whole.values() if isinstance(value, Mapping) and {"value", "low"} <= value.keys()
-    ]
+    stated = {key: each for key, each in item.items() if isinstance(each, Mapping)}
+    named = [stated[key] for key in ("estimate", "difference", "ratio") if key in stated]
+    others = [each for each in stated.values() if {"value", "low"} <= each.keys()]
     estimate = next((each for each in (*named, *others) if each.get("value") is not None), None)
     if estimate is None:
         return f"{path.lstrip('.')}. The audit's finding: {entry['finding']}"

@@ -61,7 +61,7 @@ def backup(target: Path, base: Path | None = None) -> CopySize:
                 rows = pack_rows(connection, pack)
                 linked = _link(folder / "artefacts", Path(aside) / "artefacts")
             roots = [(linked, "artefacts")] if linked else []
-            roots += [(path, path.name) for path in sorted(folder.iterdir()) if _is_backed_up(path, aside)]
+            roots += [(path, path.name) for path in sorted(folder.iterdir()) if _is_backed_up(path)]
             for root, name in roots:
                 _pack_files(root, f"home/{name}", pack)
             pack.finish(rows=rows)
@@ -117,8 +117,8 @@ def _pack_files(root: Path, name: str, pack: Pack) -> None:
             pack.add(f"{name}/{path.relative_to(root).as_posix()}", path)
 
 
-def _is_backed_up(path: Path, aside: str) -> bool:
-    own = path.name.startswith((*_LEFT_OUT, ".backup-", ".restore-")) or str(path) == aside
+def _is_backed_up(path: Path) -> bool:
+    own = path.name.startswith((*_LEFT_OUT, ".backup-", ".restore-"))
     return not own and path.name != "artefacts" and not path.is_symlink()
 
 
