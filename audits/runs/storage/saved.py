@@ -11,10 +11,12 @@ import contextlib
 import dataclasses
 import json
 import logging
+import shutil
 import tempfile
 import threading
 import time
 import uuid
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,6 +119,14 @@ def _row(
         "ended": None,
         "process": process,
     }
+
+
+class _LaidOut:
+    """A folder for the files of a saved audit, which goes with the last result that was read from it."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(dir=scratch()))
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
 class SavedRuns:
@@ -315,10 +325,9 @@ class SavedRuns:
         """
         from audits.runs.result import RunResult
 
-        # goes with the last result that was read from it
-        laid_out = tempfile.TemporaryDirectory(dir=scratch(), ignore_cleanup_errors=True)
-        self.export(identity, Path(laid_out.name), owner)
-        return dataclasses.replace(RunResult.load(laid_out.name), laid_out=laid_out)
+        laid_out = _LaidOut()
+        self.export(identity, laid_out.folder, owner)
+        return dataclasses.replace(RunResult.load(laid_out.folder), laid_out=laid_out)
 
     def export(self, identity: str, folder: Path, owner: str | None = None) -> None:
         """Write the files of a saved audit into `folder`, each compared with its digest."""
