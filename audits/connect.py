@@ -231,7 +231,7 @@ def log_to_mlflow(found: RunResult) -> None:
     from audits.reports.html import render_report
     from audits.runs.result import Figures
 
-    across = found.verdicts_across()
+    across = [each.verdict for each in found.across()]
     for each, together in zip(found.audits, across, strict=True):
         head = each.to_json()
         name = f"evenhand.{each.name}"

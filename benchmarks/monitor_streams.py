@@ -18,7 +18,8 @@ import numpy as np
 
 from audits.data import read_table
 from audits.data.samples import CATALOG
-from audits.monitor.monitors import Batch, Monitors
+from audits.monitor.batches import Batch
+from audits.monitor.monitors import Monitors
 from audits.monitor.recoding import frame_as_audited, with_values
 from audits.records import resolve
 from audits.runs.documents import load_document

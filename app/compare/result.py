@@ -42,7 +42,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         zip(changes.audits, changes.across(), strict=True), key=lambda each: VERDICTS.index(each[1].verdict)
     )
     change, across = told[0]
-    judged = across.judged or change.judged
+    judged = across.judged
     headline(change.headline, judged)
     if changes.accuracy is not None:
         st.text(f"Accuracy: {accuracy_words(changes)}.")
@@ -118,7 +118,7 @@ def _audits(found: RunResult, told: Sequence[tuple[AuditChange, RunCorrection]])
 
 def _audit(found: RunResult, place: int, change: AuditChange, across: RunCorrection) -> None:
     """Draw one audit, which folds: how it changes, what either model's own finding is, every number."""
-    badge = f"  {across.badge_text}" if change.tested or change.refused else ""
+    badge = f"  {across.judged.badge_text}" if change.tested or change.refused else ""
     label = notices.label(f"{title_of(change)}{badge}", longest=120)
     fold = st.expander(label, expanded=not place, key=f"audit-{place}", on_change="rerun")
     if not fold.open:

@@ -31,12 +31,14 @@ from app.serving.tracing import span
 from app.serving.webhook import Delivery
 from app.tables.client import READERS
 from audits.errors import InputError, RunFailed
+from audits.monitor.batches import Batch
 from audits.monitor.bundle import Scored
 from audits.monitor.inbox import inbox, take_files
 from audits.monitor.ingestion import Arrival, file_batches, read_json
-from audits.monitor.monitors import MAX_PEOPLE, Batch, Known, Monitors, Stored, StoredMonitor
+from audits.monitor.monitors import MAX_PEOPLE, Monitors, StoredMonitor
 from audits.monitor.recoding import as_audited
 from audits.monitor.scoring import Scorer
+from audits.monitor.storage import Known, Stored
 from audits.runs.storage.database import database, is_unreachable
 from audits.runs.storage.store import home
 

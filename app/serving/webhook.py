@@ -16,7 +16,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.errors import RunFailed
-from audits.monitor.monitors import Monitors, check_webhook
+from audits.monitor.admin import check_webhook
+from audits.monitor.monitors import Monitors
 
 _SECONDS = 5.0  # for the next byte
 _WHOLE_SECONDS = 15.0

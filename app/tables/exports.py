@@ -76,7 +76,7 @@ def _tables(found: RunResult, _: Data) -> Iterator[bytes]:
     """Give every table of a run as CSV files in a ZIP, named after audit and table."""
     packed = _StreamBuffer()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, table in found.named_tables().items():
+        for name, table in found.tables.items():
             with archive.open(f"{name}.csv", "w", force_zip64=True) as file:
                 for place in range(0, max(1, len(table)), _ROWS_AT_ONCE):  # never all of them as text
                     part = table.iloc[place : place + _ROWS_AT_ONCE]

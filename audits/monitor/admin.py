@@ -58,16 +58,14 @@ class Admin:
         if note is not None:
             changed["note"] = check_text("note", note)
         mine = sa.and_(CASES.c.monitor == identity, CASES.c.place == place)
-        with self._database.writing() as connection:
-            if connection.execute(sa.update(CASES).where(mine).values(**changed)).rowcount == 0:
-                raise InputError("alarm", "must be one of this monitor", place)
+        if self._database.change(sa.update(CASES).where(mine).values(**changed)) == 0:
+            raise InputError("alarm", "must be one of this monitor", place)
 
     def acknowledge_all(self, identity: str, note: str) -> int:
         """Note that someone has looked at every alarm that waits; return how many."""
         check_text("note", note)
         waits = sa.update(CASES).where(CASES.c.monitor == identity, WAITS)
-        with self._database.writing() as connection:
-            return connection.execute(waits.values(acknowledged=self._clock(), note=note)).rowcount
+        return self._database.change(waits.values(acknowledged=self._clock(), note=note))
 
     def change(
         self,
@@ -115,9 +113,8 @@ class Admin:
         """Take messages that are due, one an address and none of the `busy`: nobody else takes them now."""
         now = self._clock()
         due = sa.select(MESSAGES).where(MESSAGES.c.state == "waiting", MESSAGES.c.due <= now)
-        with self._database.reading() as connection:
-            if connection.execute(due.limit(1)).first() is None:
-                return []
+        if not self._database.rows(due.limit(1)):
+            return []
         asked = due.where(MESSAGES.c.address.not_in(busy))
         asked = asked.order_by(MESSAGES.c.due, MESSAGES.c.made, MESSAGES.c.place).limit(50 * _MAX_DELIVERIES)
         by_address: dict[str, sa.Row[Any]] = {}
@@ -163,10 +160,9 @@ class Admin:
 
     def remove_token(self, identity: str, token: str) -> None:
         """Revoke a token."""
-        with self._database.writing() as connection:
-            mine = sa.and_(TOKENS.c.monitor == identity, TOKENS.c.id == token)
-            if connection.execute(sa.delete(TOKENS).where(mine)).rowcount == 0:
-                raise InputError("token", "must be one of this monitor", token)
+        mine = sa.and_(TOKENS.c.monitor == identity, TOKENS.c.id == token)
+        if self._database.change(sa.delete(TOKENS).where(mine)) == 0:
+            raise InputError("token", "must be one of this monitor", token)
 
     def rotate(self, identity: str, *, hours: float = 24.0) -> str:
         """Return a new first token; the old one goes on to work for so many hours."""
@@ -191,8 +187,7 @@ class Admin:
         given = digest(token)
         first = sa.select(MONITORS.c.id).where(MONITORS.c.token_sha256 == given)
         further = sa.select(TOKENS.c.monitor).where(TOKENS.c.sha256 == given)
-        with self._database.reading() as connection:
-            return [row[0] for asked in (first, further) for row in connection.execute(asked)]
+        return [row[0] for row in self._database.rows(first.union_all(further))]
 
 
 def tokens_of(connection: sa.Connection, identity: str) -> tuple[Token, ...]:

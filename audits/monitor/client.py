@@ -20,7 +20,6 @@ import logging
 import math
 import os
 import threading
-import time
 import urllib.error
 import urllib.request
 import uuid
@@ -125,14 +124,12 @@ class Monitor:
 
     def flush(self, seconds: float = 30.0) -> bool:
         """Wait until everything is sent, at most so long; return whether it is."""
-        end = time.monotonic() + seconds
         with self._changed:
             self._hurry = True
             self._changed.notify_all()
-            while self._waiting and time.monotonic() < end:
-                self._changed.wait(min(0.2, max(0.0, end - time.monotonic())))
+            done = self._changed.wait_for(lambda: not self._waiting, seconds)
             self._hurry = False
-            return not self._waiting
+            return done
 
     def close(self, seconds: float = 30.0) -> bool:
         """Send what waits, at most so long, then end; return whether everything went."""
@@ -161,13 +158,10 @@ class Monitor:
     def _run(self) -> None:
         while True:
             with self._changed:
-                while not self._queue:
-                    if self._closed:
-                        return
-                    self._changed.wait()
-                end = time.monotonic() + self._seconds
-                while not (self._hurry or self._closed) and time.monotonic() < end:
-                    self._changed.wait(end - time.monotonic())
+                self._changed.wait_for(lambda: self._queue or self._closed)
+                if not self._queue:
+                    return
+                self._changed.wait_for(lambda: self._hurry or self._closed, self._seconds)
                 parts = self._next()
             people = sum(len(rows) for rows, _ in parts)
             try:

@@ -208,9 +208,7 @@ class Detectors:
             if "repeats" in kinds:
                 self._mark_repeats(events[:, kinds.index("repeats")], look.rows[counts], counts)
             for column, found in look.counts.items():
-                own = self.counts.setdefault(column, {})
-                for name, size in found.items():
-                    own[name] = own.get(name, 0) + size
+                self.counts[column] = dict(Counter(self.counts.get(column)) + Counter(found))
         if self.detectors[self._ranks].kind == "model":
             events[:, 0] = self._other_model(scores, sent)
         cells[~counts] = events[~counts] = -1

@@ -45,8 +45,7 @@ class History:
     def points(self, identity: str, most: int = 500) -> list[Point]:
         """Return the chart's stretches, oldest first: a batch each, or several joined."""
         asked = sa.select(BUCKETS).where(BUCKETS.c.monitor == identity).order_by(BUCKETS.c.first_person)
-        with self._database.reading() as connection:
-            rows = connection.execute(asked).all()
+        rows = self._database.rows(asked)
         if not rows:
             return []
         return [
@@ -61,15 +60,15 @@ class History:
         asked = asked.order_by(FLAGS.c.person.desc()).limit(most)
         if within is not None:
             asked = asked.where(FLAGS.c.person.between(*within))
-        with self._database.reading() as connection:
-            rows = connection.execute(asked).mappings()
-            return [Flag(**{**row, "contributions": json.loads(row["contributions"])}) for row in rows]
+        return [
+            Flag(**{**row._mapping, "contributions": json.loads(row.contributions)})
+            for row in self._database.rows(asked)
+        ]
 
     def alarms(self, identity: str, most: int = 200) -> list[Alarm]:
         """Return the alarms, latest first."""
         asked = sa.select(CASES).where(CASES.c.monitor == identity).order_by(CASES.c.place.desc()).limit(most)
-        with self._database.reading() as connection:
-            return [alarm_of(row) for row in connection.execute(asked)]
+        return [alarm_of(row) for row in self._database.rows(asked)]
 
     def alarm(self, identity: str, place: int) -> Alarm:
         """Return one alarm.
@@ -80,11 +79,10 @@ class History:
             If there is none of that number.
         """
         mine = sa.and_(CASES.c.monitor == identity, CASES.c.place == place)
-        with self._database.reading() as connection:
-            row = connection.execute(sa.select(CASES).where(mine)).first()
-        if row is None:
+        rows = self._database.rows(sa.select(CASES).where(mine))
+        if not rows:
             raise InputError("alarm", "must be one of this monitor", place)
-        return alarm_of(row)
+        return alarm_of(rows[0])
 
     def held_against(self, bundle: MonitorBundle, identity: str, people: int) -> Drift:
         """Hold the latest `people` of a monitor against the baseline in its bundle."""
@@ -144,9 +142,7 @@ class History:
         return Tally({} if row is None else json.loads(row.tally)).rates(level)
 
     def _state_of(self, identity: str) -> Any:
-        asked = sa.select(STATES).where(STATES.c.monitor == identity)
-        with self._database.reading() as connection:
-            return connection.execute(asked).first()
+        return next(iter(self._database.rows(sa.select(STATES).where(STATES.c.monitor == identity))), None)
 
     def waiting(self, identity: str, most: int = 3) -> tuple[int, list[Alarm]]:
         """Return how many alarms nobody has acknowledged yet, and the first of them.

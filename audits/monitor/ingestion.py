@@ -271,12 +271,8 @@ def read_arrow(body: bytes, reads: Sequence[str]) -> Arrival:
     def values(name: str) -> list[Any]:
         try:
             return table.column(name).to_pylist()
-        except (
-            pa.ArrowException,
-            ValueError,
-            OverflowError,
-            SystemError,
-        ) as error:  # a text or date that is none
+        except (pa.ArrowException, ValueError, OverflowError, SystemError) as error:
+            # a text or date that is none
             raise InputError(f"the column {name!r}", f"cannot be read ({str(error)[:120]})") from None
 
     return _arrival(table.column_names, values, table.num_rows, reads)
@@ -371,12 +367,11 @@ def _arrival(names: Sequence[str], values: Any, people: int, reads: Sequence[str
     if missing:
         raise InputError("the batch", f"lacks {choices(missing)}")
     extra = [
-        name
+        name[:_MAX_ID]
         for name in names
         if name not in reads and name not in _BESIDE and not name.startswith(_PROTECTED)
     ]
     if extra:
-        extra = [name[:_MAX_ID] for name in extra]
         raise InputError("the batch", f"has columns that are not read: {choices(extra)}")
     beside = {f"{name}s": values(name) for name in _BESIDE if name in names and name not in reads}
     for name in beside.keys() & {"ids", "persons"}:

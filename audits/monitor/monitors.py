@@ -23,10 +23,9 @@ import sqlalchemy as sa
 
 from audits.errors import InputError
 from audits.monitor.admin import Admin, Token, check_name, check_text, check_webhook, digest, tokens_of
-from audits.monitor.alarms import Alarm
 from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
-from audits.monitor.dashboard import Drift, Flag, Point
+from audits.monitor.dashboard import Drift
 from audits.monitor.detectors import SHARES, Detectors
 from audits.monitor.history import History
 from audits.monitor.storage import Known, State, Stored
@@ -45,20 +44,6 @@ from audits.monitor.tables import (
 )
 from audits.runs.storage.database import Database
 from audits.stats.control import Chart, design_chart, flag_rate_bound
-
-__all__ = [
-    "Alarm",
-    "Batch",
-    "Drift",
-    "Flag",
-    "Known",
-    "Monitors",
-    "Point",
-    "Stored",
-    "StoredMonitor",
-    "Token",
-    "check_webhook",
-]
 
 MAX_PEOPLE = 10_000
 """People in a batch at most."""
@@ -121,12 +106,12 @@ class StoredMonitor:
         """What measures people."""
         return self._load()
 
-    def opens(self, token: str, scope: str = "send", now: float | None = None) -> bool:
+    def opens(self, token: str, scope: str = "send") -> bool:
         """Tell whether `token` is this monitor's and may do what `scope` says: send, read or manage.
 
         In a time that does not depend on how alike tokens are. The monitor's first token may do everything.
         """
-        given, now = digest(token), time.time() if now is None else now
+        given, now = digest(token), time.time()
         found = hmac.compare_digest(given, self._token)
         for each in self.tokens:
             lives = each.expires is None or each.expires > now
@@ -244,8 +229,7 @@ class Monitors(Admin, History):
     def of_owner(self, owner: str) -> list[StoredMonitor]:
         """Return an owner's monitors, latest first."""
         asked = _PLAIN.where(MONITORS.c.owner == owner).order_by(MONITORS.c.created.desc())
-        with self._database.reading() as connection:
-            return [self._monitor(row) for row in connection.execute(asked)]
+        return [self._monitor(row) for row in self._database.rows(asked)]
 
     def _monitor(self, row: Any, tokens: tuple[Token, ...] = ()) -> StoredMonitor:
         plain = dict(row._mapping)
@@ -257,11 +241,10 @@ class Monitors(Admin, History):
     def _load_bundle(self, identity: str) -> MonitorBundle:
         """Return what measures a monitor's people."""
         asked = sa.select(BUNDLES.c.bundle, BUNDLES.c.weights).where(BUNDLES.c.monitor == identity)
-        with self._database.reading() as connection:
-            row = connection.execute(asked).first()
-        if row is None:
+        rows = self._database.rows(asked)
+        if not rows:
             raise InputError("monitor", "must be one that exists", identity)
-        return MonitorBundle.parse(row.bundle, bytes(row.weights))
+        return MonitorBundle.parse(rows[0].bundle, bytes(rows[0].weights))
 
     def _make_detectors(self, identity: str) -> Detectors:
         monitor = self.get(identity)
@@ -269,8 +252,7 @@ class Monitors(Admin, History):
 
     def identities(self) -> list[str]:
         """Return the ids of all monitors."""
-        with self._database.reading() as connection:
-            return [row.id for row in connection.execute(sa.select(MONITORS.c.id))]
+        return [row.id for row in self._database.rows(sa.select(MONITORS.c.id))]
 
     def delete(self, identity: str) -> None:
         """Remove a monitor and everything it measured."""

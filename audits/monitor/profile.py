@@ -159,13 +159,12 @@ class Profile:
                 notes.append(f"{own['column']}: {_of(found['unseen'], n)} never seen in the audit.")
             if any(found.values()):
                 counts[own["column"]] = {name: size for name, size in found.items() if size}
-        joint = self.plain.get("joint", ())
-        beside = [
-            number_cells(z[:, : len(own["direction"])] @ np.asarray(own["direction"]), own) for own in joint
-        ]
-        for own, places in zip(joint, beside, strict=True):
-            place = self.columns.index(own["column"])
+        beside = []
+        for own in self.plain.get("joint", ()):
+            place, direction = self.columns.index(own["column"]), np.asarray(own["direction"])
+            places = number_cells(z[:, : len(direction)] @ direction, own)
             places[cells[:, place] == len(self.plain["columns"][place]["counts"]) - 1] = -1  # no number
+            beside.append(places)
         cells = np.column_stack([cells, *beside])
         rows = row_hashes(z)
         return Look(cells, impossible, counts, (*notes, *self._repeats(rows)), rows)

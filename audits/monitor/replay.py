@@ -11,8 +11,9 @@ from typing import Any
 
 from audits.errors import InputError
 from audits.monitor.alarms import Alarm
+from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
-from audits.monitor.monitors import Batch, Monitors
+from audits.monitor.monitors import Monitors
 from audits.runs.storage.database import Database
 from audits.stats.text import count
 

@@ -198,7 +198,9 @@ def comparison(compared: SecondRun) -> list[Block]:
     for place, (each, across) in enumerate(zip(changes.audits, changes.across(), strict=True), start=1):
         blocks.append(Heading(f"{title_of(each)}: what changes", 3, f"change-{place}"))
         if each.tested or each.refused:
-            blocks.append(FindingBlock(across.badge_text, "", f"{each.headline} {across.note}".rstrip()))
+            blocks.append(
+                FindingBlock(across.judged.badge_text, "", f"{each.headline} {across.note}".rstrip())
+            )
         else:
             blocks.append(Text(each.headline, "finding"))
         if each.given:

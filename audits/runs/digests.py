@@ -35,6 +35,12 @@ def digest_of(value: Any) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, which are read now."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def _missing_file_text(path: Path) -> str:
     """Say where a file was looked for, and which one of a like name lies there."""
     names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -48,8 +54,7 @@ def _bytes_digest(path: Path) -> str:
     if known is not None:
         return known
     begun, found = time.time_ns(), path.stat()
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = file_digest(path)
     if begun - max(found.st_mtime_ns, found.st_ctime_ns) > _AT_REST and _look(path) == seen:
         know_files({seen: digest})
     return digest
@@ -131,11 +136,10 @@ def path_digest(path: Path, where: str, value: str, *, most: int | None = None) 
         parts = sorted(part for part in path.rglob("*.parquet") if part.is_file())
         if not parts:
             raise InputError(where, "names a folder without a .parquet file", value)
-        names = [part.relative_to(path).as_posix() for part in parts]
         return digest_of(
             [
-                [name, path_digest(part, where, value, most=most)]
-                for name, part in zip(names, parts, strict=True)
+                [part.relative_to(path).as_posix(), path_digest(part, where, value, most=most)]
+                for part in parts
             ]
         )
     except OSError as error:

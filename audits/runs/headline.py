@@ -14,7 +14,6 @@ from audits.data.values import MISSING
 from audits.runs.multiple_testing import RunCorrection, counted_together
 from audits.stats import BADGES, EVIDENCE, Judgment
 from audits.stats.badges import size_against_limit
-from audits.stats.verdicts import judged_of
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class RunFinding:
     @property
     def judged(self) -> Judgment:
         """The verdict after correction, and what it follows from."""
-        return self.across.judged or judged_of(self.audit.result)
+        return self.across.judged
 
     @property
     def badge_text(self) -> str:

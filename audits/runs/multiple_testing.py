@@ -2,7 +2,7 @@
 
 Within an audit a verdict is corrected for what that audit looked at. A run of eight audits has eight
 chances of a false alarm; Holm's procedure bounds the chance of any at the level, whatever the audits'
-dependence. Other runs on the same data can be counted along.
+dependence.
 """
 
 from __future__ import annotations
@@ -25,38 +25,34 @@ class RunCorrection:
 
     Attributes
     ----------
-    verdict : Verdict
+    judged : Judgment
+        The audit's own, with what is left of its verdict.
     p_value : float
         Adjusted by Holm.
     note : str
         The single verdict beside it, where it is another, and whether its permutations are too few to tell;
         empty where there is nothing to say.
-    judged : Judgment
-        The audit's own, with what is left of its verdict.
     """
 
-    verdict: Verdict
+    judged: Judgment
     p_value: float
     note: str = ""
-    judged: Judgment | None = None
 
     @property
-    def badge_text(self) -> str:
-        """Icon and words of what is left."""
-        return "" if self.judged is None else self.judged.badge_text
+    def verdict(self) -> Verdict:
+        """What is left."""
+        return self.judged.verdict
 
 
-def counted_together(
-    results: Sequence[Any], options: Sequence[dict[str, Any]], *, others: Sequence[float] = ()
-) -> list[RunCorrection]:
+def counted_together(results: Sequence[Any], options: Sequence[dict[str, Any]]) -> list[RunCorrection]:
     """Return what is left of each verdict, with the options that each audit ran with."""
-    levels, number = [level_of(each) for each in options], len(results) + len(others)
-    adjusted = adjusted_p_values(results, levels, others=others)
+    levels = [level_of(each) for each in options]
+    adjusted = adjusted_p_values(results, levels)
     found = []
     for result, p, each, level in zip(results, adjusted, options, levels, strict=True):
         judged = judge_across(judged_of(result), float(p), level=level)
-        note = _note(result.verdict, judged.verdict, float(p), number, each, level)
-        found.append(RunCorrection(judged.verdict, float(p), note, judged))
+        note = _note(result.verdict, judged.verdict, float(p), len(results), each, level)
+        found.append(RunCorrection(judged, float(p), note))
     return found
 
 
@@ -82,16 +78,13 @@ def _note(
     return " ".join(said)
 
 
-def adjusted_p_values(
-    results: Sequence[Any], levels: Sequence[float], *, others: Sequence[float] = ()
-) -> np.ndarray:
+def adjusted_p_values(results: Sequence[Any], levels: Sequence[float]) -> np.ndarray:
     """Return Holm-adjusted p-values, one a result.
 
     An audit that states evidence without a p-value has an interval at its level that excludes no difference:
     its p-value is at most the level, which is what counts. One that states neither counts as 1.
     """
-    p_values = [_p_value(result, level) for result, level in zip(results, levels, strict=True)]
-    return holm(np.array([*p_values, *others]))[: len(p_values)]
+    return holm(np.array([_p_value(result, level) for result, level in zip(results, levels, strict=True)]))
 
 
 def level_of(options: Mapping[str, Any]) -> float:

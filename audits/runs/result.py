@@ -20,6 +20,7 @@ from audits.records import Section, resolve
 from audits.results import frame_of, load_result, numbers, save_result
 from audits.runs.comparison.changes import Changes
 from audits.runs.documents import plain_data
+from audits.runs.gates.places import numbered
 from audits.runs.headline import RunFinding, RunHeadline, findings_of, headline_of
 from audits.runs.multiple_testing import RunCorrection, counted_together
 from audits.runs.registry import AUDITS
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from audits.data.io.tables import ReadReport
     from audits.models import Subject
     from audits.runs.spec import Spec
-    from audits.stats import Verdict
 
 SCHEMA = 2
 """Version of results.json, as `audits.reports.schema.results_schema` describes it."""
@@ -221,11 +221,6 @@ class RunResult:
         )
 
     @property
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Every table of every audit, by audit and name."""
-        return self.named_tables()
-
-    @property
     def figures(self) -> Figures:
         """Every figure, by audit and name, drawn when looked up."""
         return Figures(self)
@@ -236,10 +231,6 @@ class RunResult:
             print("\n\n" if place else "", end="")
             audit.result.explain()
 
-    def verdicts_across(self) -> list[Verdict]:
-        """Return each audit's verdict after correction for all audits of the run."""
-        return [each.verdict for each in self.across()]
-
     def across(self) -> list[RunCorrection]:
         """Return what the correction for all audits of the run leaves of each audit's verdict."""
         return self._across()[: len(self.audits)]
@@ -248,9 +239,9 @@ class RunResult:
         """Return what was found in the order in which a reader should see it; the search while it finds."""
         return findings_of(self)
 
-    def headline(self, *, asked: bool = True) -> RunHeadline:
+    def headline(self) -> RunHeadline:
         """Return what the run says first; see `audits.runs.headline`."""
-        return headline_of(self, asked=asked)
+        return headline_of(self)
 
     def _corrected_together(self) -> tuple[AuditResult, ...]:
         """The audits that are corrected for one another: the search too."""
@@ -349,25 +340,25 @@ class RunResult:
     def write_tables(self, folder: Path) -> None:
         """Write every audit's tables as spreadsheet-safe CSV, named after audit and table."""
         folder.mkdir(parents=True, exist_ok=True)
-        for name, table in self.named_tables().items():
+        for name, table in self.tables.items():
             write_csv(table, folder / f"{name}.csv", index=table.index.name is not None)
 
-    def named_tables(self) -> dict[str, pd.DataFrame]:
-        """Return every audit's tables by audit and table; audits asked for twice are numbered."""
-        names = [audit.name for audit in self.audits]
-        found = {}
-        for place, audit in enumerate(self.audits):
-            number = f"-{names[: place + 1].count(audit.name)}" if names.count(audit.name) > 1 else ""
-            for name, table in result_tables(audit.result).items():
-                found[f"{audit.name}{number}-{name}"] = table
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every table of every audit, by audit and name; audits asked for twice are numbered."""
+        results = dict(zip(numbered([each.name for each in self.audits], "-"), self.audits, strict=True))
         if self.search is not None:
-            tables = result_tables(self.search.result)
-            found |= {f"{_SEARCH}-{name}": table for name, table in tables.items()}
+            results[_SEARCH] = self.search
+        found = {
+            f"{audit}-{name}": table
+            for audit, each in results.items()
+            for name, table in result_tables(each.result).items()
+        }
         if self.compared is not None:
             changes = self.compared.changes
             found |= {"compared-changes": changes.to_frame(), "compared-decided": changes.decided_frame()}
             found["compared-people"] = changes.people
-            found |= {f"second-{name}": table for name, table in self.compared.second.named_tables().items()}
+            found |= {f"second-{name}": table for name, table in self.compared.second.tables.items()}
         return found
 
 

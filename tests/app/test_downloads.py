@@ -96,7 +96,7 @@ def test_tables_and_reports_are_whole_for_fresh_and_for_saved_runs(space, run) -
         assert found.folder.is_dir()
         with zipfile.ZipFile(io.BytesIO(_taken(jobs.export(space, found, "tables")))) as archive:
             assert archive.testzip() is None
-            names = {f"{name}.csv" for name in found.named_tables()}
+            names = {f"{name}.csv" for name in found.tables}
             assert set(archive.namelist()) == names
             people = pd.read_csv(io.BytesIO(archive.read("groups-people.csv")))
         assert len(people) == len(found.audits[0].result.people)

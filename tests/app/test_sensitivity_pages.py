@@ -15,8 +15,8 @@ from app.drafts import drafts
 from app.serving import monitor_api
 from app.serving.ingestion import Ingest
 from app.workspaces.workspace import Workspace
+from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
-from audits.monitor.monitors import Batch
 from audits.monitor.profile import BatchContext
 from tests.app.test_pages import prepared
 from tests.rule_sets.test_page import open_tab

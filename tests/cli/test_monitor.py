@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from audits.cli.main import main
+from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
-from audits.monitor.monitors import Batch, Monitors
+from audits.monitor.monitors import Monitors
 from audits.monitor.profile import BatchContext
 from audits.runs.storage.database import database
 from tests.cli.conftest import make_project, write_spec

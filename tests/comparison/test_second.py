@@ -216,8 +216,8 @@ def test_it_is_saved_loaded_and_reported(found: RunResult, tmp_path: Path) -> No
     document = found.to_json()
     assert again.to_json() == json.loads(json.dumps(document))
     jsonschema.validate(document, results_schema())
-    assert "compared-changes" in again.named_tables()
-    assert "second-groups-table" in again.named_tables()
+    assert "compared-changes" in again.tables
+    assert "second-groups-table" in again.tables
     page = render_report(again, template="comparison")
     assert again.compared is not None
     assert again.compared.changes.finding in page

@@ -20,8 +20,10 @@ import pytest
 
 from app.serving.ingestion import Ingest
 from audits.errors import RunFailed
+from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
-from audits.monitor.monitors import Batch, Monitors, Stored
+from audits.monitor.monitors import Monitors
+from audits.monitor.storage import Stored
 from audits.runs.storage.database import Database, is_unreachable
 from audits.sensitivity import SensitivityOptions, sensitivity
 from tests.models.test_plain_trees import subject_of

@@ -18,7 +18,8 @@ import sqlalchemy as sa
 
 from app.serving import api, webhook
 from app.serving.ingestion import Ingest
-from audits.monitor.monitors import Batch, Monitors
+from audits.monitor.batches import Batch
+from audits.monitor.monitors import Monitors
 from audits.runs.storage.database import Database
 from audits.runs.storage.saved import RESTARTED, SavedRuns
 from tests.monitor.conftest import FULL_APP, ROUTES_ALONE, ROW, Server, start, store_of

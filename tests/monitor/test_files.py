@@ -13,8 +13,9 @@ import pytest
 
 from app.serving.ingestion import FileOutcome, Ingest
 from audits.errors import InputError, RunFailed
+from audits.monitor.batches import Batch
 from audits.monitor.inbox import inbox, take_files
-from audits.monitor.monitors import Batch, Monitors, StoredMonitor
+from audits.monitor.monitors import Monitors, StoredMonitor
 from audits.monitor.scoring import Scorer
 from audits.runs.storage.database import Database
 from audits.runs.storage.store import home

@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
-from audits.monitor.monitors import Batch, Monitors, Stored
+from audits.monitor.monitors import Monitors
 from audits.monitor.profile import BatchContext
+from audits.monitor.storage import Stored
 from audits.sensitivity import SensitivityOptions, sensitivity
 from tests.monitor.conftest import store_of
 from tests.sensitivity.conftest import people, subject_of

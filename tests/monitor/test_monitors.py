@@ -19,10 +19,12 @@ import sqlalchemy as sa
 from app.serving import webhook
 from audits.errors import InputError, RunFailed
 from audits.monitor import history, storage
+from audits.monitor.admin import check_webhook
+from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle, Scored
 from audits.monitor.detectors import read_head
 from audits.monitor.ingestion import read_arrow, read_json
-from audits.monitor.monitors import Batch, Monitors, check_webhook
+from audits.monitor.monitors import Monitors
 from audits.monitor.profile import BatchContext
 from audits.monitor.tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, PREDICTIONS, STATES
 from audits.runs.storage.database import is_full

@@ -7,7 +7,8 @@ import threading
 import pytest
 
 from audits.errors import InputError
-from audits.monitor.monitors import Batch, Monitors
+from audits.monitor.batches import Batch
+from audits.monitor.monitors import Monitors
 from audits.runs.storage.database import Database
 from tests.monitor.conftest import ROW
 

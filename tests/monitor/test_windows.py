@@ -17,7 +17,8 @@ from app import jobs
 from app.serving.monitor_windows import WindowRequest, submit_window
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError
-from audits.monitor.monitors import Batch, Monitors, StoredMonitor
+from audits.monitor.batches import Batch
+from audits.monitor.monitors import Monitors, StoredMonitor
 from audits.monitor.profile import BatchContext
 from audits.monitor.windows import file_name, is_window_of, needs_rows, take_window, window_spec
 from audits.runs.execute import execute

@@ -18,8 +18,8 @@ def result(value: float, half: float, p: float | None):
     return SimpleNamespace(judged=judged, verdict=judged.verdict)
 
 
-def across(results, level: float = 0.05, **more):
-    return [each.verdict for each in counted_together(results, [{"level": level}] * len(results), **more)]
+def across(results, level: float = 0.05):
+    return [each.verdict for each in counted_together(results, [{"level": level}] * len(results))]
 
 
 def test_evidence_must_outlast_the_others():
@@ -31,13 +31,11 @@ def test_evidence_must_outlast_the_others():
     # one alone keeps its verdict; without a p-value it counts as at the level
     assert across([result(0.2, 0.1, 0.05)]) == across([result(0.2, 0.1, None)]) == [EVIDENCE]
     assert across([result(0.2, 0.1, None), result(0.0, 0.05, 0.9)])[0] == INSUFFICIENT
-    # others of a session can be counted along
-    assert across([result(0.2, 0.1, 0.02)], others=[0.5, 0.6]) == [INSUFFICIENT]
 
 
 def test_a_verdict_that_does_not_outlast_the_others_stands_beside_what_it_is_alone():
-    results = [result(0.2, 0.1, 0.03), result(0.2, 0.1, 0.001)]
-    first, second = counted_together(results, [{"level": 0.05}] * 2, others=[0.9])
+    results = [result(0.2, 0.1, 0.03), result(0.2, 0.1, 0.001), result(0.0, 0.05, 0.9)]
+    first, second, _ = counted_together(results, [{"level": 0.05}] * 3)
     assert (first.verdict, second.verdict) == (INSUFFICIENT, EVIDENCE)
     assert first.note.startswith(
         f"Alone: {EVIDENCE}. Corrected for all 3 audits counted together (Holm, p 0.06)"

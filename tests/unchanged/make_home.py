@@ -20,8 +20,9 @@ from typing import Any
 
 import pandas as pd
 
+from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
-from audits.monitor.monitors import Batch, Monitors
+from audits.monitor.monitors import Monitors
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import database

@@ -144,7 +144,7 @@ def test_every_result_opens_with_all_its_numbers(home: Path, expected: dict[str,
             assert audit.result.verdict == as_now(before["verdict"])
             assert audit.result.finding == before["finding"]
             assert audit.result.finding in re.sub(r"<[^>]*>", "", html.unescape(audit._repr_html_()))
-        assert len(result.named_tables()) >= len(result.audits)
+        assert len(result.tables) >= len(result.audits)
 
 
 def test_every_spec_still_parses(home: Path, expected: dict[str, Any]):

@@ -178,7 +178,7 @@ class Changes(NotebookDisplay):
     @property
     def judged(self) -> Judgment:
         """What the audit found that changes most surely, after correction for all audits."""
-        told = [across.judged or each.judged for across, each in zip(self.across(), self.audits, strict=True)]
+        told = [across.judged for across in self.across()]
         return min(told, key=lambda each: VERDICTS.index(each.verdict))
 
     @property
@@ -216,10 +216,7 @@ class Changes(NotebookDisplay):
         """Return what correction for all audits whose changes are judged leaves of each one's verdict."""
         judged = [each for each in self.audits if each.tested]
         left = iter(counted_together(judged, [{"level": each.level} for each in judged]))
-        return [
-            next(left) if each.tested else RunCorrection(INSUFFICIENT, 1.0, judged=each.judged)
-            for each in self.audits
-        ]
+        return [next(left) if each.tested else RunCorrection(each.judged, 1.0) for each in self.audits]
 
     def to_frame(self) -> pd.DataFrame:
         """Return every number of every audit, one row a number."""

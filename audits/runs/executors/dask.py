@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from audits.data.io.limits import parquet_files
 from audits.errors import InputError, RunFailed
+from audits.runs.executors.inline import InlineExecutor
 from audits.runs.executors.job import Run, RunError
 from audits.runs.executors.pool import ProcessExecutor
 from audits.runs.executors.queue import RunLimits
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
     from audits.parallel import Divide
-    from audits.runs.result import RunResult
     from audits.runs.spec import Spec
 
 _CONNECT_SECONDS = 10
@@ -88,13 +88,12 @@ class DaskExecutor:
         from audits.runs.spec import parse_spec
 
         run = Run("", owner)
-        try:
+        with run.failing():
             parsed = parse_spec(spec, base_dir)
             digests = parsed.digests()
             run.key = parsed.key(digests)
             shipped = _files_to_ship(parsed)
-        except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
-            run.fail(RunError.of(error))
+        if run.finished:
             return run
         if self._store.finished(run.key, owner):
             run.finish(lambda: self._read(run, parsed))
@@ -131,28 +130,25 @@ class DaskExecutor:
         if not run.begin():
             run.end_cancelled()
             return
-        try:
-            self._client.subscribe_topic(topic, lambda event: run.report(*event[1]))
-            work = _carry_out_divided if _divisible(spec, shipped) else _carry_out
-            future = self._client.submit(
-                work, spec.to_dict(), str(spec.base_dir), digests, shipped, topic, self._limits,
-                key=topic, pure=False,
-            )  # fmt: skip
-            while not future.done():
-                if self._client.status != "running":
-                    raise OSError("the connection is lost")
-                _wait_a_little(self._client, future)
-            found = future.result()
-        except (CancelledError, OSError, TimeoutError) as error:
-            why = f"The Dask scheduler at {self._address} is gone ({type(error).__name__}); the run is lost, "
-            run.fail(RunError("failed", f"{why}and can be started again.", str(error)))
-            return
-        except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user)
-            run.fail(RunError.of(error))
-            return
-        with contextlib.suppress(Exception):  # nothing hangs on it
-            self._client.unsubscribe_topic(topic)
-        self._settle(run, spec, found)
+        with run.failing():
+            try:
+                self._client.subscribe_topic(topic, lambda event: run.report(*event[1]))
+                work = _carry_out_divided if _divisible(spec, shipped) else _carry_out
+                future = self._client.submit(
+                    work, spec.to_dict(), str(spec.base_dir), digests, shipped, topic, self._limits,
+                    key=topic, pure=False,
+                )  # fmt: skip
+                while not future.done():
+                    if self._client.status != "running":
+                        raise OSError("the connection is lost")
+                    _wait_a_little(self._client, future)
+                found = future.result()
+            except (CancelledError, OSError, TimeoutError) as error:
+                gone = f"The Dask scheduler at {self._address} is gone ({type(error).__name__})"
+                raise RunFailed(f"{gone}; the run is lost, and can be started again.") from error
+            with contextlib.suppress(Exception):  # nothing hangs on it
+                self._client.unsubscribe_topic(topic)
+            self._settle(run, spec, found)
 
     def _settle(self, run: Run, spec: Spec, found: bytes | dict[str, str] | None) -> None:
         if found is None:
@@ -229,16 +225,7 @@ def _carry_out(
                 worker.log_event(topic, [now.fraction, now.doing])
                 if stop.is_set():
                     run.cancel()
-            if run.status == "cancelled":
-                return None
-            if run.error is not None:
-                return asdict(run.error)
-            result = run.result()
-        if run.key and result.data.get("sha256") and _data_differs(local, Path(folder), digests):
-            return asdict(
-                RunError("input", "data.path must hold the same bytes there as here.", where="data.path")
-            )
-        return _pack(result, Path(folder))
+        return _outcome(run, local, Path(folder), digests)
 
 
 def _divisible(spec: Spec, shipped: Mapping[str, bytes]) -> bool:
@@ -262,11 +249,9 @@ def _carry_out_divided(
 
     from audits.errors import RunCancelled
     from audits.parallel import use_workers
-    from audits.runs.execute import execute
-    from audits.runs.spec import parse_spec
 
     worker, last = get_worker(), [0.0]
-    with tempfile.TemporaryDirectory(prefix="evenhand-dask-") as folder, worker_client() as client:
+    with worker_client() as client:
         stop = Event(topic, client=client)
 
         def progress(fraction: float, doing: str) -> None:
@@ -277,15 +262,30 @@ def _carry_out_divided(
                 raise RunCancelled
             last[0] = time.monotonic()
 
-        try:
-            with use_workers(divide_among(client, stop.is_set)):
-                result = execute(parse_spec(spec, Path(base_dir)), digests=digests, progress=progress)
-        except RunCancelled:
-            return None
-        except Exception as error:  # noqa: BLE001  (whatever breaks is told to the user)
-            return asdict(RunError.of(error))
+        with use_workers(divide_among(client, stop.is_set)):
+            run = InlineExecutor(progress).submit(spec, Path(base_dir))
         progress(1.0, "Saved")
-        return _pack(result, Path(folder))
+        return _outcome(run, spec, Path(base_dir), digests)
+
+
+def _outcome(
+    run: Run, spec: dict[str, Any], base_dir: Path, digests: list[str]
+) -> bytes | dict[str, str] | None:
+    """Return what `_carry_out` does of a run that is over; data must be those that it was asked for."""
+    from audits.runs.spec import parse_spec
+
+    if run.status == "cancelled":
+        return None
+    if run.error is not None:
+        return asdict(run.error)
+    result = run.result()
+    if result.data.get("sha256") and parse_spec(spec, base_dir).digests() != digests:
+        return asdict(
+            RunError("input", "data.path must hold the same bytes there as here.", where="data.path")
+        )
+    with tempfile.TemporaryDirectory(dir=scratch()) as folder:
+        result.save(Path(folder) / "saved")
+        return Path(shutil.make_archive(f"{folder}/result", "zip", f"{folder}/saved")).read_bytes()
 
 
 def divide_among(client: Client, stopped: Callable[[], bool]) -> Divide:
@@ -318,20 +318,6 @@ def _wait_a_little(client: Client, future: Future) -> None:
 
     with client.as_current(), contextlib.suppress(TimeoutError):
         wait(future, timeout=_LOOK_SECONDS)
-
-
-def _pack(result: RunResult, folder: Path) -> bytes:
-    saved = folder / "saved"
-    saved.mkdir()
-    result.save(saved)
-    return Path(shutil.make_archive(str(folder / "result"), "zip", saved)).read_bytes()
-
-
-def _data_differs(spec: dict[str, Any], base_dir: Path, digests: list[str]) -> bool:
-    """Tell whether a file of the spec has another content here than where the run was asked for."""
-    from audits.runs.spec import parse_spec
-
-    return parse_spec(spec, base_dir).digests() != digests
 
 
 def _local(spec: dict[str, Any], base_dir: Path, shipped: dict[str, bytes], folder: Path) -> dict[str, Any]:

@@ -6,7 +6,6 @@ it how each of them ended.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gc
 import importlib
@@ -17,6 +16,7 @@ import select
 import shutil
 import signal
 import socket
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -192,19 +192,15 @@ def _for_lack_of_memory(error: BaseException | None) -> bool:
 
 
 def main() -> None:
-    """Fork children as told until the parent is gone."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("function")
-    parser.add_argument("orders", type=int)
-    parser.add_argument("server", type=int)
-    chosen = parser.parse_args()
-    module, function = chosen.function.split(":")
+    """Fork children as told until the parent is gone: arguments are function, socket and parent."""
+    named, orders, server = sys.argv[1:]
+    module, function = named.split(":")
     gc.disable()  # what is loaded stays: to look through it for garbage again and again takes a tenth longer
     answer = getattr(importlib.import_module(module), function)
     gc.collect()
     gc.freeze()  # and stays shared with the children
     gc.enable()
-    _Forker(socket.socket(fileno=chosen.orders), answer, chosen.server).run()
+    _Forker(socket.socket(fileno=int(orders)), answer, int(server)).run()
 
 
 if __name__ == "__main__":

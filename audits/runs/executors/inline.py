@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from audits.errors import RunCancelled
 from audits.progress import Progress, silent
-from audits.runs.executors.job import Run, RunError
+from audits.runs.executors.job import Run
 
 
 class InlineExecutor:
@@ -29,16 +28,11 @@ class InlineExecutor:
         from audits.runs.spec import parse_spec
 
         run = Run("", owner)
-        try:
+        with run.failing():
             parsed = parse_spec(spec, base_dir)
             digests = parsed.digests()
             run.key = parsed.key(digests)
             run.begin()
             result = execute(parsed, digests=digests, progress=self._progress)
-        except RunCancelled:
-            run.end_cancelled()
-        except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
-            run.fail(RunError.of(error))
-        else:
             run.finish(lambda: result)
         return run

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 import traceback
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -209,6 +210,16 @@ class Run:
         """Mark the run as failed: for executors."""
         self.error = error
         self._end("failed")
+
+    @contextlib.contextmanager
+    def failing(self) -> Iterator[None]:
+        """Have whatever breaks meanwhile end this run, and be told to the user: for executors."""
+        try:
+            yield
+        except RunCancelled:
+            self.end_cancelled()
+        except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
+            self.fail(RunError.of(error))
 
     def end_cancelled(self) -> None:
         """Mark the run as cancelled: for executors."""

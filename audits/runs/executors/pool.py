@@ -120,15 +120,14 @@ class ProcessExecutor:
         from audits.runs.spec import parse_spec  # late: the workers load their libraries meanwhile
 
         run = Run("", owner)
-        try:
+        with run.failing():
             parsed = parse_spec(spec, base_dir)
             digests = parsed.digests()
             run.key = parsed.key(digests)
             for kind, more in (("plan", plan), ("ask", ask)):
                 if more is not None:
                     run.key = digest_of([run.key, kind, dict(more)])
-        except Exception as error:  # noqa: BLE001  (told to the user, as by a worker)
-            run.fail(RunError.of(error))
+        if run.finished:
             return self._remember(run)
         job = RunRequest(run, parsed, digests, self._store, plan, ask)
         finished = plan is None and ask is None and self._has_result(job)

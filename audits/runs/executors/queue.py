@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -163,18 +163,14 @@ class RunQueue:
         """
         if self._limits.together is not None and len(self._begun) >= self._limits.together:
             return None
-        going: dict[str | None, int] = {}
-        for job in self._begun:
-            going[job.run.owner] = going.get(job.run.owner, 0) + 1
+        going = Counter(job.run.owner for job in self._begun)
         most = self._limits.at_once
         free = [
-            job
-            for job in self._queue
-            if job.run.owner is None or most is None or going.get(job.run.owner, 0) < most
+            job for job in self._queue if job.run.owner is None or most is None or going[job.run.owner] < most
         ]
         return min(
             free,
-            key=lambda job: (going.get(job.run.owner, 0), self._served.get(job.run.owner, 0.0)),
+            key=lambda job: (going[job.run.owner], self._served.get(job.run.owner, 0.0)),
             default=None,
         )
 

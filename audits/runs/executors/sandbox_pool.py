@@ -47,11 +47,11 @@ class Child:
         self.identity = uuid.uuid4().hex
         self.pid = 0
         self._pool, self._line, self._memory = pool, line, memory
+        self._answers = line.makefile("rb", CHUNK)
         self._asking = threading.Lock()
         self._over = threading.Event()
         self._ending: dict[str, Any] = {}
         self._why = ""
-        self._rest = b""
 
     @property
     def alive(self) -> bool:
@@ -117,17 +117,11 @@ class Child:
             self._line.shutdown(socket.SHUT_RDWR)
 
     def _hear(self) -> dict[str, Any] | None:
-        parts, size = [self._rest], len(self._rest)
-        while b"\n" not in parts[-1]:
-            part = self._line.recv(CHUNK)
-            size += len(part)
-            if not part:
-                return None
-            if size > _MAX_ANSWER:
+        line = self._answers.readline(_MAX_ANSWER)
+        if not line.endswith(b"\n"):
+            if len(line) == _MAX_ANSWER:
                 self.kill("answer")
-                return None
-            parts.append(part)
-        line, _, self._rest = b"".join(parts).partition(b"\n")
+            return None
         answer = json.loads(line)
         if not isinstance(answer, dict):
             raise ValueError("no answer")

@@ -7,7 +7,6 @@ for each run one of ``done``, ``error``, ``cancelled``). Paths and digests trave
 
 from __future__ import annotations
 
-import argparse
 import faulthandler
 import gc
 import importlib
@@ -17,7 +16,6 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -211,29 +209,29 @@ def _load() -> None:
     gc.enable()
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Serve runs until standard input closes."""
+def main(settings: str) -> None:
+    """Serve runs until standard input closes.
+
+    Parameters
+    ----------
+    settings : str
+        ``plugin``, ``memory``, ``network`` and ``warm`` as JSON; see `WorkerProcess`.
+    """
     commands, answers = private_pipes()
     die_with_parent()
     faulthandler.enable()
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--plugin")
-    parser.add_argument("--memory", type=int)
-    parser.add_argument("--network", action="store_true")
-    parser.add_argument("--cold", action="store_true")
-    chosen = parser.parse_args(words)
-    plugin = chosen.plugin
-    _give_up(chosen.memory, chosen.network)
-    worker = Worker(commands, answers, chosen.memory)
+    chosen = json.loads(settings)
+    _give_up(chosen["memory"], chosen["network"])
+    worker = Worker(commands, answers, chosen["memory"])
     threading.Thread(target=worker.listen, name="commands", daemon=True).start()
-    if not chosen.cold:
+    if chosen["warm"]:
         _load()
-    if plugin:
-        module, function = plugin.split(":")
+    if chosen["plugin"]:
+        module, function = chosen["plugin"].split(":")
         getattr(importlib.import_module(module), function)()
     worker.say(event="ready")
     worker.serve()
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -30,7 +30,7 @@ _THREADED = frozenset({"torch", "sklearn", "onnxruntime", "xgboost", "lightgbm",
 
 
 class WorkerProcess:
-    """A warm ``python -m audits.runs.executors.worker`` (or another module), in a process group of its own.
+    """A warm ``python -m audits.runs.executors.worker``, in a process group of its own.
 
     Messages are JSON, one a line, over the worker's standard input and output. The worker ends when
     its input closes, and so with its parent.
@@ -39,8 +39,6 @@ class WorkerProcess:
     ----------
     plugin : str, optional
         ``module:function`` that the worker imports and calls before anything else.
-    module : str
-        What it runs.
     memory : int, optional
         Bytes that it may write to; unlimited if not given.
     network : bool
@@ -55,7 +53,6 @@ class WorkerProcess:
         self,
         plugin: str | None = None,
         *,
-        module: str = "audits.runs.executors.worker",
         memory: int | None = None,
         network: bool = False,
         warm: bool = True,
@@ -63,20 +60,21 @@ class WorkerProcess:
     ) -> None:
         self.network = network
         self.why = ""
-        words = [] if warm else ["--cold"]
-        words += ["--plugin", plugin] if plugin else []
-        words += ["--memory", str(memory)] if memory else []
-        words += ["--network"] if network else []
+        settings = json.dumps({"plugin": plugin, "memory": memory, "network": network, "warm": warm})
         self._folder = Path(tempfile.mkdtemp(prefix="work-", dir=scratch()))  # its home, and gone with it
-        start = _ForkedProcess if forked else subprocess.Popen
-        self._process: Any = start(
-            [sys.executable, "-m", module, *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=_ROOT,  # first on the worker's import path: never the user's own folder
-            env=_environment(self._folder, network),
-            start_new_session=True,
+        env = _environment(self._folder, network)
+        self._process: Any = (
+            _ForkedProcess(settings, env)
+            if forked
+            else subprocess.Popen(
+                [sys.executable, "-m", "audits.runs.executors.worker", settings],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=_ROOT,  # first on the worker's import path: never the user's own folder
+                env=env,
+                start_new_session=True,
+            )
         )
         self._killed = False
         self._writing = threading.Lock()
@@ -165,23 +163,20 @@ def can_fork() -> bool:
 class _ForkedProcess:
     """The worker as a copy of this process: what `subprocess.Popen` would be, with the libraries loaded."""
 
-    def __init__(
-        self, command: list[str], *, cwd: Path, env: Mapping[str, str], start_new_session: bool, **pipes: int
-    ) -> None:
-        if not start_new_session:
-            raise ValueError("a worker has a process group of its own")
+    def __init__(self, settings: str, env: Mapping[str, str]) -> None:
         self.returncode: int | None = None
         self._asking = threading.Lock()
-        ends = {name: os.pipe() for name in pipes}
+        commands, answers, errors = os.pipe(), os.pipe(), os.pipe()
+        theirs = [commands[0], answers[1], errors[1]]
         for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.flush()  # or the copy would write it again
         self.pid = os.fork()
         if not self.pid:
-            _be_worker(command[3:], [ends["stdin"][0], ends["stdout"][1], ends["stderr"][1]], cwd, env)
-        for name, (reading, writing) in ends.items():
-            os.close(reading if name == "stdin" else writing)
-        self.stdin = os.fdopen(ends["stdin"][1], "wb")
-        self.stdout, self.stderr = (os.fdopen(ends[name][0], "rb") for name in ("stdout", "stderr"))
+            _be_worker(settings, theirs, env)
+        for end in theirs:
+            os.close(end)
+        self.stdin = os.fdopen(commands[1], "wb")
+        self.stdout, self.stderr = os.fdopen(answers[0], "rb"), os.fdopen(errors[0], "rb")
 
     def poll(self) -> int | None:
         """Return how the process ended; None while it goes on."""
@@ -199,7 +194,7 @@ class _ForkedProcess:
         return self.returncode
 
 
-def _be_worker(words: list[str], pipes: list[int], cwd: Path, env: Mapping[str, str]) -> NoReturn:
+def _be_worker(settings: str, pipes: list[int], env: Mapping[str, str]) -> NoReturn:
     """Go on as the worker: of what this process held, only the code that is loaded stays."""
     try:
         os.setsid()
@@ -208,12 +203,12 @@ def _be_worker(words: list[str], pipes: list[int], cwd: Path, env: Mapping[str, 
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # databases, locks and what else was open
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
-        os.chdir(cwd)
+        os.chdir(_ROOT)
         os.environ.clear()
         os.environ.update(env)
         sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
         tempfile.tempdir = None
-        worker.main(words)
+        worker.main(settings)
     finally:
         os._exit(1)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from audits.errors import InputError
 from audits.records import resolve
-from audits.runs.gates.places import place_names
+from audits.runs.gates.places import parts_of
 from audits.runs.registry import AUDITS
 from audits.stats import Estimate
 from audits.stats.intervals import weighted_sum
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 _MAX = 50_000_000
 _ENDS = ("value", "low", "high", "n")
-_LEFT_OUT = {"options", "calibration"}
+_LEFT_OUT = {"options", "calibration", "estimate"}
 
 
 @dataclass(frozen=True)
@@ -178,15 +178,10 @@ def _digest(rows: pd.Series) -> str:
 
 def estimates_in(value: Any, path: str = "") -> Iterator[tuple[str, list[float | None]]]:
     """Yield every estimate with its place, as value, ends and people."""
-    if isinstance(value, dict):
-        if {*_ENDS, "method"} <= value.keys():
-            yield path, [value[key] for key in _ENDS]
-            return
-        if isinstance(value.get("estimate"), dict):
-            yield from estimates_in(value["estimate"], path)
-        for key, item in value.items():
-            if key not in _LEFT_OUT and key != "estimate":
-                yield from estimates_in(item, f"{path}.{key}".lstrip("."))
-    elif isinstance(value, list):
-        for name, item in zip(place_names(value), value, strict=True):
-            yield from estimates_in(item, f"{path}[{name}]")
+    if isinstance(value, dict) and {*_ENDS, "method"} <= value.keys():
+        yield path.lstrip("."), [value[key] for key in _ENDS]
+        return
+    if isinstance(value, dict) and isinstance(value.get("estimate"), dict):
+        yield from estimates_in(value["estimate"], path)
+    for where, item in parts_of(value, path, without=_LEFT_OUT):
+        yield from estimates_in(item, where)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from audits.checks import one_of
 from audits.errors import InputError
 from audits.runs.documents import load_document
 from audits.runs.executors.inline import InlineExecutor
@@ -80,14 +79,13 @@ def _gate_spec(
     rules: str | Sequence[Mapping[str, Any]] | Mapping[str, Any] | None, baseline: str | Path | None
 ) -> str | Mapping[str, Any] | None:
     """Return rules and a baseline as one gate; None where nothing was said."""
-    if isinstance(rules, str) and rules not in {"evidence", "material", "gate"}:
-        advice = "write rules=[{'metric': 'impact_ratio', 'at_least': 0.8}]"
-        raise InputError("rules", "must be rules, 'evidence' or 'material'", rules, advice)
-    if isinstance(rules, str) and baseline is None:
-        return rules
-    limits = {"evidence": {"evidence": 0}, "material": {"material": 0}}
+    if rules == "gate" and baseline is None:
+        return "gate"
     if isinstance(rules, str):
-        rules = limits[one_of("rules", rules, tuple(limits))]
+        if rules not in {"evidence", "material"}:
+            advice = "write rules=[{'metric': 'impact_ratio', 'at_least': 0.8}]"
+            raise InputError("rules", "must be rules, 'evidence' or 'material'", rules, advice)
+        rules = {rules: 0}
     if isinstance(rules, Mapping) and "metric" in rules:
         rules = [rules]
     gate: dict[str, Any] = (

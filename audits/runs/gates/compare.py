@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from audits.models.metadata import accuracy_words
-from audits.runs.gates.places import place_names
+from audits.runs.gates.places import numbered, parts_of
 from audits.runs.registry import AUDITS
 from audits.stats.text import count, number
 
@@ -134,11 +134,7 @@ def _weight(change: RunChange) -> int:
 
 
 def _by_audit(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    names = [entry["audit"] for entry in entries]
-    return {
-        f"{name} {names[: place + 1].count(name)}" if names.count(name) > 1 else name: entry
-        for place, (name, entry) in enumerate(zip(names, entries, strict=True))
-    }
+    return dict(zip(numbered([entry["audit"] for entry in entries], " "), entries, strict=True))
 
 
 def _changes(part: str, old: Any, new: Any) -> Iterator[RunChange]:
@@ -191,15 +187,12 @@ def _value(value: Any) -> Any:
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Yield every plain value, and every estimate whole, with the path that leads there."""
-    if isinstance(value, dict) and not set(value) >= _ESTIMATE:
-        items = dict(value)
-        if set(value) >= _MEAN:
-            parts = {key: items.pop(key) for key in ("low", "high", "n", "method")}
-            items["mean"] = {"value": items["mean"], **parts}
-        for key, item in items.items():
-            yield from _leaves(item, f"{path}.{key}".lstrip("."))
-    elif isinstance(value, list):
-        for name, item in zip(place_names(value), value, strict=True):
-            yield from _leaves(item, f"{path}[{name}]")
-    else:
-        yield path, value
+    if not isinstance(value, (dict, list)) or (isinstance(value, dict) and value.keys() >= _ESTIMATE):
+        yield path.lstrip("."), value
+        return
+    if isinstance(value, dict) and value.keys() >= _MEAN:
+        value = dict(value)
+        parts = {key: value.pop(key) for key in ("low", "high", "n", "method")}
+        value["mean"] = {"value": value["mean"], **parts}
+    for where, item in parts_of(value, path):
+        yield from _leaves(item, where)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -13,7 +13,7 @@ from pydantic import Field
 from audits.checks import adapter, build
 from audits.errors import InputError
 from audits.runs.gates.baselines import GateBaseline, baseline_in, growth, read_baseline
-from audits.runs.gates.places import place_names
+from audits.runs.gates.places import parts_of
 from audits.runs.gates.rules import BaselineRule, Number, Rule, Waiver, check_words, numbers
 from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
@@ -54,16 +54,13 @@ class Gate:
 
     def over(self, stated: list[Statement]) -> list[Statement]:
         """Return the statements of each kind of which there are more than pass, in their order."""
-        kinds: list[tuple[int | None, Callable[[Statement], bool]]] = [
-            (self.evidence, lambda item: item.verdict == EVIDENCE),
-            (self.material, lambda item: item.verdict == EVIDENCE and item.material),
-            (self.insufficient, lambda item: item.verdict == INSUFFICIENT),
-        ]
-        stopped: list[Statement] = []
-        for most, counts in kinds:
-            found = [item for item in stated if counts(item)]
-            if most is not None and len(found) > most:
-                stopped += found
+        evidence = [item for item in stated if item.verdict == EVIDENCE]
+        kinds = (
+            (self.evidence, evidence),
+            (self.material, [item for item in evidence if item.material]),
+            (self.insufficient, [item for item in stated if item.verdict == INSUFFICIENT]),
+        )
+        stopped = [item for most, found in kinds if most is not None and len(found) > most for item in found]
         return [item for item in stated if item in stopped]
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,7 +167,7 @@ def next_look(result: Any, stopped: Sequence[Statement], *, written: bool = Fals
 
     `written` says that tables and report lie in a folder, as the command line leaves them.
     """
-    tables = result.named_tables()
+    tables = result.tables
     lines = []
     for name in dict.fromkeys(item.audit for item in stopped):
         people = [each for each in tables if each.split("-")[0] == name and tables[each].index.name == "row"]
@@ -320,14 +317,11 @@ def _gaps(entry: dict[str, Any], place: int) -> Iterator[Number]:
     rows = entry.get("table")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         return
-    for name, row in zip(place_names(rows), rows, strict=True):
+    for where, row in parts_of(rows, "table"):
         for rate, gap in (row.get("differences") or {}).items():
             if isinstance(gap, dict) and isinstance(gap.get("estimate"), dict):
-                path = f"table[{name}].differences.{rate}"
-                yield Number(
-                    entry["audit"], place, path, str(row.get("attribute", "")), str(row.get("group", "")),
-                    gap["estimate"],
-                )  # fmt: skip
+                about = str(row.get("attribute", "")), str(row.get("group", ""))
+                yield Number(entry["audit"], place, f"{where}.differences.{rate}", *about, gap["estimate"])
 
 
 _ENTRY = {"audit", "verdict", "verdict_across", "material", "finding", "interval"}
@@ -403,15 +397,10 @@ def _for_spec(stated: Any, spec: Mapping[str, Any]) -> Gate:
 
 def _verdicts(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every record that states a verdict, with its path, from the whole to the parts."""
-    if isinstance(value, dict):
-        if isinstance(value.get("verdict"), str):
-            yield path, value
-        for key, item in value.items():
-            if key != "options":
-                yield from _verdicts(item, f"{path}.{key}")
-    elif isinstance(value, list):
-        for name, item in zip(place_names(value), value, strict=True):
-            yield from _verdicts(item, f"{path}[{name}]")
+    if isinstance(value, dict) and isinstance(value.get("verdict"), str):
+        yield path, value
+    for where, item in parts_of(value, path, without={"options"}):
+        yield from _verdicts(item, where)
 
 
 def _below(path: str, other: str) -> bool:
@@ -424,11 +413,9 @@ def _finding_for(path: str, item: Mapping[str, Any], entry: Mapping[str, Any]) -
         return str(entry["finding"])
     if item.get("finding"):
         return str(item["finding"])
-    whole = {**item, **{key: value for key, value in item.items() if isinstance(value, Mapping)}}
-    named = [whole[key] for key in ("estimate", "difference", "ratio") if isinstance(whole.get(key), Mapping)]
-    others = [
-        value for value in whole.values() if isinstance(value, Mapping) and {"value", "low"} <= value.keys()
-    ]
+    stated = {key: each for key, each in item.items() if isinstance(each, Mapping)}
+    named = [stated[key] for key in ("estimate", "difference", "ratio") if key in stated]
+    others = [each for each in stated.values() if {"value", "low"} <= each.keys()]
     estimate = next((each for each in (*named, *others) if each.get("value") is not None), None)
     if estimate is None:
         return f"{path.lstrip('.')}. The audit's finding: {entry['finding']}"

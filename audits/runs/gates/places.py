@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 _NAMES = ("attribute", "group", "feature", "rule_set", "name", "alpha", "row", "column")
@@ -19,6 +20,37 @@ def place_names(items: list[Any]) -> list[str]:
     """
     names = [_name(item) or str(place) for place, item in enumerate(items)]
     return names if len(set(names)) == len(names) else [str(place) for place in range(len(items))]
+
+
+def numbered(names: Sequence[str], mark: str) -> list[str]:
+    """Return names, those that occur twice with a number after `mark`: ``groups-1``, ``groups-2``."""
+    return [
+        f"{name}{mark}{names[: place + 1].count(name)}" if names.count(name) > 1 else name
+        for place, name in enumerate(names)
+    ]
+
+
+def parts_of(value: Any, path: str, *, without: Collection[str] = ()) -> Iterator[tuple[str, Any]]:
+    """Yield what a record or list holds, each with the path that leads there; nothing of anything else.
+
+    Parameters
+    ----------
+    path : str
+        The one that leads to `value`.
+    without : collection of str
+        Keys that are passed over.
+
+    Examples
+    --------
+    >>> list(parts_of({"table": [], "options": {}}, "", without={"options"}))
+    [('.table', [])]
+    >>> list(parts_of([{"group": "f", "n": 2}], ".table"))
+    [('.table[f]', {'group': 'f', 'n': 2})]
+    """
+    if isinstance(value, dict):
+        yield from ((f"{path}.{key}", item) for key, item in value.items() if key not in without)
+    elif isinstance(value, list):
+        yield from zip((f"{path}[{name}]" for name in place_names(value)), value, strict=True)
 
 
 def _name(item: Any) -> str:

@@ -17,7 +17,7 @@ from audits.aliases import metric_name
 from audits.checks import one_of
 from audits.errors import InputError
 from audits.groups.metrics import METRICS
-from audits.runs.gates.places import place_names
+from audits.runs.gates.places import parts_of
 from audits.runs.registry import AUDITS
 from audits.stats.text import number
 
@@ -186,7 +186,7 @@ def numbers(entries: list[dict[str, Any]], rule: Rule, where: str) -> list[Numbe
         mine = [
             each
             for each in _estimates_named(entry, rule.metric.split("."), "", "", "")
-            if _matches_rule(each, rule)
+            if rule.by in (None, each[1]) and rule.group in (None, each[2])
         ]
         parts = [each for each in mine if "[" in each[0]]
         # a headline repeats one of its parts
@@ -286,16 +286,11 @@ def _properties(schema: Any) -> Iterator[str]:
     """Yield the keys that a JSON schema names."""
     if isinstance(schema, dict):
         yield from schema.get("properties", {})
-    for inside in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+    for _, inside in parts_of(schema, ""):
         yield from _properties(inside)
 
 
 Found = tuple[str, str, str, Mapping[str, Any]]
-
-
-def _matches_rule(found: Found, rule: Rule) -> bool:
-    _, attribute, group, _ = found
-    return rule.by in (None, attribute) and rule.group in (None, group)
 
 
 def _estimates_named(value: Any, metric: list[str], path: str, attribute: str, group: str) -> Iterator[Found]:
@@ -312,12 +307,8 @@ def _estimates_named(value: Any, metric: list[str], path: str, attribute: str, g
             yield f"{path}.{'.'.join(metric)}".lstrip("."), attribute, group, estimate
             if "[" in path:  # what is called so further down in the same row is about this number
                 return
-        for key, inner in value.items():
-            if key not in _SETTINGS:
-                yield from _estimates_named(inner, metric, f"{path}.{key}".lstrip("."), attribute, group)
-    elif isinstance(value, list):
-        for name, inner in zip(place_names(value), value, strict=True):
-            yield from _estimates_named(inner, metric, f"{path}[{name}]", attribute, group)
+    for where, inner in parts_of(value, path, without=_SETTINGS):
+        yield from _estimates_named(inner, metric, where, attribute, group)
 
 
 def _estimate(item: Any) -> Mapping[str, Any] | None:
@@ -333,7 +324,7 @@ def _estimate(item: Any) -> Mapping[str, Any] | None:
 
 def _known(value: Any) -> Iterator[str]:
     """Yield the name of every number that has an interval."""
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    for _, item in parts_of(value, ""):
         yield from _known(item)
     if isinstance(value, dict):
         for key, item in value.items():

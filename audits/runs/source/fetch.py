@@ -8,7 +8,6 @@ and its digest stands in the result.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import posixpath
@@ -21,6 +20,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 from audits.data.io.large_table import duckdb_megabytes
 from audits.data.io.tables import Limits
 from audits.errors import InputError, first_line, how_to_install, is_installed, not_installed
+from audits.runs.digests import file_digest
 from audits.runs.executors.sandbox import number_from
 from audits.runs.executors.sandbox_pool import LimitReached, SandboxPool
 from audits.runs.source.confinement import confine
@@ -97,7 +97,7 @@ def _atomic_file(target: Path) -> Iterator[Path]:
     noted = target.parent / _NOTED
     try:
         known = _read_note(noted)
-        if target.exists() and known.get(target.name) != _digest(target):
+        if target.exists() and known.get(target.name) != file_digest(target):
             raise InputError(
                 "data.path", "must not be a file that existed before, or was changed since it was fetched",
                 target.name, "name another file for the download, or move that one away",
@@ -105,7 +105,7 @@ def _atomic_file(target: Path) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix=".fetching-", dir=target.parent) as folder:
             place = Path(folder) / "table"
             yield place
-            known[target.name] = _digest(place)
+            known[target.name] = file_digest(place)
             noted.write_text(json.dumps(known, indent=1), encoding="utf-8")
             place.replace(target)
     except OSError as error:
@@ -120,11 +120,6 @@ def _read_note(path: Path) -> dict[str, str]:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError, TypeError):
         return {}
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _ask(query: str, variable: str | None, base_dir: Path, target: Path, folders: Sequence[Path]) -> None:

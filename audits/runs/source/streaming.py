@@ -113,15 +113,14 @@ def _count_people(
     progress: Progress,
 ) -> Table:
     """Count people by the columns needed; those with many values are found out, and added to `cuts`."""
-    predictions = spec.model.predictions
-    assert predictions is not None  # noqa: S101 - `is_counted` has looked
-    columns = _columns(spec, people.schema.names, asked)
-    if predictions.score is not None:
-        kind = people.schema.field(predictions.score).type
+    columns, (where, predicted) = _columns(spec, people.schema.names, asked), _predicted(spec.model)
+    scored = predicted if where == "model.predictions.score" else None
+    if scored is not None:
+        kind = people.schema.field(scored).type
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
             raise InputError(
-                "model.predictions.score",
-                f"must name a column of numbers, but {predictions.score!r} does not hold numbers",
+                where,
+                f"must name a column of numbers, but {scored!r} does not hold numbers",
                 advice="use predictions: {label: …} for predicted labels",
             )
     for name in _many_values(people, columns):  # refused before anything is counted
@@ -129,7 +128,7 @@ def _count_people(
             cuts[name] = _cuts(name, spec, people, asked)
     while True:
         try:
-            lines, gathered = count_rows(people, columns, cuts, scored=predictions.score, progress=progress)
+            lines, gathered = count_rows(people, columns, cuts, scored=scored, progress=progress)
             break
         except TooMany as found:
             cuts[found.column] = _cuts(found.column, spec, people, asked)
@@ -162,12 +161,9 @@ def _refuse_groups(spec: Spec) -> None:
 
 def _columns(spec: Spec, names: Sequence[str], asked: Mapping[str, Asked]) -> list[str]:
     """Return the columns of the file to count by; one that a recode makes need not be there."""
-    predictions = spec.model.predictions
     named = [(where, name) for where, name in _columns_used(spec) if name is not None]
     named += [(_asking(spec, name), name) for name in asked]
-    assert predictions is not None  # noqa: S101
-    key = "score" if predictions.score is not None else "label"
-    named.append((f"model.predictions.{key}", str(predictions.score or predictions.label)))
+    named.append(_predicted(spec.model))
     found: dict[str, None] = {}
     for where, name in named:
         if name not in names:
@@ -338,20 +334,25 @@ def _too_many(where: str, name: str) -> NeedsPeople:
     )
 
 
+def _predicted(model: ModelSpec) -> tuple[str, str]:
+    """Return the key of the spec that names the column of predictions, and that column."""
+    predictions = model.predictions or Predictions()  # there are some: `is_counted` has looked
+    if predictions.score is not None:
+        return "model.predictions.score", predictions.score
+    return "model.predictions.label", str(predictions.label)
+
+
 def _refuse_unscored(data: AuditData, model: ModelSpec) -> None:
     """Refuse people without a finite prediction, and say how many."""
-    predictions = model.predictions
-    assert predictions is not None  # noqa: S101
-    key = "score" if predictions.score is not None else "label"
-    name = str(predictions.score or predictions.label)
+    where, name = _predicted(model)
     column = data.frame[name]
     bad = column.isna().to_numpy()
-    if key == "score" and pd.api.types.is_float_dtype(column.dtype):
+    if where == "model.predictions.score" and pd.api.types.is_float_dtype(column.dtype):
         bad = bad | ~np.isfinite(column.to_numpy(dtype=float))
     if bad.any():
         assert data.gathered is not None  # noqa: S101
         raise InputError(
-            f"model.predictions.{key}",
+            where,
             f"must give everyone a finite prediction, but column {name!r} has none for "
             f"{int(data.gathered['rows'].to_numpy()[bad].sum()):,} of {data.rows:,} people",
             advice="keep only those with a prediction, for example with keep: {column: …, not_missing: true}",

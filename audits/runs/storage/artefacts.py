@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from audits.errors import RunFailed
+from audits.runs.digests import file_digest
 from audits.runs.storage.store import STALE_SECONDS, make_folder, take_stale
 
 
@@ -49,7 +50,11 @@ class Artefacts:
 
     def look_at(self, folder: Path) -> list[Artefact]:
         """Return the files below `folder`."""
-        return [_facts(path, folder) for path in sorted(folder.rglob("*")) if path.is_file()]
+        return [
+            Artefact(path.relative_to(folder).as_posix(), file_digest(path), path.stat().st_size)
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        ]
 
     def take_in(self, files: list[Artefact], folder: Path) -> None:
         """Move files from `folder` to where their content belongs."""
@@ -80,9 +85,3 @@ class Artefacts:
 
     def _place(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest
-
-
-def _facts(path: Path, folder: Path) -> Artefact:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Artefact(path.relative_to(folder).as_posix(), digest, path.stat().st_size)

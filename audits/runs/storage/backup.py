@@ -8,7 +8,6 @@ It holds people's data: keep it like the home folder.
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import os
 import shutil
@@ -21,6 +20,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from audits.errors import InputError, RunFailed
+from audits.runs.digests import file_digest
 from audits.runs.storage.archive import MANIFEST, OWN_TABLES, Pack, as_stored, pack_rows, packing
 from audits.runs.storage.database import Database, database, database_url
 from audits.runs.storage.schema import MIGRATIONS
@@ -61,7 +61,7 @@ def backup(target: Path, base: Path | None = None) -> CopySize:
                 rows = pack_rows(connection, pack)
                 linked = _link(folder / "artefacts", Path(aside) / "artefacts")
             roots = [(linked, "artefacts")] if linked else []
-            roots += [(path, path.name) for path in sorted(folder.iterdir()) if _is_backed_up(path, aside)]
+            roots += [(path, path.name) for path in sorted(folder.iterdir()) if _is_backed_up(path)]
             for root, name in roots:
                 _pack_files(root, f"home/{name}", pack)
             pack.finish(rows=rows)
@@ -117,8 +117,8 @@ def _pack_files(root: Path, name: str, pack: Pack) -> None:
             pack.add(f"{name}/{path.relative_to(root).as_posix()}", path)
 
 
-def _is_backed_up(path: Path, aside: str) -> bool:
-    own = path.name.startswith((*_LEFT_OUT, ".backup-", ".restore-")) or str(path) == aside
+def _is_backed_up(path: Path) -> bool:
+    own = path.name.startswith((*_LEFT_OUT, ".backup-", ".restore-"))
     return not own and path.name != "artefacts" and not path.is_symlink()
 
 
@@ -153,9 +153,8 @@ def _unpack(source: Path, staging: Path) -> dict[str, Any]:
     if found != expected.keys():
         raise InputError(source.name, "holds other files than it lists")
     for name, digest in expected.items():
-        with (staging / name).open("rb") as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                raise InputError(source.name, f"is damaged at {name}")
+        if file_digest(staging / name) != digest:
+            raise InputError(source.name, f"is damaged at {name}")
     return dict(manifest)
 
 

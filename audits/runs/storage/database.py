@@ -13,7 +13,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,16 @@ class Database:
         """Open a connection that sees one state of the database and changes nothing."""
         with self._sql_errors(), self.engine.connect() as connection:
             yield connection
+
+    def rows(self, asked: sa.Select[Any] | sa.CompoundSelect[Any]) -> Sequence[sa.Row[Any]]:
+        """Return the rows that a question finds."""
+        with self.reading() as connection:
+            return connection.execute(asked).all()
+
+    def change(self, change: sa.Update | sa.Delete) -> int:
+        """Change or delete rows in a transaction of its own; return how many."""
+        with self.writing() as connection:
+            return connection.execute(change).rowcount
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:

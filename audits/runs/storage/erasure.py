@@ -86,10 +86,9 @@ def erase_person(
     with contextlib.closing(SandboxPool("audits.runs.storage.row_removal:rows_of")) as pool:
         process = pool.child(memory=_MEMORY, writes=(folder,))
         for path, columns, reading in _files(folder, runs, column):
-            name = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
-            ours = path.is_relative_to(folder)
+            name = str(path.relative_to(folder))
             try:
-                question = {"path": str(path), "value": person, "columns": columns, "look": look or not ours}
+                question = {"path": str(path), "value": person, "columns": columns, "look": look}
                 found = process.ask({**question, **reading}, _SECONDS)
             except (InputError, RunFailed) as error:
                 told.unread[name] = str(error)

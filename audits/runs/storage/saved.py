@@ -192,7 +192,7 @@ class SavedRuns:
         note = found.note.replace(RESTARTED, "").strip()
         change = {"status": "running", "error": "", "note": f"{note} {RESTARTED * restarted}".strip(), **now}
         wanted = (_RUNS.c.id == found.id) & _RUNS.c.status.in_(("failed", "cancelled", "interrupted"))
-        if not self._update(wanted, change):
+        if not self._database.change(sa.update(_RUNS).where(wanted).values(change)):
             rule = f"is {found.status}; only a failed, cancelled or interrupted one starts again"
             raise InputError("the saved audit", rule, found.id)
         return self.get(found.id)
@@ -236,7 +236,8 @@ class SavedRuns:
     def end(self, identity: str, status: str, error: str = "") -> None:
         """Note that a run failed or was cancelled."""
         change = {"status": status, "ended": time.time(), "error": storable(error)}
-        self._update((_RUNS.c.id == identity) & (_RUNS.c.status != "interrupted"), change)
+        wanted = (_RUNS.c.id == identity) & (_RUNS.c.status != "interrupted")
+        self._database.change(sa.update(_RUNS).where(wanted).values(change))
 
     def reconcile(self) -> int:
         """Take in the runs that were noted while the database was away; return how many.
@@ -285,8 +286,7 @@ class SavedRuns:
         for column, value in ((_RUNS.c.owner, owner), (_RUNS.c.status, status), (_RUNS.c.verdict, verdict)):
             if value is not None:
                 wanted = wanted.where(column == value)
-        with self._database.reading() as connection:
-            found = [SavedRun.of(row) for row in connection.execute(wanted)]
+        found = [SavedRun.of(row) for row in self._database.rows(wanted)]
         sought = text.casefold()
         return [
             run
@@ -307,8 +307,7 @@ class SavedRuns:
         wanted = sa.select(*_RUNS.c).where(sa.func.substr(_RUNS.c.id, 1, len(identity)) == identity).limit(2)
         if owner is not None:
             wanted = wanted.where(_RUNS.c.owner == owner)
-        with self._database.reading() as connection:
-            found = connection.execute(wanted).all() if identity else []
+        found = self._database.rows(wanted) if identity else []
         if len(found) != 1:
             rule = "names several saved audits" if found else "must be the id of a saved audit"
             raise InputError("ID", rule, identity, "give more of it" if found else "it may have been deleted")
@@ -336,9 +335,7 @@ class SavedRuns:
         if run.status != "done":
             why = f": {run.error}".rstrip(".") if run.error else ""
             raise InputError("the saved audit", f"has no result, it is {run.status}{why}", run.id)
-        with self._database.reading() as connection:
-            files = connection.execute(sa.select(*_FILES.c).where(_FILES.c.run == run.id)).all()
-        for row in files:
+        for row in self._database.rows(sa.select(*_FILES.c).where(_FILES.c.run == run.id)):
             content = self._artefacts.read(Artefact(row.name, row.digest, row.size), run.title)
             try:
                 (folder / row.name).parent.mkdir(parents=True, exist_ok=True)
@@ -405,13 +402,8 @@ class SavedRuns:
 
     def _set(self, identity: str, owner: str | None, **values: str) -> None:
         found = self.get(identity, owner)
-        if not self._update(_RUNS.c.id == found.id, values):
+        if not self._database.change(sa.update(_RUNS).where(_RUNS.c.id == found.id).values(values)):
             raise InputError("ID", "must be the id of a saved audit", identity, "it was deleted meanwhile")
-
-    def _update(self, wanted: sa.ColumnElement[bool], change: Mapping[str, Any]) -> int:
-        """Change the runs that are `wanted`; return how many they were."""
-        with self._database.writing() as connection:
-            return connection.execute(sa.update(_RUNS).where(wanted).values(dict(change))).rowcount
 
     def _sweep(self) -> None:
         """Mark runs whose process is gone as interrupted; one that had its result by then is done.
@@ -419,8 +411,7 @@ class SavedRuns:
         One that a server carried out for someone starts again by itself, once, as after `hand_back`.
         """
         self.reconcile()
-        with self._database.reading() as connection:
-            going = connection.execute(sa.select(*_RUNS.c).where(_RUNS.c.status == "running")).all()
+        going = self._database.rows(sa.select(*_RUNS.c).where(_RUNS.c.status == "running"))
         gone = [row for row in going if not goes_on(row.process, row.created, self._base)]
         gone = [row for row in gone if not self._adopt_result(row)]
         if not gone:
