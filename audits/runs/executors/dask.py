@@ -211,7 +211,7 @@ def _carry_out(
 ) -> bytes | dict[str, str] | None:
     """Carry out a run on a worker of the cluster: its result's folder as a ZIP, its error, None if cancelled.
 
-    The models are opened where they are opened here: in a process with limits.
+    The models are opened where they are opened here: in a process of their own, within `limits`.
     """
     from distributed import Event, get_client, get_worker
 
