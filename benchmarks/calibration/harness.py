@@ -21,8 +21,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from scipy.stats import beta
 
+from audits.checks import build
+from audits.data import build_data, data_spec
+from audits.models import Subject, make_subject, model_spec
+from audits.records import resolve
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 from audits.stats import Estimate
@@ -68,6 +74,18 @@ def inside(interval: Estimate, truth: float) -> bool:
     return (interval.low is None or interval.low <= truth) and (
         interval.high is None or truth <= interval.high
     )
+
+
+def audited(audit: str, people: Subject, rng: np.random.Generator | int, **options: Any) -> Any:
+    """Run an audit with options as a spec names them; return its result."""
+    record = AUDITS[audit]
+    return resolve(record.runs)(people, build(record.options, options, audit), rng=rng)
+
+
+def decided(people: pd.DataFrame, column: str, *, score: bool = False, **data: Any) -> Subject:
+    """Return people decided as a column says, or by a `score`; `data` is a section of a spec."""
+    model = model_spec({"predictions": {"score" if score else "label": column}})
+    return make_subject(build_data(people, data_spec(data)), model)
 
 
 @dataclass(frozen=True)
