@@ -45,16 +45,20 @@ _COMMIT = "commit "  # in place of a stamp: what recorded the row
 
 @dataclass(frozen=True)
 class Found:
-    """What holds in one world: of which interval, test or verdict, and whether it does (or in which part)."""
+    """What holds in one world: of which interval, test or verdict, and whether it does (or in which part).
+
+    Of an interval whose truth is not known beforehand `hit` is the interval: the truth is the mean over the
+    worlds of a round.
+    """
 
     shown: str
     kind: str
     claimed: float
-    hit: float
+    hit: float | Estimate
     said: str = ""
 
 
-def covers(shown: str, hit: float, *, claimed: float = 1 - LEVEL, said: str = "") -> Found:
+def covers(shown: str, hit: float | Estimate, *, claimed: float = 1 - LEVEL, said: str = "") -> Found:
     """Whether an interval holds the truth; of several, the share that does."""
     return Found(shown, "coverage", claimed, hit, said)
 
@@ -179,27 +183,16 @@ def _summed(
     audit: str, setting: str, draw: Callable[..., Iterable[Found]], given: tuple[Any, ...], numbers: range
 ) -> Iterator[Row]:
     """Rows of what the worlds of these numbers found; a world may have nothing to state."""
-    hits: dict[Found, float] = {}
-    worlds: dict[Found, int] = {}
+    drawn: dict[Found, list[float | Estimate]] = {}
     for number in numbers:
         for each in draw(*given, number):
-            kind = replace(each, hit=0.0)
-            hits[kind] = hits.get(kind, 0.0) + float(each.hit)
-            worlds[kind] = worlds.get(kind, 0) + 1
-    for kind, hit in hits.items():
-        yield Row(audit, kind.shown, setting, kind.kind, kind.claimed, round(hit), worlds[kind], kind.said)
-
-
-def rows_of_means(
-    audit: str, setting: str, stated: dict[str, list[Estimate]], *, claimed: float = 1 - LEVEL
-) -> Iterator[Row]:
-    """Rows of intervals whose truth is not known beforehand: the mean over the worlds of a round."""
-    for shown, estimates in stated.items():
-        known = [each for each in estimates if each.value is not None and each.low is not None]
-        truth = sum(each.value for each in known) / len(known)  # type: ignore[misc]
-        yield Row(
-            audit, shown, setting, "coverage", claimed, sum(inside(each, truth) for each in known), len(known)
-        )
+            drawn.setdefault(replace(each, hit=0.0), []).append(each.hit)
+    for kind, hits in drawn.items():
+        if known := [each for each in hits if isinstance(each, Estimate) and each.low is not None]:
+            truth = sum(each.value for each in known) / len(known)
+            hits = [inside(each, truth) for each in known]
+        what = kind.shown, setting, kind.kind, kind.claimed
+        yield Row(audit, *what, round(sum(hits)), len(hits), kind.said)
 
 
 def modules() -> list[str]:
