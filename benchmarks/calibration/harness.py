@@ -7,7 +7,6 @@ many worlds; what a round found is kept at once in docs/calibration.csv, of whic
 
 from __future__ import annotations
 
-import csv
 import datetime
 import importlib
 import math
@@ -227,14 +226,10 @@ class Kept:
         """Read docs/calibration.csv."""
         if not TABLE.is_file():
             return cls({}, [])
-        worlds, rows = {}, []
-        with TABLE.open(encoding="utf-8", newline="") as file:
-            for line in csv.DictReader(file):
-                told: dict[str, Any] = {each.name: line[each.name] for each in fields(Row)}
-                told |= {"claimed": float(line["claimed"]), "hits": int(line["hits"])}
-                rows.append(Row(**told | {"worlds": int(line["worlds"])}))
-                worlds[f"{line['audit']}: {line['setting']}"] = int(line["asked"])
-        return cls(worlds, rows)
+        table = pd.read_csv(TABLE, keep_default_na=False, dtype={"code": str})
+        worlds = dict(zip(table["audit"] + ": " + table["setting"], table["asked"], strict=True))
+        own = table[[each.name for each in fields(Row)]]
+        return cls(worlds, [Row(*values) for values in own.itertuples(index=False)])
 
     def add(self, each: Simulation, rows: Iterable[Row], upto: int) -> None:
         """Count in what further worlds of a simulation gave, drawn now."""
@@ -274,17 +269,13 @@ class Kept:
         self.rows = [row for row in self.rows if (row.audit, row.setting) in place]
         self.rows.sort(key=lambda row: place[row.audit, row.setting])
         newest = _newest(self.rows)
-        with TABLE.open("w", encoding="utf-8", newline="") as file:
-            own = [each.name for each in fields(Row)]
-            writer = csv.DictWriter(
-                file, [*own, "measured", "error", "holds", "older", "asked"], lineterminator="\n"
-            )
-            writer.writeheader()
-            for row in self.rows:
-                told = {"measured": f"{row.measured:.4f}", "error": f"{row.error:.4f}"}
-                told["holds"] = "" if row.kind == "power" else "yes" if row.holds else "no"
-                told["older"] = _older(row, newest)
-                writer.writerow(asdict(row) | told | {"asked": self.worlds[f"{row.audit}: {row.setting}"]})
+        lines = []
+        for row in self.rows:
+            told = {"measured": f"{row.measured:.4f}", "error": f"{row.error:.4f}"}
+            told["holds"] = "" if row.kind == "power" else "yes" if row.holds else "no"
+            told["older"] = _older(row, newest)
+            lines.append(asdict(row) | told | {"asked": self.worlds[f"{row.audit}: {row.setting}"]})
+        pd.DataFrame(lines).to_csv(TABLE, index=False, lineterminator="\n")
         PAGE.write_text(page(self.rows, self.lacking(order)), encoding="utf-8")
 
 
