@@ -35,7 +35,6 @@ import urllib3
 from scipy.stats import theilslopes
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.Common_pb2 import FileUploaderState, UploadedFileInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 from urllib3.exceptions import HTTPError
@@ -63,10 +62,8 @@ CLOSES = 0.02  # how often he closes his tab after an act: a session ends, and a
 LIMIT_SECONDS = 1.5
 FLAT_MB = 0.5  # by which the last half may grow a minute
 _HTTP = urllib3.PoolManager(maxsize=8, retries=False)
-_FINISHED = {
-    ForwardMsg.FINISHED_SUCCESSFULLY,
-    ForwardMsg.FINISHED_WITH_COMPILE_ERROR,
-}  # a run that ended early for another one is not what someone sees
+# a run that ended early for another one is not what someone sees
+_FINISHED = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
 
 
 @dataclass
@@ -83,12 +80,8 @@ class Visitor:
 
     def __init__(self, port: int, token: str) -> None:
         self._token = token
-        self._opened = connect(
-            f"ws://127.0.0.1:{port}/_stcore/stream",
-            subprotocols=["streamlit", "load"],  # type: ignore[list-item]
-            max_size=None,
-            open_timeout=PATIENCE,
-        )
+        address, spoken = f"ws://127.0.0.1:{port}/_stcore/stream", ["streamlit", "load"]
+        self._opened = connect(address, subprotocols=spoken, max_size=None, open_timeout=PATIENCE)
         self._socket = self._opened.__enter__()
         self._pages: dict[str, str] = {}
         self._page, self._session = "", ""
@@ -118,9 +111,9 @@ class Visitor:
         if self.sliders and (not self.figures or drawn.random() < 0.5):
             name, places = drawn.choice(list(self.sliders.items()))
             if isinstance(places, list):
-                told.reactions.append(self._ask(name, string_array_value=[drawn.choice(places)]))
+                told.reactions.append(self._ask(name, string_array_value={"data": [drawn.choice(places)]}))
             else:
-                told.reactions.append(self._ask(name, double_array_value=[drawn.uniform(*places)]))
+                told.reactions.append(self._ask(name, double_array_value={"data": [drawn.uniform(*places)]}))
             told.acts["sliders"] += 1
         elif self.figures:
             clicked = json.dumps([{"event": "clicked", "value": {"trace": 0, "point": drawn.randint(0, 3)}}])
@@ -134,8 +127,8 @@ class Visitor:
         status = self.send(content, name)
         told.acts[f"uploads answered {status}"] += 1
         if status == 204:
-            info = UploadedFileInfo(file_id=name, name="people.csv", size=len(content))
-            taken = FileUploaderState(uploaded_file_info=[info])
+            info = {"file_id": name, "name": "people.csv", "size": len(content)}
+            taken = {"uploaded_file_info": [info]}
             told.reactions.append(self._ask(self.uploader, file_uploader_state_value=taken))
 
     def send(self, content: bytes, name: str = "") -> int:
@@ -154,23 +147,14 @@ class Visitor:
         self._opened.__exit__(None, None, None)
 
     def _ask(self, widget: str = "", **value: Any) -> float:
-        message = BackMsg()
-        state = message.rerun_script
-        state.query_string = f"w={self._token}"
-        state.page_script_hash = self._pages.get(self._page, "")
-        state.page_name = "" if state.page_script_hash else self._page
-        if widget:
-            changed = state.widget_states.widgets.add()
-            changed.id = widget
-            for name, given in value.items():
-                if name.endswith("_array_value"):
-                    getattr(changed, name).data.extend(given)
-                elif name == "file_uploader_state_value":
-                    changed.file_uploader_state_value.CopyFrom(given)
-                else:
-                    setattr(changed, name, given)
-        else:
+        known = self._pages.get(self._page, "")
+        place = {"page_script_hash": known, "page_name": "" if known else self._page}
+        if not widget:
             self.sliders, self.figures, self.uploader = {}, [], ""
+        changed = {"widgets": [{"id": widget, **value}] if widget else []}
+        message = BackMsg(
+            rerun_script={"query_string": f"w={self._token}", "widget_states": changed, **place}
+        )
         began = time.monotonic()
         self._socket.send(message.SerializeToString())
         parts = []
@@ -203,15 +187,11 @@ def workspace(place: int, base: Path) -> Workspace:
     """Make a workspace whose groups are named after its place."""
     space = Workspace(new_token(), base)
     drawn = random.Random(place)
-    rows = []
+    rows = ["kind,skill,other,hired\n"]
     for _ in range(400):
-        group = drawn.choice("xy")
-        skill = drawn.randint(0, 9)
-        rows.append(
-            f"group{place:03d}{group},{skill},{drawn.randint(0, 9)},{int(skill + (group == 'x') > 5)}"
-        )
-    content = "kind,skill,other,hired\n" + "\n".join(rows) + "\n"
-    path = space.add_file("people.csv", io.BytesIO(content.encode()))
+        group, skill, other = drawn.choice("xy"), drawn.randint(0, 9), drawn.randint(0, 9)
+        rows.append(f"group{place:03d}{group},{skill},{other},{int(skill + (group == 'x') > 5)}\n")
+    path = space.add_file("people.csv", io.BytesIO("".join(rows).encode()))
     draft = drafts.from_files([path], "upload")
     space.save_draft(drafts.with_data(draft, label="hired", favorable=1, protected=["kind"]))
     return space

@@ -2,8 +2,7 @@
 
     python -m benchmarks.monitor http       single rows, and batches of 1,000
 
-`--train forest` or `boosting` measures by trees, `--train xgboost`, `lightgbm` or `catboost` by a file of 100
-trees, otherwise by a network.
+`--train forest` or `boosting` measures by trees, otherwise by a network.
 
 Processor time is of the server and of all the processes that it started, which says more than the clock
 where others use the machine. Needs ../shared/data (COMPAS). What a request is answered with 200 is on disk.
@@ -26,14 +25,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import psutil
 
-from benchmarks.measuring import SHARED
+from benchmarks.measuring import public
 from benchmarks.serving import processor, served
 
 COLUMNS = ("age", "priors_count", "c_charge_degree", "sex", "juv_fel_count")
-FILES = {"xgboost": ".ubj", "lightgbm": ".txt", "catboost": ".cbm"}
 
 
 @dataclass(frozen=True)
@@ -68,19 +65,14 @@ class Running:
 @contextmanager
 def monitored(train: str) -> Iterator[Running]:
     """Serve the whole app with the monitor of a model trained on COMPAS."""
-    from audits.data import DataSpec, build_data
     from audits.models import make_subject, model_spec
     from audits.monitor.bundle import MonitorBundle
     from audits.monitor.monitors import Monitors
     from audits.runs.storage.database import Database
     from audits.sensitivity import SensitivityOptions, sensitivity
 
-    frame = pd.read_csv(SHARED / "compas.csv")
-    spec = DataSpec(label="two_year_recid", favorable=0, protected=("race",), features=COLUMNS)
-    data = build_data(frame, spec)
-    with tempfile.TemporaryDirectory() as folder:
-        model = {"path": str(_file(train, frame, Path(folder)))} if train in FILES else {"train": train}
-        subject = make_subject(data, model_spec(model))
+    data = public("compas", keep=[], protected=["race"], features=list(COLUMNS))
+    subject = make_subject(data, model_spec({"train": train}))
     bundle = MonitorBundle.of(sensitivity(subject, SensitivityOptions(match_set="off", bootstrap=100)))
     rows = json.loads(subject.data.frame[list(bundle.reads)].head(1000).to_json(orient="records"))
     with tempfile.TemporaryDirectory() as home:
@@ -88,27 +80,6 @@ def monitored(train: str) -> Iterator[Running]:
         monitor, token = monitors.create(bundle, name="load")
         with served(Path(home), OMP_NUM_THREADS="1") as app:
             yield Running(app.port, f"/api/v1/monitors/{monitor.id}/predictions", token, rows, app.pid)
-
-
-def _file(library: str, frame: pd.DataFrame, folder: Path) -> Path:
-    """Fit boosting of 100 trees in a library, and return its file."""
-    path = folder / f"model{FILES[library]}"
-    words, y = ["c_charge_degree", "sex"], frame["two_year_recid"]
-    x = frame[list(COLUMNS)].astype(dict.fromkeys(words, "category"))
-    if library == "xgboost":
-        import xgboost
-
-        xgboost.XGBClassifier(n_jobs=1, enable_categorical=True).fit(x, y).save_model(path)
-    elif library == "lightgbm":
-        import lightgbm
-
-        lightgbm.LGBMClassifier(n_jobs=1, verbose=-1).fit(x, y).booster_.save_model(path)
-    else:
-        import catboost
-
-        made = catboost.CatBoostClassifier(100, verbose=0, allow_writing_files=False, thread_count=1)
-        made.fit(x, y, cat_features=words).save_model(path)
-    return path
 
 
 def busy(pid: int) -> np.ndarray:
@@ -156,7 +127,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=["http"])
-    parser.add_argument("--train", choices=["mlp", "logistic", "forest", "boosting", *FILES], default="mlp")
+    parser.add_argument("--train", choices=["mlp", "logistic", "forest", "boosting"], default="mlp")
     parser.add_argument("--seconds", type=float, default=5.0)
     given = parser.parse_args()
     with monitored(given.train) as running:
