@@ -157,7 +157,7 @@ def compare(name: str) -> None:
         print(f"    largest score           {largest(result)}")
         print(f"    first on the leaderboard {leader(result.leaderboard[0])}")
         for other in rivals(subject, RuleSetsOptions(**options)):
-            print(f"    {other.method}: {100 * abs(other.score.value or 0.0):.1f}, {other.group}")
+            print(f"    {other.method}: {100 * abs(other.score):.1f}, {other.group}")
         print(f"    trained again           {retrained(subject, inside, epochs, seed)}", flush=True)
 
 
