@@ -21,7 +21,6 @@ from benchmarks.serving import Served, browsing, served
 from tests.browser import acts
 
 REPEATS = 5
-WIDE = {"viewport": {"width": 1280, "height": 900}}
 RUN = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 
 
@@ -42,9 +41,8 @@ def measure(browser: Browser, app: Served) -> None:
             page.goto(app.url, wait_until="commit")
             page.wait_for_selector("text=Start with an example")
         page.context.close()
-    page = browser.new_context(**WIDE).new_page()
-    page.goto(app.url)
-    page.wait_for_selector("text=Start with an example")
+    page = acts.visit(browser).new_page()
+    acts.open_app(page, app.url)
     with clocked("Adult, two files: upload to settled"):
         load_adult(page)
     print(f"web process with Adult loaded          {memory(app.pid, 'VmRSS'):6.0f} MB   (limit 600 MB)")
@@ -65,8 +63,7 @@ def large(browser: Browser, app: Served, folder: Path) -> None:
     table["approved"] = np.where(rng.random(rows) < np.where(sex == "female", 0.4, 0.5), "yes", "no")
     path = folder / "large.csv"
     pd.DataFrame(table).to_csv(path, index=False)
-    page = browser.new_page(**WIDE)
-    page.add_init_script(acts.COUNT_RUNS)
+    page = acts.visit(browser).new_page()
     acts.open_app(page, app.url)
     with clocked(f"upload of {path.stat().st_size / 1e6:.0f} MB to the first question"):
         acts.upload(page, path, ask=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from audits.data import AuditData, data_spec, load_data, public_section
+from benchmarks.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
 
 

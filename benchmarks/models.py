@@ -17,7 +17,8 @@ import pandas as pd
 from audits.data import build_data, data_spec, load_data, public_section, read_table
 from audits.models import ModelSpec, make_subject, model_spec
 from benchmarks.loss_ratio_worlds import found_by_search, people, subject_of
-from benchmarks.measuring import ROOT, SHARED, adult_names
+from benchmarks.measuring import SHARED, adult_names
+from benchmarks.serving import ROOT
 
 NUMBERS = ["age", "education-num", "hours-per-week"]
 

@@ -20,8 +20,9 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from audits.runs.documents import dump_yaml
-from benchmarks.measuring import ROOT, Taken, command
+from benchmarks.measuring import Taken, command
 from benchmarks.samples.onnx_graph import Graph
+from benchmarks.serving import ROOT
 
 _STEP = 1_000_000
 _MOST_OF_CSV = 5  # million rows, which are read at most

@@ -31,13 +31,8 @@ CHROMIUM = (
 )
 """Debian's Chromium; without its window, where that is installed: the same pages then take .6 of the time."""
 FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 _VIEWS = {path.stem for path in (ROOT / "app" / "views").glob("*.py")} - {"__init__", "admin"}
 PAGES = ("data_model", *sorted(_VIEWS - {"data_model"}))

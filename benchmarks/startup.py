@@ -11,7 +11,8 @@ import os
 import tempfile
 from pathlib import Path
 
-from benchmarks.measuring import ROOT, command
+from benchmarks.measuring import command
+from benchmarks.serving import ROOT
 from tests.runs.conftest import write_people
 
 TRIES = 5

@@ -31,8 +31,8 @@ from audits.records import resolve
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 from audits.stats import Estimate
+from benchmarks.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "docs" / "calibration.csv"
 PAGE = ROOT / "docs" / "calibration.md"
 LEVEL = 0.05
