@@ -179,7 +179,7 @@ def retrained(subject: Subject, inside: np.ndarray, epochs: int, seed: int) -> s
     good = subject.decisions
     direction = "harmed" if good[inside].mean() < good[~inside].mean() else "advantaged"
     options = MitigationOptions()
-    group = TreatedRuleSet(np.zeros((1, 0), dtype=int), {}, "", direction, inside)
+    group = TreatedRuleSet(np.zeros((1, 0), dtype=int), {}, "", "", direction, inside)
     drawn, labels, tried = draw_samples(
         subject, TableGroups(subject, options), group, options, np.random.default_rng(seed)
     )
