@@ -51,9 +51,7 @@ class Journey:
 def travel(browser: Browser, app: Served, name: str, folder: Path, shots: Path | None = None) -> Journey:
     """Take one table to its finding as a new visitor does."""
     known, made = TABLES[name], Journey(name)
-    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-    page.add_init_script(acts.COUNT_RUNS)
-    page.add_init_script(acts.CALM)
+    page = acts.visit(browser).new_page()
     acts.open_app(page, app.url)
     begun = time.monotonic()
 
@@ -122,11 +120,8 @@ def _decision(page: Page, made: Journey, known: Known) -> None:
     boxes = page.locator('[class*="st-key-predicted-"] input, [class*="st-key-label-"] input')
     if known.outcome not in {box.input_value() for box in boxes.all()}:
         _choose(page, made, "predicted-", known.outcome)
-    if (
-        not page.locator('[class*="st-key-favorable-"]')
-        .get_by_role("button", name=f"Remove {known.good}")
-        .count()
-    ):
+    chosen = page.locator('[class*="st-key-favorable-"]')
+    if not chosen.get_by_role("button", name=f"Remove {known.good}").count():
         _choose(page, made, "favorable-", known.good)
         page.keyboard.press("Escape")
         acts.settle(page)
@@ -136,11 +131,10 @@ def _until_ready(page: Page, made: Journey) -> None:
     """Mend what the page says must be mended, until it says that it is ready."""
     for _ in range(6):
         page.wait_for_selector(".st-key-next", timeout=_SLOW)
-        page.locator('text="Ready to audit."').or_(page.locator('[class*="st-key-mend-first-"] button')).or_(
-            page.locator("text=/allow groups, rule sets/")
-        ).first.wait_for(timeout=_SLOW)
-        acts.settle(page)
         first = page.locator('[class*="st-key-mend-first-"] button')
+        said = first.or_(page.locator('text="Ready to audit."'))
+        said.or_(page.locator("text=/allow groups, rule sets/")).first.wait_for(timeout=_SLOW)
+        acts.settle(page)
         if not first.count():
             return
         _click(page, made, first.first)

@@ -5,10 +5,10 @@ a browser does, over its socket, in a workspace of its own whose groups have nam
 it opens all pages, moves sliders, clicks marks of figures, sends files and has audits run. A monitor is sent
 200 rows a second meanwhile. The clients compute on the cores that the server has. Printed:
 reactions of pages (from asking until the script has run), audits, what was wrong or someone else's, and the
-memory of the server's own process: minute by minute, and by how much it grows a minute over the last two
-thirds and over the last half. It is flat where the last half grows by at most half a megabyte a minute. That
-takes half an hour to tell (``--seconds 1800``): sooner, what is remembered of results and closed tabs still
-fills. Everyone closes his tab and opens another now and then. Needs ``requirements-dev.txt``.
+memory of the server's own process: at most, and by how much it grows a minute over the last half. It is flat
+where that is at most half a megabyte. That takes half an hour to tell (``--seconds 1800``): sooner, what is
+remembered of results and closed tabs still fills. Everyone closes his tab and opens another now and then.
+Needs ``requirements-dev.txt``.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ import json
 import os
 import random
 import re
-import statistics
 import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 import uuid
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import urllib3
+from scipy.stats import theilslopes
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.Common_pb2 import FileUploaderState, UploadedFileInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
+from urllib3.exceptions import HTTPError
 from websockets.sync.client import connect
 
 from app.drafts import drafts
@@ -61,10 +61,9 @@ LEFT_BYTES = 8_000_000
 CLOSES = 0.02  # how often he closes his tab after an act: a session ends, and another begins
 LIMIT_SECONDS = 1.5
 FLAT_MB = 0.5  # by which the last half may grow a minute
-_FINISHED = {
-    ForwardMsg.FINISHED_SUCCESSFULLY,
-    ForwardMsg.FINISHED_WITH_COMPILE_ERROR,
-}  # a run that ended early for another one is not what someone sees
+_HTTP = urllib3.PoolManager(maxsize=8, retries=False)
+# a run that ended early for another one is not what someone sees
+_FINISHED = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
 
 
 @dataclass
@@ -72,11 +71,8 @@ class Told:
     """What was measured and found wrong."""
 
     reactions: list[float] = field(default_factory=list)
-    audits: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
-    attacks: int = 0
     acts: Counter[str] = field(default_factory=Counter)
-    pages: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
 
 class Visitor:
@@ -84,12 +80,8 @@ class Visitor:
 
     def __init__(self, port: int, token: str) -> None:
         self._token = token
-        self._opened = connect(
-            f"ws://127.0.0.1:{port}/_stcore/stream",
-            subprotocols=["streamlit", "load"],  # type: ignore[list-item]
-            max_size=None,
-            open_timeout=PATIENCE,
-        )
+        address, spoken = f"ws://127.0.0.1:{port}/_stcore/stream", ["streamlit", "load"]
+        self._opened = connect(address, subprotocols=spoken, max_size=None, open_timeout=PATIENCE)
         self._socket = self._opened.__enter__()
         self._pages: dict[str, str] = {}
         self._page, self._session = "", ""
@@ -119,9 +111,9 @@ class Visitor:
         if self.sliders and (not self.figures or drawn.random() < 0.5):
             name, places = drawn.choice(list(self.sliders.items()))
             if isinstance(places, list):
-                told.reactions.append(self._ask(name, string_array_value=[drawn.choice(places)]))
+                told.reactions.append(self._ask(name, string_array_value={"data": [drawn.choice(places)]}))
             else:
-                told.reactions.append(self._ask(name, double_array_value=[drawn.uniform(*places)]))
+                told.reactions.append(self._ask(name, double_array_value={"data": [drawn.uniform(*places)]}))
             told.acts["sliders"] += 1
         elif self.figures:
             clicked = json.dumps([{"event": "clicked", "value": {"trace": 0, "point": drawn.randint(0, 3)}}])
@@ -135,25 +127,19 @@ class Visitor:
         status = self.send(content, name)
         told.acts[f"uploads answered {status}"] += 1
         if status == 204:
-            info = UploadedFileInfo(file_id=name, name="people.csv", size=len(content))
-            taken = FileUploaderState(uploaded_file_info=[info])
+            info = {"file_id": name, "name": "people.csv", "size": len(content)}
+            taken = {"uploaded_file_info": [info]}
             told.reactions.append(self._ask(self.uploader, file_uploader_state_value=taken))
 
     def send(self, content: bytes, name: str = "") -> int:
         """Send a file that no page may ever take; return how that is answered, 0 by a closed connection."""
-        head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="people.csv"\r\n\r\n'
-        body, token = head + content + b"\r\n--x--\r\n", generate_xsrf_token_string()
-        name = name or uuid.uuid4().hex
+        token, name = generate_xsrf_token_string(), name or uuid.uuid4().hex
         address = f"http://127.0.0.1:{self._port}/_stcore/upload_file/{self._session}/{name}"
-        about = {"Content-Type": "multipart/form-data; boundary=x", "X-Xsrftoken": token}
-        about["Cookie"] = f"_streamlit_xsrf={token}"
+        head = {"X-Xsrftoken": token, "Cookie": f"_streamlit_xsrf={token}"}
+        file = {"f": ("people.csv", content)}
         try:
-            asked = urllib.request.Request(address, body, about, method="PUT")
-            with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
-                return int(answer.status)
-        except urllib.error.HTTPError as error:
-            return error.code
-        except urllib.error.URLError:  # refused before all of it went
+            return _HTTP.request("PUT", address, fields=file, headers=head, timeout=PATIENCE).status
+        except HTTPError:  # refused before all of it went
             return 0
 
     def close(self) -> None:
@@ -161,23 +147,14 @@ class Visitor:
         self._opened.__exit__(None, None, None)
 
     def _ask(self, widget: str = "", **value: Any) -> float:
-        message = BackMsg()
-        state = message.rerun_script
-        state.query_string = f"w={self._token}"
-        state.page_script_hash = self._pages.get(self._page, "")
-        state.page_name = "" if state.page_script_hash else self._page
-        if widget:
-            changed = state.widget_states.widgets.add()
-            changed.id = widget
-            for name, given in value.items():
-                if name.endswith("_array_value"):
-                    getattr(changed, name).data.extend(given)
-                elif name == "file_uploader_state_value":
-                    changed.file_uploader_state_value.CopyFrom(given)
-                else:
-                    setattr(changed, name, given)
-        else:
+        known = self._pages.get(self._page, "")
+        place = {"page_script_hash": known, "page_name": "" if known else self._page}
+        if not widget:
             self.sliders, self.figures, self.uploader = {}, [], ""
+        changed = {"widgets": [{"id": widget, **value}] if widget else []}
+        message = BackMsg(
+            rerun_script={"query_string": f"w={self._token}", "widget_states": changed, **place}
+        )
         began = time.monotonic()
         self._socket.send(message.SerializeToString())
         parts = []
@@ -210,15 +187,11 @@ def workspace(place: int, base: Path) -> Workspace:
     """Make a workspace whose groups are named after its place."""
     space = Workspace(new_token(), base)
     drawn = random.Random(place)
-    rows = []
+    rows = ["kind,skill,other,hired\n"]
     for _ in range(400):
-        group = drawn.choice("xy")
-        skill = drawn.randint(0, 9)
-        rows.append(
-            f"group{place:03d}{group},{skill},{drawn.randint(0, 9)},{int(skill + (group == 'x') > 5)}"
-        )
-    content = "kind,skill,other,hired\n" + "\n".join(rows) + "\n"
-    path = space.add_file("people.csv", io.BytesIO(content.encode()))
+        group, skill, other = drawn.choice("xy"), drawn.randint(0, 9), drawn.randint(0, 9)
+        rows.append(f"group{place:03d}{group},{skill},{other},{int(skill + (group == 'x') > 5)}\n")
+    path = space.add_file("people.csv", io.BytesIO("".join(rows).encode()))
     draft = drafts.from_files([path], "upload")
     space.save_draft(drafts.with_data(draft, label="hired", favorable=1, protected=["kind"]))
     return space
@@ -236,7 +209,6 @@ def person(port: int, place: int, space: Workspace, until: float, told: Told) ->
         while time.monotonic() < until:
             page = drawn.choice(visitor.pages)
             told.reactions.append(visitor.open(page))
-            told.pages[page or "data"].append(told.reactions[-1])
             _check(visitor, own, page, told)
             if "Run audit" in visitor.buttons and page == "groups" and drawn.random() < 0.5:
                 _run(visitor, own, told, until)
@@ -255,58 +227,26 @@ def person(port: int, place: int, space: Workspace, until: float, told: Told) ->
 
 
 def _run(visitor: Visitor, own: str, told: Told, until: float) -> None:
-    began = time.monotonic()
+    told.acts["audits"] += 1
     told.reactions.append(visitor.press("Run audit"))
     while "Cancel" in visitor.buttons and "Selection rate" not in visitor.words and time.monotonic() < until:
         time.sleep(0.7)
         visitor.buttons.clear()
         told.reactions.append(visitor.open("groups"))
         _check(visitor, own, "groups", told)
-        if "Cancel" not in visitor.buttons:
-            if own not in visitor.words:
-                told.wrong.append(f"{own}: its result is not shown")
-            break
-    told.audits.append(time.monotonic() - began)
-
-
-def growth(memory: list[tuple[float, float]]) -> float:
-    """Return by how many MB a second memory grows: the median slope between any two looks (Theil, Sen).
-
-    A result that is opened in between lifts two looks, and not the line.
-    """
-    slopes = [
-        (late - early) / (after - before)
-        for place, (before, early) in enumerate(memory)
-        for after, late in memory[place + 1 :]
-    ]
-    return statistics.median(slopes or [0.0])
-
-
-def by_minute(memory: list[tuple[float, float]]) -> list[float]:
-    """Return the mean memory of each minute in which there was a look."""
-    minutes: dict[int, list[float]] = {}
-    for at, size in memory:
-        minutes.setdefault(int(at // 60), []).append(size)
-    return [statistics.mean(sizes) for sizes in minutes.values()]
+        if "Cancel" not in visitor.buttons and own not in visitor.words:
+            told.wrong.append(f"{own}: its result is not shown")
 
 
 def _check(visitor: Visitor, own: str, page: str, told: Told) -> None:
     words = visitor.words
-    others = {words[k : k + 8] for k in _places(words, "group") if words[k + 5 : k + 8].isdigit()} - {own}
+    others = {*re.findall(r"group\d{3}", words)} - {own}
     if others:
         told.wrong.append(f"{own} saw {sorted(others)[:3]} on {page or 'data'}")
     if "Something went wrong on this page" in words or "Traceback" in words:
         told.wrong.append(f"{own}: the page {page or 'data'} broke")
     if not words:
         told.wrong.append(f"{own}: the page {page or 'data'} was empty")
-
-
-def _places(text: str, sought: str) -> list[int]:
-    found, place = [], text.find(sought)
-    while place >= 0:
-        found.append(place)
-        place = text.find(sought, place + 1)
-    return found
 
 
 def attacker(port: int, base: Path, until: float, told: Told) -> None:
@@ -337,11 +277,10 @@ def attacker(port: int, base: Path, until: float, told: Told) -> None:
             visitor.close()
         except Exception:  # noqa: BLE001  (his own page may wait as long as it likes)
             pass
-        request = urllib.request.Request(f"http://127.0.0.1:{port}/api/v1/monitors/{new_token()}/predictions")
         for _ in range(20):
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(request, b"{}", timeout=5)
-        told.attacks += 1
+            with contextlib.suppress(HTTPError):
+                _HTTP.request("POST", _predictions(port, new_token()), body=b"{}", timeout=5)
+        told.acts["attacks"] += 1
 
 
 def monitored(port: int, until: float, told: Told) -> None:
@@ -355,16 +294,17 @@ def monitored(port: int, until: float, told: Told) -> None:
     number = ROWS_A_SECOND // BATCHES_A_SECOND
     body = json.dumps({"decisions": [True, False] * (number // 2)}).encode()
     head = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    address = f"http://127.0.0.1:{port}/api/v1/monitors/{monitor.id}/predictions"
     due = time.monotonic()
     while due < until:
         time.sleep(max(0.0, due - time.monotonic()))
         due += 1 / BATCHES_A_SECOND
-        try:
-            with urllib.request.urlopen(urllib.request.Request(address, body, head), timeout=PATIENCE):
-                told.acts["monitor's rows"] += number
-        except OSError as error:
-            told.acts[f"monitor: {error}"] += 1
+        address = _predictions(port, monitor.id)
+        answer = _HTTP.request("POST", address, body=body, headers=head, timeout=PATIENCE)
+        told.acts["monitor's rows" if answer.status == 200 else f"monitor: {answer.status}"] += number
+
+
+def _predictions(port: int, monitor: str) -> str:
+    return f"http://127.0.0.1:{port}/api/v1/monitors/{monitor}/predictions"
 
 
 def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> Told:
@@ -377,53 +317,35 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
     ]
     people.append(threading.Thread(target=monitored, args=(port, until, told)))
     people.append(threading.Thread(target=attacker, args=(port, base, until, told), daemon=True))
-    memory, threads, began, started = [], [], processor(pid), time.monotonic()
-    clients = time.process_time()
+    memory, began, started = [], processor(pid), time.monotonic()
     for each in people:
         each.start()
         time.sleep(0.1 * seconds / len(people))
     while time.monotonic() < until:
-        memory.append((time.monotonic() - started, resident_memory(pid) / 1e6))
-        threads.append(sum(1 for _ in Path(f"/proc/{pid}/task").iterdir()))
+        memory.append(((time.monotonic() - started) / 60, resident_memory(pid) / 1e6))
         time.sleep(min(5.0, seconds / 20))
     for each in people[:-1]:
         each.join(PATIENCE + 30)
-    slope = 60 * growth(memory[len(memory) // 2 :])
-    third, spent = max(1, len(memory) // 3), 1000 * (processor(pid) - began)
-    reactions = sorted(told.reactions)
-    p95, p99 = (reactions[int(share * (len(reactions) - 1))] for share in (0.95, 0.99))
+    # the median slope between any two looks: a result that is opened in between lifts two of them, no more
+    minutes, sizes = zip(*memory[len(memory) // 2 :], strict=True)
+    slope = theilslopes(sizes, minutes).slope
+    spent = 1000 * (processor(pid) - began)
+    median, p95, longest = np.quantile(told.reactions, [0.5, 0.95, 1])
     rows = [
         ("sessions, seconds, cores", f"{sessions}, {seconds:,.0f}, {os.cpu_count()}"),
-        ("attacks", f"{told.attacks:,}"),
         *((what, f"{number:,}") for what, number in sorted(told.acts.items())),
-        ("page reactions", f"{len(reactions):,}"),
-        ("median", f"{statistics.median(reactions):.2f} s"),
+        ("page reactions", f"{len(told.reactions):,}"),
+        ("median", f"{median:.2f} s"),
         ("95th percentile", f"{p95:.2f} s (limit {LIMIT_SECONDS} s)"),
-        ("99th percentile", f"{p99:.2f} s"),
-        ("longest", f"{reactions[-1]:.1f} s"),
-        ("audits, median", f"{len(told.audits):,}, {statistics.median(told.audits or [0.0]):.1f} s"),
+        ("longest", f"{longest:.1f} s"),
         ("processor time of the web process", f"{spent / (10 * seconds):.0f}% of one core"),
-        ("the same for each reaction", f"{spent / max(1, len(reactions)):.0f} ms"),
-        (
-            "processor time of these clients",
-            f"{100 * (time.process_time() - clients) / seconds:.0f}% of one core",
-        ),
-        ("its memory, first third", f"{statistics.mean(each for _, each in memory[:third]):,.0f} MB"),
-        ("its memory, last third", f"{statistics.mean(each for _, each in memory[-third:]):,.0f} MB"),
-        ("its memory, at most", f"{max(each for _, each in memory):,.0f} MB"),
-        ("it grows, last two thirds", f"{60 * growth(memory[third:]):+.2f} MB a minute"),
+        ("the same for each reaction", f"{spent / len(told.reactions):.0f} ms"),
+        ("its memory, at most", f"{max(size for _, size in memory):,.0f} MB"),
         ("it grows, last half", f"{slope:+.2f} MB a minute ({'flat' if slope <= FLAT_MB else 'not flat'})"),
-        ("its threads, at most", f"{max(threads)}"),
         ("wrong or somebody else's", f"{len(told.wrong)}"),
+        *(("", sentence) for sentence in told.wrong[:20]),
     ]
     print("\n".join(f"| {what:34} | {value:>30} |" for what, value in rows))
-    print("memory by minute, MB:", *(f"{each:.0f}" for each in by_minute(memory)))
-    slowest = sorted(told.pages, key=lambda page: -statistics.median(told.pages[page]))[:6]
-    print(
-        "slowest pages, median s:", *(f"{page} {statistics.median(told.pages[page]):.2f}" for page in slowest)
-    )
-    for sentence in told.wrong[:20]:
-        print(f"  {sentence}")
     return told
 
 

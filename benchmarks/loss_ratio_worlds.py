@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from audits.data import DataSpec, FeatureSpace, build_data
+from audits.data import DataSpec, build_data
 from audits.loss_ratio import LossRatioOptions, loss_ratio
-from audits.loss_ratio.metrics.crossfit import learn_metric
 from audits.models import Subject, make_subject, model_spec
-from audits.models.subspaces import category_units
 
 Told = dict[str, float]
 
@@ -68,19 +64,6 @@ def tied(
     return subject_of(frame, told, model, int(rng.integers(2**31)))
 
 
-def verdicts(world: str, model: str, seeds: Iterable[int], **options: Any) -> Counter[str]:
-    """Count the verdicts over draws of a world, one a seed."""
-    told = WORLDS[world]
-    found: Counter[str] = Counter()
-    for seed in seeds:
-        rng = np.random.default_rng(seed)
-        frame = people(told["n"], told["features"], told["attributes"], rng)
-        subject = subject_of(frame, told["attributes"], model, seed)
-        result = loss_ratio(subject, LossRatioOptions(**{"steps": 100, **options}), rng=seed)
-        found[result.verdict] += 1
-    return found
-
-
 class Unopened:
     """A model that gives its scores only."""
 
@@ -100,20 +83,3 @@ def found_by_search(subject: Subject, **options: Any) -> tuple[float, float]:
     exact = loss_ratio(subject, told, rng=0)
     blind = loss_ratio(dataclasses.replace(subject, model=Unopened(subject.model)), told, rng=0)
     return float(exact.statistic.value or 0.0), float(blind.statistic.value or 0.0)
-
-
-def told_of(world: str, seeds: Iterable[int]) -> Counter[bool]:
-    """Count in how many draws some attribute counts as told: no more of them can be evidence."""
-    told = WORLDS[world]
-    found: Counter[bool] = Counter()
-    for seed in seeds:
-        rng = np.random.default_rng(seed)
-        frame = people(told["n"] // 2, told["features"], told["attributes"], rng)
-        names = tuple(told["attributes"])
-        features = tuple(name for name in frame if name not in {*names, "label"})
-        data = build_data(frame, DataSpec(label="label", favorable="yes", protected=names, features=features))
-        space = FeatureSpace.fit(data)
-        x = space.encode(data.frame) * category_units(space)
-        metrics = learn_metric(data, space, x, names, "learned", rng, level=0.05)
-        found[any(each.told for each in metrics.told)] += 1
-    return found

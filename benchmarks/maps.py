@@ -1,34 +1,19 @@
-"""Speed and quality of the transport maps, against a peer in the same process, printed as ratios.
-
-python -m benchmarks.maps gan          WGAN passes against the same loop in plain autograd torch
-python -m benchmarks.maps transform    people a second that a fitted map carries
-python -m benchmarks.maps adult        entropic and neural map on Adult, women to men (needs the shared data)
-"""
+"""The GAN's passes against the same loop in plain autograd torch: ``python -m benchmarks.maps [PASSES]``."""
 
 from __future__ import annotations
 
-import argparse
-import time
-from pathlib import Path
+import sys
+from functools import partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from audits.data import FeatureSpace, data_spec, load_data, public_section
 from audits.models.networks.dense import Dense
-from audits.transport.maps import (
-    MAPS,
-    EntropicMap,
-    GanOptions,
-    NeuralMap,
-    NeuralOptions,
-    exact_cost,
-    ks_distances,
-    mean_cost,
-    regression_gaps,
-)
+from audits.threads import one_torch_thread
+from audits.transport.maps import GanOptions
 from audits.transport.maps.wgan import Wgan
-from benchmarks.samples import hiring
+from benchmarks.measuring import Taken, line, taken
+from tests.transport.published import lipton_hiring
 
 
 class TorchTwin:
@@ -101,112 +86,31 @@ def players(d: int, seed: int = 0) -> tuple[Wgan, TorchTwin]:
     )
 
 
-def gan_speed(passes: int) -> None:
-    import torch
-
-    torch.set_num_threads(1)
-    women, men = hiring_people()
-    rng = np.random.default_rng(0)
+def main(passes: int = 1000) -> None:
+    """Measure in ten turns, so that both see the same load of the machine; print the fastest of each."""
+    women, men = (people.astype(np.float32) for people in lipton_hiring(10_000))
+    rng, turns = np.random.default_rng(0), 10
     gan, twin = players(2)
-    seconds = {gan: [], twin: []}
-    worst = 0.0
-    with threadpool_limits(1):
-        for _ in range(10):  # in turns, so that both see the same load of the machine
-            batches = [batch(women, men, rng) for _ in range(passes // 10)]
-            losses = {}
-            for player in (gan, twin):
-                start = time.perf_counter()
-                losses[player] = [one_pass(player, *drawn) for drawn in batches]
-                seconds[player].append(time.perf_counter() - start)
-            if not worst:
-                worst = float(np.abs(np.array(losses[gan]) - losses[twin])[:50].max())
-    ours, theirs = (np.median(seconds[player]) / (passes // 10) for player in (gan, twin))
-    print(f"WGAN, 2-D, batch 64, one thread: {ours * 1e3:.2f} ms a pass ({ours * 20001:.0f} s for 20,001)")
-    print(f"the same in autograd torch:      {theirs * 1e3:.2f} ms a pass ({theirs * 20001:.0f} s)")
-    print(f"ratio {theirs / ours:.1f} (wanted 2.5); first 50 passes: losses differ by {worst:.1e} at most")
+    found: dict[Wgan | TorchTwin, list[Taken]] = {gan: [], twin: []}
 
+    def drawn(people: np.ndarray, *shape: int) -> np.ndarray:
+        return people[rng.integers(0, len(people), shape)]
 
-def batch(women: np.ndarray, men: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    def draw(people: np.ndarray, *shape: int) -> np.ndarray:
-        return people[rng.integers(0, len(people), shape)].astype(np.float32)
+    def losses(player: Wgan | TorchTwin, batches: list[tuple[np.ndarray, ...]]) -> list[list[float]]:
+        return [one_pass(player, *each) for each in batches]
 
-    return draw(women, 5, 64), draw(men, 5, 64), draw(women, 64)
-
-
-def hiring_people(n: int = 10_000) -> tuple[np.ndarray, np.ndarray]:
-    """Women and men (n, 2), standardized over both together."""
-    people = hiring.standardise(hiring.generate(n))
-    z = people[["work_years", "hair_length"]].to_numpy()
-    return z[(people["gender"] == "female").to_numpy()], z[(people["gender"] == "male").to_numpy()]
-
-
-def transform_speed(n: int = 1_000_000, d: int = 8) -> None:
-    rng = np.random.default_rng(0)
-    source, target, crowd = (
-        rng.normal(size=(2000, d)),
-        rng.normal(size=(2000, d)) + 1,
-        rng.normal(size=(n, d)),
-    )
-    options = {
-        "gan": {"options": GanOptions(iterations=100)},
-        "neural": {"options": NeuralOptions(dual_steps=20, map_steps=20)},
-    }
-    for name, kind in MAPS.items():
-        fitted = kind.fit(source, target, rng=0, **options.get(name, {}))
-        people = crowd if name in {"gan", "neural", "linear"} else crowd[:20_000]
-        fitted.transform(people[:10_000])
-        start, worked = time.perf_counter(), time.process_time()
-        fitted.transform(people)
-        rate, busy = (
-            len(people) / spent for spent in (time.perf_counter() - start, time.process_time() - worked)
-        )
-        print(f"{name:11s}{rate:>12,.0f} people a second, {busy:>12,.0f} a second of processor time (8-D)")
-
-
-def adult(n: int) -> None:
-    data = load_data(
-        data_spec(public_section("adult", Path(__file__).resolve().parents[2] / "shared" / "data"))
-    )
-    space = FeatureSpace.fit(data, [name for name in data.features if name != "sex"])
-    z = space.encode(data.frame)
-    rng = np.random.default_rng(0)
-    sides = (rng.permutation(np.flatnonzero(data.members({"sex": sex})))[:n] for sex in ("Female", "Male"))
-    women, men = (z[rows] for rows in sides)
-    print(f"Adult: {len(women):,} women to {len(men):,} men, {z.shape[1]} encoded features")
-    few = exact_cost(women, men, rng=rng)
-    for kind in (EntropicMap, NeuralMap):
-        start, worked = time.perf_counter(), time.process_time()
-        fitted = kind.fit(women, men, rng=0)
-        raw = fitted.transform(women)
-        seconds, worked = time.perf_counter() - start, time.process_time() - worked
-        z_men = space.encode(space.decode(raw))
-        ks = ks_distances(z_men, men)
-        print(f"{kind.kind}: {seconds:.0f} s (wanted 60), {worked:.0f} s of processor time. {fitted.finding}")
-        print(f"  KS mean {ks.mean():.4f}, largest " + _largest(ks, space.names))
-        print("  regression gaps: " + _largest(np.abs(regression_gaps(men, z_men)), space.names, 3))
-        moved = mean_cost(women[:2000], z_men[:2000])
-        print(f"  mean cost on 2,000 women {moved:.2f}, exact coupling of 2,000 with 2,000 {few:.2f}")
-
-
-def _largest(values: np.ndarray, names: tuple[str, ...], count: int = 5) -> str:
-    return ", ".join(f"{names[k]} {values[k]:.3f}" for k in np.argsort(-values)[:count])
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("what", choices=["gan", "transform", "adult"])
-    parser.add_argument("--passes", type=int, default=1000, help="of the WGAN's loop")
-    parser.add_argument("--people", type=int, default=20_000, help="of each group of Adult at most")
-    given = parser.parse_args()
-    if given.what == "gan":
-        gan_speed(given.passes)
-    elif given.what == "transform":
-        transform_speed()
-    else:
-        adult(given.people)
+    with threadpool_limits(1), one_torch_thread():
+        for _ in range(turns):
+            batches = [
+                (drawn(women, 5, 64), drawn(men, 5, 64), drawn(women, 64)) for _ in range(passes // turns)
+            ]
+            for player, each in found.items():
+                each.append(taken(partial(losses, player, batches)))
+    apart = np.abs(np.array(found[gan][0].result) - found[twin][0].result)[:50].max()
+    ours, theirs = (min(each, key=lambda one: one.seconds) for each in found.values())
+    note = f"wanted .4; in the first 50 passes losses differ by {apart:.1e} at most"
+    print(line(f"{passes // turns:,} passes of the GAN, 2-D, batch 64, one thread", ours, theirs, note))
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

@@ -11,7 +11,6 @@ import dataclasses
 import json
 import tempfile
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,8 @@ from audits.runs.documents import load_document
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 from audits.runs.storage.database import Database
+from benchmarks.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 DAYS, PEOPLE, SICK = 30, 150, 20
 FIRST = datetime(2026, 3, 1, 9, tzinfo=UTC).timestamp()
 INCIDENTS: dict[str, tuple[str, float, str]] = {

@@ -8,26 +8,58 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-import onnx
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
-from onnx import TensorProto, helper, numpy_helper
 from pyarrow import csv
 
 from audits.runs.documents import dump_yaml
+from benchmarks.measuring import Taken, command
+from benchmarks.samples.onnx_graph import Graph
+from benchmarks.serving import ROOT
 
 _STEP = 1_000_000
 _MOST_OF_CSV = 5  # million rows, which are read at most
+
+
+class Work(NamedTuple):
+    """A run: what, columns of numbers beside the five, what Arrow reads, data, audits; scores come by column.
+
+    Of a run with `features`, a network is written over these.
+    """
+
+    what: str
+    more: int
+    used: list[str]
+    data: dict[str, Any]
+    audits: dict[str, dict[str, Any]]
+
+
 _USED = ["sex", "race", "age", "score", "repaid"]
+_FEW, _MANY = ["x0", "x1", "age", "score"], [f"x{k}" for k in range(35)]
+_LABEL = {"label": "repaid", "favorable": 1}
+_BINNED = {**_LABEL, "protected": ["sex", "race", "age"], "bins": {"age": [18, 30, 45, 60, 90]}}
+_ONE = {**_LABEL, "protected": ["sex"]}
+WORKS = (
+    Work("groups, 20 columns", 15, _USED, _BINNED, {"groups": {}}),
+    Work("groups and rule_sets, 20 columns of CSV", 15, _USED, _BINNED, {"groups": {}, "rule_sets": {}}),
+    Work("rule_sets, 5 columns", 0, _USED[:4], {"protected": ["sex", "race", "age"]}, {"rule_sets": {}}),
+    Work(
+        "sensitivity, 4 features, 200,000 rows drawn",
+        *(2, [*_FEW, "sex", "repaid"], {**_ONE, "features": _FEW, "draw": 200_000}, {"sensitivity": {}}),
+    ),
+    Work(
+        "loss_ratio, 35 features, 100,000 rows drawn",
+        *(35, [*_MANY, "sex", "repaid"], {**_ONE, "features": _MANY, "draw": 100_000}),
+        {"loss_ratio": {"steps": 500}},
+    ),
+)
 
 
 def people(rows: int, seed: int, more: int) -> pa.Table:
@@ -67,138 +99,53 @@ def bare(path: Path, columns: list[str]) -> float:
     return time.process_time() - start
 
 
-def network(path: Path, columns: list[str]) -> None:
-    """Write an ONNX network of two layers of 64 units over `columns`, with weights sampled at random."""
-    rng = np.random.default_rng(0)
-    shapes = [(len(columns), 64), (64, 64), (64, 1)]
-    weights = [
-        numpy_helper.from_array(np.float32(rng.normal(size=shape) / np.sqrt(shape[0])), f"w{k}")
-        for k, shape in enumerate(shapes)
-    ]
-    steps = [
-        ("Concat", columns, "all"),
-        ("MatMul", ["all", "w0"], "h0"),
-        ("Relu", ["h0"], "a0"),
-        ("MatMul", ["a0", "w1"], "h1"),
-        ("Relu", ["h1"], "a1"),
-        ("MatMul", ["a1", "w2"], "h2"),
-        ("Sigmoid", ["h2"], "good"),
-        ("Sub", ["one", "good"], "bad"),
-        ("Concat", ["bad", "good"], "probabilities"),
-    ]
-    nodes = [
-        helper.make_node(kind, given, [out], **({"axis": 1} if kind == "Concat" else {}))
-        for kind, given, out in steps
-    ]
-    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, 1]) for name in columns]
-    outputs = [helper.make_tensor_value_info("probabilities", TensorProto.FLOAT, [None, 2])]
-    one = numpy_helper.from_array(np.float32([[1.0]]), "one")
-    graph = helper.make_graph(nodes, "network", inputs, outputs, [*weights, one])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)])
-    model.ir_version = 8
-    onnx.save(model, path)
+def network(columns: list[str]) -> bytes:
+    """Return an ONNX network of two layers of 64 units over `columns`, with weights sampled at random."""
+    rng, graph = np.random.default_rng(0), Graph("network")
+    units = graph.op("Concat", *map(graph.number, columns), axis=1)
+    for shape in ((len(columns), 64), (64, 64), (64, 1)):
+        units = graph.op("MatMul", units, graph.constant(rng.normal(size=shape) / np.sqrt(shape[0])))
+        units = graph.op("Relu" if shape[1] > 1 else "Sigmoid", units)
+    return graph.to_bytes(units)
 
 
-def command(folder: Path, path: Path, data: dict, model: dict, audits: dict) -> tuple[float, float, float]:
-    """Return wall time, processor time and peak memory in GB of ``run``."""
-    listed = [{name: options} for name, options in audits.items()]
-    spec = {"data": {"path": path.name, **data}, "model": model, "audits": listed}
-    (folder / "spec.yaml").write_text(dump_yaml(spec), encoding="utf-8")
-    before, start = _spent(), time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "audits", "run", "spec.yaml", "--executor", "inline", "--no-save"],
-        cwd=folder,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(Path(__file__).resolve().parents[1]),
-            "EVENHAND_MAX_FILE_MB": "2000",
-        },
-        stdout=subprocess.DEVNULL,
-    )
-    _, status, used = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"the command ended with {status}")
-    return time.perf_counter() - start, _spent() - before, used.ru_maxrss / 2**20
-
-
-def _spent() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def run(path: Path, work: Work) -> Taken:
+    """Have the command line carry out a work on a table."""
+    model = {"path": "network.onnx"} if "features" in work.data else {"predictions": {"score": "score"}}
+    if "features" in work.data:
+        (path.parent / "network.onnx").write_bytes(network(work.data["features"]))
+    listed = [{name: options} for name, options in work.audits.items()]
+    spec = {"data": {"path": path.name, **work.data}, "model": model, "audits": listed}
+    (path.parent / "spec.yaml").write_text(dump_yaml(spec), encoding="utf-8")
+    known = {**os.environ, "PYTHONPATH": str(ROOT), "EVENHAND_MAX_FILE_MB": "2000"}
+    given = ("-m", "audits", "run", "spec.yaml", "--executor", "inline", "--no-save")
+    return command(*given, cwd=path.parent, env=known)
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--millions", type=float, nargs="+", default=[2, 10])
-    parser.add_argument("--only", metavar="WORD", help="only the work whose name holds it")
+    parser.add_argument("--only", metavar="WORD", default="", help="only the work whose name holds it")
     chosen = parser.parse_args()
-    labeled = {"protected": ["sex", "race", "age"], "label": "repaid", "favorable": 1}
-    scored = {"predictions": {"score": "score"}}
-    brought, one = {"path": "network.onnx"}, {**labeled, "protected": ["sex"]}
-    few, many = ["x0", "x1", "age", "score"], [f"x{k}" for k in range(35)]
-    work = (
-        (
-            "groups, 20 columns",
-            15,
-            _USED,
-            {**labeled, "bins": {"age": [18, 30, 45, 60, 90]}},
-            scored,
-            {"groups": {}},
-        ),
-        (
-            "groups and rule_sets, 20 columns of CSV",
-            15,
-            _USED,
-            {**labeled, "bins": {"age": [18, 30, 45, 60, 90]}},
-            scored,
-            {"groups": {}, "rule_sets": {}},
-        ),
-        (
-            "rule_sets, 5 columns",
-            0,
-            _USED[:4],
-            {"protected": ["sex", "race", "age"]},
-            scored,
-            {"rule_sets": {}},
-        ),
-        (
-            "sensitivity, 4 features, 200,000 rows drawn",
-            2,
-            [*few, "sex", "repaid"],
-            {**one, "features": few, "draw": 200_000},
-            brought,
-            {"sensitivity": {}},
-        ),
-        (
-            "loss_ratio, 35 features, 100,000 rows drawn",
-            35,
-            [*many, "sex", "repaid"],
-            {**one, "features": many, "draw": 100_000},
-            brought,
-            {"loss_ratio": {"steps": 500}},
-        ),
-    )
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for what, more, columns, data, model, audit in work:
-            if chosen.only and chosen.only not in what:
+    with tempfile.TemporaryDirectory() as folder:
+        for work in WORKS:
+            if chosen.only not in work.what:
                 continue
-            if "path" in model:
-                network(folder / "network.onnx", data["features"])
             for millions in chosen.millions:
-                if "CSV" in what and millions > _MOST_OF_CSV:
+                if "CSV" in work.what and millions > _MOST_OF_CSV:
                     continue
-                path = folder / "people.parquet"
-                write(path, int(millions * _STEP), more)
-                if "CSV" in what:
+                path = Path(folder) / "people.parquet"
+                write(path, int(millions * _STEP), work.more)
+                if "CSV" in work.what:
                     table, path = pq.read_table(path), path.with_suffix(".csv")
                     csv.write_csv(table, path)
-                wall, spent, memory = command(folder, path, data, model, audit)
-                alone = bare(path, columns)
+                ours, alone = run(path, work), bare(path, work.used)
                 print(
-                    f"{what}, {millions:g} M rows: {wall:.1f} s, {spent:.1f} s of processor, {memory:.2f} GB"
+                    f"{work.what}, {millions:g} M rows: {ours.seconds:.1f} s, {ours.processor:.1f} s of "
+                    f"processor, {ours.gigabytes:.2f} GB\n"
+                    f"  Arrow alone: {alone:.2f} s of processor; {ours.processor / alone:.0f} times as much"
                 )
-                print(f"  Arrow alone: {alone:.2f} s of processor time; {spent / alone:.0f} times as much")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import io
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -55,8 +56,7 @@ def main() -> None:
 
 def visited(browser: Browser, app: Served, state: str, pages: list[str]) -> Iterator[tuple[str, Page]]:
     """Bring the browser into a state on each of the pages, one after another."""
-    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-    page.add_init_script(acts.COUNT_RUNS)
+    page = acts.visit(browser).new_page()
     acts.open_app(page, app.url)
     if state in {"settled", "result"}:
         acts.open_example(page, "loans")
@@ -122,14 +122,12 @@ def _hard() -> pd.DataFrame:
     """Return 3,000 people of twenty groups with names of sixty letters, and columns with gaps."""
     rng = np.random.default_rng(0)
     n = 3_000
+    sides = ("northern", "southern", "eastern", "western")
+    parts = ("upper", "lower", "inner", "outer", "central")
     names = [
-        f"People of the {place} district, counted in the last census of {year}".ljust(60, "e")[:60]
-        for place, year in zip(
-            [f"{side} {part}" for side in ("northern", "southern", "eastern", "western")
-             for part in ("upper", "lower", "inner", "outer", "central")],
-            range(1991, 2011), strict=True,
-        )
-    ]  # fmt: skip
+        f"People of the {side} {part} district, counted in the last census of {year}".ljust(60, "e")[:60]
+        for year, (side, part) in enumerate(product(sides, parts), 1991)
+    ]
     group = rng.choice(20, n, p=np.arange(20, 0, -1) / 210)
     skill = rng.normal(size=n)
     shown = (skill + rng.normal(size=n) * 0.7).round(2)

@@ -22,8 +22,8 @@ from audits.runs.executors.inline import InlineExecutor
 from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 from audits.stats.vocabulary import speaking
+from benchmarks.serving import ROOT
 
-ROOT = Path(__file__).parent.parent
 FILE = ROOT / "tests" / "golden" / "sentences.txt"
 
 

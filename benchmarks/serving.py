@@ -7,13 +7,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import psutil
+import urllib3
+from urllib3.util import Retry
 
 from tests.free_port import free_port
 
@@ -29,13 +31,8 @@ CHROMIUM = (
 )
 """Debian's Chromium; without its window, where that is installed: the same pages then take .6 of the time."""
 FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 _VIEWS = {path.stem for path in (ROOT / "app" / "views").glob("*.py")} - {"__init__", "admin"}
 PAGES = ("data_model", *sorted(_VIEWS - {"data_model"}))
@@ -71,22 +68,13 @@ def served(home: Path | None = None, **environment: str) -> Iterator[Served]:
         with (home / "server.log").open("wb") as log:
             server = subprocess.Popen(command + options, cwd=ROOT, env=known, stdout=log, stderr=log)
         try:
-            _await(f"http://127.0.0.1:{port}/api/v1/ready")
-            yield Served(f"http://127.0.0.1:{port}", server.pid, home)
+            app = Served(f"http://127.0.0.1:{port}", server.pid, home)
+            answer = Retry(600, backoff_factor=0.2, backoff_max=0.2, status_forcelist=[503])
+            urllib3.request("GET", f"{app.url}/api/v1/ready", retries=answer, timeout=2)
+            yield app
         finally:
             server.terminate()
             server.wait(30)
-
-
-def _await(url: str) -> None:
-    """Wait until the app answers."""
-    for _ in range(600):
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return
-        except OSError:
-            time.sleep(0.2)
-    raise RuntimeError("the app did not start")
 
 
 @contextmanager
@@ -102,5 +90,5 @@ def browsing() -> Iterator[Browser]:
 
 def processor(pid: int) -> float:
     """Return the seconds that a process has computed, its threads included and its children not."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    spent = psutil.Process(pid).cpu_times()
+    return spent.user + spent.system

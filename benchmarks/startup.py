@@ -8,33 +8,19 @@ children included) is that of the fastest of some tries: a busy machine only add
 from __future__ import annotations
 
 import os
-import resource
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.measuring import command
+from benchmarks.serving import ROOT
 from tests.runs.conftest import write_people
 
-ROOT = Path(__file__).resolve().parents[1]
 TRIES = 5
 SPEC = """
 data: {path: people.csv, label: paid, favorable: 1, protected: [group], features: [skill]}
 model: {predictions: {score: score}}
 audits: [{groups: {}}]
 """
-
-
-def seconds(*arguments: str, tries: int = TRIES) -> float:
-    """Least processor time of a Python process and its children."""
-    return min(_once(arguments) for _ in range(tries))
-
-
-def _once(arguments: tuple[str, ...]) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *arguments], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
 
 
 def main() -> None:
@@ -45,17 +31,19 @@ def main() -> None:
         write_people(folder / "people.csv")
         (folder / "spec.yaml").write_text(SPEC, encoding="utf-8")
         run = ("-m", "audits", "run", str(folder / "spec.yaml"), "--out", str(folder / "out"))
-        imports = seconds("-c", "import pandas, scipy.stats, plotly")
-        found = {
-            "run, in a worker process": seconds(*run),
-            "run --executor inline": seconds(*run, "--executor", "inline"),
-            "run --executor inline --no-save": seconds(*run, "--executor", "inline", "--no-save"),
-            "describe": seconds("-m", "audits", "describe", str(folder / "people.csv")),
-            "--help": seconds("-m", "audits", "--help"),
+        works = {
+            "import pandas, scipy.stats, plotly": ("-c", "import pandas, scipy.stats, plotly"),
+            "run, in a worker process": run,
+            "run --executor inline": (*run, "--executor", "inline"),
+            "run --executor inline --no-save": (*run, "--executor", "inline", "--no-save"),
+            "describe": ("-m", "audits", "describe", str(folder / "people.csv")),
+            "--help": ("-m", "audits", "--help"),
         }
-    print(f"{'import pandas, scipy.stats, plotly':36} {imports:5.2f} s")
-    for name, taken in found.items():
-        print(f"{name:36} {taken:5.2f} s   {taken / imports:4.1f} ×")
+        imports = 0.0
+        for name, given in works.items():
+            found = min(command(*given, cwd=ROOT).processor for _ in range(TRIES))
+            imports = imports or found
+            print(f"{name:36} {found:5.2f} s   {found / imports:4.1f} ×", flush=True)
 
 
 if __name__ == "__main__":

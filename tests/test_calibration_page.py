@@ -7,14 +7,13 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 from scipy.stats import binom
 
 from audits.runs.registry import AUDITS
 from audits.stats import Estimate, Judgment
 from benchmarks.calibration.harness import PAGE, Kept, Row, alarm, covers, page, simulation, simulations
-from benchmarks.calibration.whole import NOT_MEANS, WHOLE, is_p, leaves, people, subject
+from benchmarks.calibration.whole import NOT_MEANS, WHOLE, is_p, leaves, world
 
 EVERY = simulations()
 SMALL = [each for each in EVERY if each.audit in {"all", "groups"}][::8]
@@ -195,10 +194,10 @@ it): the row that measures it in another module, or why there is nothing to meas
 def walked() -> dict[str, set[str]]:
     """By audit the paths that whole audits state: three worlds of each kind, one group lower."""
     found: dict[str, set[str]] = {}
-    for audit, _, run, n, _ in WHOLE:
+    for audit, _, asked, n, _ in WHOLE:
         for number in range(3):
-            drawn = subject(people(n, 0.8, np.random.default_rng([number, n, 11])))
-            found.setdefault(audit, set()).update(path for path, _, _ in leaves(run(drawn, number)))
+            told = leaves(world(audit, asked, n, 0.8, number))
+            found.setdefault(audit, set()).update(path for path, _, _ in told)
     return found
 
 

@@ -16,16 +16,20 @@ import numpy as np
 import pandas as pd
 from scipy.stats import lognorm, norm
 
-from audits.data import build_data, data_spec
-from audits.explain import ExplainOptions, explain
-from audits.groups.audit import groups
-from audits.groups.options import GroupsOptions
-from audits.groups.result import GroupsResult
-from audits.models import ModelSpec, make_subject
-from audits.models.spec import Predictions
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, found, inside, simulation
+from benchmarks.calibration.harness import (
+    SLOW,
+    Found,
+    alarm,
+    audited,
+    covers,
+    decided,
+    found,
+    inside,
+    simulation,
+)
 
+_PAY = {"label": "pay", "outcome": "numeric"}
 _SHARES = {"median": 0.5, "q10": 0.1, "q90": 0.9}
 
 
@@ -61,21 +65,14 @@ def _table(world: _World, rng: np.random.Generator) -> pd.DataFrame:
     return table
 
 
-def _result(world: _World, number: int) -> GroupsResult:
-    rng = np.random.default_rng([number, *world.sizes, 71])
-    section = {"label": "pay", "outcome": "numeric", "protected": ("g",), "features": ()}
-    if world.weighted:
-        section["weights"] = {"column": "w", "kind": "sampling"}
-    if world.rows > 1:
-        section["person"] = "who"
-    data = build_data(_table(world, rng), data_spec(section))
-    subject = make_subject(data, ModelSpec(predictions=Predictions(score="pay")))
-    return groups(subject, GroupsOptions(reference={"g": "g0"}), rng=0)
-
-
 def _drawn(world: _World, number: int) -> Iterator[Found]:
-    result = _result(world, number)
-    assert result.amounts is not None
+    rng = np.random.default_rng([number, *world.sizes, 71])
+    design = {"weights": {"column": "w", "kind": "sampling"}} if world.weighted else {}
+    if world.rows > 1:
+        design["person"] = "who"
+    drawn = _table(world, rng)
+    people = decided(drawn, "pay", score=True, **_PAY, protected=["g"], features=[], **design)
+    result = audited("groups", people, 0, reference={"g": "g0"})
     rows = [row for row in result.amounts.table if not row.is_reference]
     apart = world.apart
     if apart is None:
@@ -95,23 +92,20 @@ def _drawn(world: _World, number: int) -> Iterator[Found]:
         yield covers("difference of means as a share", relative is not None and inside(relative, truth))
 
 
-def _of_times(spread: float, ratio: float, rng: np.random.Generator, place: int, n: int) -> np.ndarray:
+def _times(spread: float, ratio: float, rng: np.random.Generator, place: int, n: int) -> np.ndarray:
+    """Log-normal pay, of the other groups so many times the first's."""
     return rng.lognormal(np.log(ratio) if place else 0.0, spread, n)
 
 
-def _log_normal(spread: float, ratio: float = 1.0) -> Callable[[np.random.Generator, int, int], np.ndarray]:
-    """Return what draws log-normal pay, of the other groups so many times the first's."""
-    return partial(_of_times, spread, ratio)
+_EQUAL, _WIDE = partial(_times, 0.6, 1.0), partial(_times, 1.0, 1.0)
 
 
-def _own(spread: float) -> dict[str, float]:
-    """Return the true mean and percentiles of the first group's log-normal pay."""
-    found = {"mean": float(np.exp(spread**2 / 2))}
-    return found | {name: float(lognorm.ppf(share, spread)) for name, share in _SHARES.items()}
-
-
-def _true(spread: float, ratio: float) -> dict[str, float]:
-    return {name: (ratio - 1) * each for name, each in _own(spread).items()}
+def _apart(sizes: tuple[int, int], spread: float, ratio: float) -> _World:
+    """Two groups whose log-normal pay differs; the mean and percentiles of the first are known."""
+    own = {"mean": float(np.exp(spread**2 / 2))}
+    own |= {name: float(lognorm.ppf(share, spread)) for name, share in _SHARES.items()}
+    truth = {name: (ratio - 1) * each for name, each in own.items()}
+    return _World(sizes, partial(_times, spread, ratio), truth, own)
 
 
 def _tied(rng: np.random.Generator, _place: int, n: int) -> np.ndarray:
@@ -142,22 +136,18 @@ def _upper_truth() -> dict[str, float]:
 
 _TINY = (2000, *(15,) * 12)
 _WORLDS = {
-    "log-normal pay (σ .6), 300 and 800": _World((800, 300), _log_normal(0.6)),
-    "log-normal pay (σ 1), 300 and 800": _World((800, 300), _log_normal(1.0)),
-    "log-normal pay (σ 1), 30 and 800": _World((800, 30), _log_normal(1.0)),
-    "log-normal pay (σ .6) of .85 times, 600 and 600": _World(
-        (600, 600), _log_normal(0.6, 0.85), _true(0.6, 0.85), _own(0.6)
-    ),
-    "log-normal pay (σ 1) of .7 times, 150 and 600": _World(
-        (600, 150), _log_normal(1.0, 0.7), _true(1.0, 0.7), _own(1.0)
-    ),
+    "log-normal pay (σ .6), 300 and 800": _World((800, 300), _EQUAL),
+    "log-normal pay (σ 1), 300 and 800": _World((800, 300), _WIDE),
+    "log-normal pay (σ 1), 30 and 800": _World((800, 30), _WIDE),
+    "log-normal pay (σ .6) of .85 times, 600 and 600": _apart((600, 600), 0.6, 0.85),
+    "log-normal pay (σ 1) of .7 times, 150 and 600": _apart((600, 150), 1.0, 0.7),
     "rounded pay, 200 and 400": _World((400, 200), _tied),
     "losses, nine in ten 0, 200 and 800": _World((800, 200), _spike),
     "losses, nine in ten 0, 25 and 800": _World((800, 25), _spike),
-    "12 groups of 15 beside 2,000": _World(_TINY, _log_normal(0.6)),
-    "sampling weights, 400 and 400": _World((400, 400), _log_normal(0.6), weighted=True),
-    "four rows a person, 100 and 200 persons": _World((200, 100), _log_normal(0.6), rows=4),
-    "one in five without pay, 300 and 500": _World((500, 300), _log_normal(0.6), missing=0.2),
+    "12 groups of 15 beside 2,000": _World(_TINY, _EQUAL),
+    "sampling weights, 400 and 400": _World((400, 400), _EQUAL, weighted=True),
+    "four rows a person, 100 and 200 persons": _World((200, 100), _EQUAL, rows=4),
+    "one in five without pay, 300 and 500": _World((500, 300), _EQUAL, missing=0.2),
     "one value of a million in half of the worlds, 200 and 400": _World((400, 200), _huge),
     "a difference in the upper fifth alone, 500 and 500": _World((500, 500), _upper, _upper_truth()),
 }
@@ -171,12 +161,9 @@ def _explained(cells: bool, number: int) -> Iterator[Found]:
     schooling = np.clip(np.round(schooling / 2) * 2, 10, 16) if cells else schooling
     pay = (1 + 0.9 * schooling) * rng.lognormal(0, 0.5, 800)
     table = pd.DataFrame({"sex": np.where(woman, "f", "m"), "schooling": schooling, "pay": pay})
-    section = {"label": "pay", "outcome": "numeric", "protected": ("sex",)}
-    subject = make_subject(
-        build_data(table, data_spec(section)), ModelSpec(predictions=Predictions(score="pay"))
-    )
-    options = ExplainOptions(source={"sex": "f"}, target={"sex": "m"}, explainers=("schooling",))
-    result = explain(subject, options, rng=number)
+    subject = decided(table, "pay", score=True, **_PAY, protected=["sex"])
+    sides = {"source": {"sex": "f"}, "target": {"sex": "m"}}
+    result = audited("explain", subject, number, **sides, explainers=["schooling"])
     yield alarm("evidence of a difference in amounts", result.verdict == EVIDENCE)
     yield covers("what is left of a gap in amounts", inside(result.together.unexplained, 0.0))
 
@@ -186,5 +173,3 @@ SETTINGS = [
     simulation("explain", "amounts: skewed pay, by cells", _explained, True),
     simulation("explain", "amounts: skewed pay, by learners", _explained, False, part=SLOW),
 ]
-"""Intervals are of the run's error rate, `LEVEL`, all of them together."""
-assert GroupsOptions().level == LEVEL

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from audits.attribute_swap import AttributeSwapOptions, AttributeSwapResult, attribute_swap
+from audits.attribute_swap import AttributeSwapResult
 from audits.data import DataSpec, build_data
 from audits.models.subject import subject_of
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
-from benchmarks.calibration.harness import SLOW, Found, alarm, covers, found, simulation
+from benchmarks.calibration.harness import SLOW, Found, alarm, audited, covers, found, simulation
 
 _TRAITS = ("as_woman", "as_man", "e")
 _FEW = "Where few of 30 people or fewer change, mean score changes hold in about 82 of 100 samples."
@@ -87,17 +87,17 @@ def audit_of(world: World, seed: int) -> AttributeSwapResult:
             "e": rng.choice([-0.05, 0.05], n) if world.counts else rng.normal(0, 0.05, n),
         }
     )
-    weights = None
     if world.counts:
-        columns = list(frame.columns)
-        frame, weights = frame.groupby(columns).size().rename("times").reset_index(), "times"
-    protected = ("sex", "part") if world.part else ("sex",)
-    data = build_data(
-        frame,
-        DataSpec(protected=protected, features=("sex", *_TRAITS), weights=weights, kinds={"e": "continuous"}),
+        frame = frame.groupby(list(frame)).size().rename("times").reset_index()
+    spec = DataSpec(
+        protected=("sex", "part") if world.part else ("sex",),
+        features=("sex", *_TRAITS),
+        weights="times" if world.counts else None,
+        kinds={"e": "continuous"},
     )
-    subject = subject_of(data, Planted(read=world.read), threshold=0.5, score_kind="number")
-    return attribute_swap(subject, AttributeSwapOptions(attribute=("sex",)))
+    model = Planted(read=world.read)
+    subject = subject_of(build_data(frame, spec), model, threshold=0.5, score_kind="number")
+    return audited("attribute_swap", subject, 0, attribute=["sex"])
 
 
 _WORLDS = {
@@ -133,11 +133,10 @@ def _audit(world: World, number: int) -> Iterator[Found]:
     told = audit_of(world, number)
     yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=world.null)
     cleared = told.verdict == NO_MATERIAL
-    yield (
-        alarm("no material difference, where there is one", cleared)
-        if world.material
-        else found("no material difference", cleared)
-    )
+    if world.material:
+        yield alarm("no material difference, where there is one", cleared)
+    else:
+        yield found("no material difference", cleared)
     for shown, name, truth in (
         ("net share, all groups together", "net", world.net),
         ("share changed, all groups together", "changed", world.gross),

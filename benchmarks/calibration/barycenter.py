@@ -13,10 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from audits.barycenter import BarycenterOptions, barycenter
-from audits.flipset import FlipsetOptions, flipset
 from audits.stats import EVIDENCE
-from benchmarks.calibration.harness import SLOW, Found, covers, found, inside, simulation
+from benchmarks.calibration.harness import SLOW, Found, audited, covers, found, inside, simulation
 from tests.barycenter.test_barycenter import subject_of
 
 _SIZES = (0.5, 0.3, 0.2)
@@ -37,9 +35,9 @@ def _two_groups(number: int) -> Iterator[Found]:
     frame = world(2 * (60 + number % 61), 0.3, number)
     frame["group"] = np.where(frame["group"] == "a", "a", "b")
     people = subject_of(frame)
-    one = barycenter(people, BarycenterOptions(permutations=0), rng=number).group("a")
-    asked = FlipsetOptions(source={"group": "a"}, target={"group": "b"}, permutations=0, bootstrap=100)
-    other = flipset(people, asked, rng=number)
+    one = audited("barycenter", people, number, permutations=0).group("a")
+    sides = {"source": {"group": "a"}, "target": {"group": "b"}}
+    other = audited("flipset", people, number, **sides, permutations=0, bootstrap=100)
     shares = other.positive.share.value, other.negative.share.value
     same = np.allclose((one.only_self, one.only_counterpart), shares, atol=1e-3)
     yield covers("flips are a flipset's", same)
@@ -48,8 +46,8 @@ def _two_groups(number: int) -> Iterator[Found]:
 def _world(n: int, lower: float, seconds: float, number: int) -> Iterator[Found]:
     rates, shares = np.array([0.5, 0.5, 0.5 * (1 - lower)]), np.array(_SIZES)
     truth = dict(zip("abc", rates - (shares @ rates - shares * rates) / (1 - shares), strict=True))
-    options = BarycenterOptions(permutations=39, seconds=seconds, rounds=0)
-    told = barycenter(subject_of(world(n, lower, number)), options, rng=number)
+    people = subject_of(world(n, lower, number))
+    told = audited("barycenter", people, number, permutations=39, seconds=seconds, rounds=0)
     yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=not lower)
     # both kinds of intervals share the level: each holds for all groups at half of it
     if not lower:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,17 +15,7 @@ import pandas as pd
 from audits.flipset import FlipsetOptions, FlipsetResult, flipset
 from audits.flipset.comparisons.marginals import marginals
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration.harness import (
-    SLOW,
-    Found,
-    Row,
-    Simulation,
-    alarm,
-    covers,
-    found,
-    rows_of_means,
-    simulation,
-)
+from benchmarks.calibration.harness import SLOW, Found, alarm, covers, found, simulation
 from tests.flipset.worlds import subject
 
 _SIDES = {"source": {"group": "a"}, "target": {"group": "b"}}
@@ -86,28 +75,24 @@ def _by_lot(n: int, size: int, number: int) -> Iterator[Found]:
     yield alarm("features of a flipset by lot", min(each.adjusted_p or 0.0 for each in told) <= 0.05)
 
 
-def _verdicts(kind: str, told: FlipsetResult) -> Iterator[Found]:
+def _audit(kind: str, n: int, d: int, seed: int) -> Iterator[Found]:
+    """A whole audit, a second for the level of chance, and whether what lies above it is covered."""
+    told = _audited(kind, n, d, seed, seconds=1.0)
     yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=kind in _NO_DIFFERENCE)
     if kind in _PLANTED:
         yield alarm("no material difference, where there is one", told.verdict == NO_MATERIAL)
-
-
-def _round(kind: str, n: int, d: int, setting: str, numbers: range) -> Iterator[Row]:
-    """Whole audits, a second for the level of chance each, and how often what lies above it is covered."""
-    told = [_audited(kind, n, d, seed, seconds=1.0) for seed in numbers]
-    yield from simulation("flipset", setting, lambda k: _verdicts(kind, told[k])).run(range(len(told)))
-    above = [each.above_chance.excess for each in told if each.above_chance is not None]
-    yield from rows_of_means("flipset", setting, {"flips above chance (their mean over studies)": above})
+    if told.above_chance is not None:
+        yield covers("flips above chance (their mean over studies)", told.above_chance.excess)
 
 
 _STABLE = "100 a group, 2 features, data sets of five kinds in turn, 20 seeds each"
 _NEEDED = "equal by lot, as many people as 400 a group say are needed, 2 features"
 SETTINGS = [
     *(
-        Simulation("flipset", setting, partial(_round, kind, n, d, setting), SLOW)
+        simulation("flipset", f"{kind}, {n:,} a group, {features}", _audit, kind, n, d, part=SLOW)
         for kind, sizes in _KINDS.items()
         for n, d in sizes
-        for setting in (f"{kind}, {n:,} a group, {d} feature{'s' if d > 1 else ''}",)
+        for features in ("1 feature" if d == 1 else f"{d} features",)
     ),
     *(
         simulation("flipset", f"{n:,} people, {size} of them by lot, four features", _by_lot, n, size)

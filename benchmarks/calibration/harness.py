@@ -7,7 +7,6 @@ many worlds; what a round found is kept at once in docs/calibration.csv, of whic
 
 from __future__ import annotations
 
-import csv
 import datetime
 import importlib
 import math
@@ -21,13 +20,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from scipy.stats import beta
 
+from audits.checks import build
+from audits.data import build_data, data_spec
+from audits.models import Subject, make_subject, model_spec
+from audits.records import resolve
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 from audits.stats import Estimate
+from benchmarks.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "docs" / "calibration.csv"
 PAGE = ROOT / "docs" / "calibration.md"
 LEVEL = 0.05
@@ -39,16 +44,20 @@ _COMMIT = "commit "  # in place of a stamp: what recorded the row
 
 @dataclass(frozen=True)
 class Found:
-    """What holds in one world: of which interval, test or verdict, and whether it does (or in which part)."""
+    """What holds in one world: of which interval, test or verdict, and whether it does (or in which part).
+
+    Of an interval whose truth is not known beforehand `hit` is the interval: the truth is the mean over the
+    worlds of a round.
+    """
 
     shown: str
     kind: str
     claimed: float
-    hit: float
+    hit: float | Estimate
     said: str = ""
 
 
-def covers(shown: str, hit: float, *, claimed: float = 1 - LEVEL, said: str = "") -> Found:
+def covers(shown: str, hit: float | Estimate, *, claimed: float = 1 - LEVEL, said: str = "") -> Found:
     """Whether an interval holds the truth; of several, the share that does."""
     return Found(shown, "coverage", claimed, hit, said)
 
@@ -68,6 +77,18 @@ def inside(interval: Estimate, truth: float) -> bool:
     return (interval.low is None or interval.low <= truth) and (
         interval.high is None or truth <= interval.high
     )
+
+
+def audited(audit: str, people: Subject, rng: np.random.Generator | int, **options: Any) -> Any:
+    """Run an audit with options as a spec names them; return its result."""
+    record = AUDITS[audit]
+    return resolve(record.runs)(people, build(record.options, options, audit), rng=rng)
+
+
+def decided(people: pd.DataFrame, column: str, *, score: bool = False, **data: Any) -> Subject:
+    """Return people decided as a column says, or by a `score`; `data` is a section of a spec."""
+    model = model_spec({"predictions": {"score" if score else "label": column}})
+    return make_subject(build_data(people, data_spec(data)), model)
 
 
 @dataclass(frozen=True)
@@ -161,27 +182,16 @@ def _summed(
     audit: str, setting: str, draw: Callable[..., Iterable[Found]], given: tuple[Any, ...], numbers: range
 ) -> Iterator[Row]:
     """Rows of what the worlds of these numbers found; a world may have nothing to state."""
-    hits: dict[Found, float] = {}
-    worlds: dict[Found, int] = {}
+    drawn: dict[Found, list[float | Estimate]] = {}
     for number in numbers:
         for each in draw(*given, number):
-            kind = replace(each, hit=0.0)
-            hits[kind] = hits.get(kind, 0.0) + float(each.hit)
-            worlds[kind] = worlds.get(kind, 0) + 1
-    for kind, hit in hits.items():
-        yield Row(audit, kind.shown, setting, kind.kind, kind.claimed, round(hit), worlds[kind], kind.said)
-
-
-def rows_of_means(
-    audit: str, setting: str, stated: dict[str, list[Estimate]], *, claimed: float = 1 - LEVEL
-) -> Iterator[Row]:
-    """Rows of intervals whose truth is not known beforehand: the mean over the worlds of a round."""
-    for shown, estimates in stated.items():
-        known = [each for each in estimates if each.value is not None and each.low is not None]
-        truth = sum(each.value for each in known) / len(known)  # type: ignore[misc]
-        yield Row(
-            audit, shown, setting, "coverage", claimed, sum(inside(each, truth) for each in known), len(known)
-        )
+            drawn.setdefault(replace(each, hit=0.0), []).append(each.hit)
+    for kind, hits in drawn.items():
+        if known := [each for each in hits if isinstance(each, Estimate) and each.low is not None]:
+            truth = sum(each.value for each in known) / len(known)
+            hits = [inside(each, truth) for each in known]
+        what = kind.shown, setting, kind.kind, kind.claimed
+        yield Row(audit, *what, round(sum(hits)), len(hits), kind.said)
 
 
 def modules() -> list[str]:
@@ -216,14 +226,10 @@ class Kept:
         """Read docs/calibration.csv."""
         if not TABLE.is_file():
             return cls({}, [])
-        worlds, rows = {}, []
-        with TABLE.open(encoding="utf-8", newline="") as file:
-            for line in csv.DictReader(file):
-                told: dict[str, Any] = {each.name: line[each.name] for each in fields(Row)}
-                told |= {"claimed": float(line["claimed"]), "hits": int(line["hits"])}
-                rows.append(Row(**told | {"worlds": int(line["worlds"])}))
-                worlds[f"{line['audit']}: {line['setting']}"] = int(line["asked"])
-        return cls(worlds, rows)
+        table = pd.read_csv(TABLE, keep_default_na=False, dtype={"code": str})
+        worlds = dict(zip(table["audit"] + ": " + table["setting"], table["asked"], strict=True))
+        own = table[[each.name for each in fields(Row)]]
+        return cls(worlds, [Row(*values) for values in own.itertuples(index=False)])
 
     def add(self, each: Simulation, rows: Iterable[Row], upto: int) -> None:
         """Count in what further worlds of a simulation gave, drawn now."""
@@ -263,17 +269,13 @@ class Kept:
         self.rows = [row for row in self.rows if (row.audit, row.setting) in place]
         self.rows.sort(key=lambda row: place[row.audit, row.setting])
         newest = _newest(self.rows)
-        with TABLE.open("w", encoding="utf-8", newline="") as file:
-            own = [each.name for each in fields(Row)]
-            writer = csv.DictWriter(
-                file, [*own, "measured", "error", "holds", "older", "asked"], lineterminator="\n"
-            )
-            writer.writeheader()
-            for row in self.rows:
-                told = {"measured": f"{row.measured:.4f}", "error": f"{row.error:.4f}"}
-                told["holds"] = "" if row.kind == "power" else "yes" if row.holds else "no"
-                told["older"] = _older(row, newest)
-                writer.writerow(asdict(row) | told | {"asked": self.worlds[f"{row.audit}: {row.setting}"]})
+        lines = []
+        for row in self.rows:
+            told = {"measured": f"{row.measured:.4f}", "error": f"{row.error:.4f}"}
+            told["holds"] = "" if row.kind == "power" else "yes" if row.holds else "no"
+            told["older"] = _older(row, newest)
+            lines.append(asdict(row) | told | {"asked": self.worlds[f"{row.audit}: {row.setting}"]})
+        pd.DataFrame(lines).to_csv(TABLE, index=False, lineterminator="\n")
         PAGE.write_text(page(self.rows, self.lacking(order)), encoding="utf-8")
 
 

@@ -8,20 +8,28 @@ audits. At the true ratio the test must reject in at most 5%.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 
 import numpy as np
 
-from audits.loss_ratio import LossRatioOptions, loss_ratio
+from audits.data import DataSpec, FeatureSpace, build_data
+from audits.loss_ratio.metrics.crossfit import learn_metric
+from audits.models.subspaces import category_units
 from audits.stats.means import MeanMethod, mean_test
 from audits.stats.paired_ratio import PairedMethod, PairedRatio
 from audits.stats.verdicts import EVIDENCE
-from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, found, inside, simulation
-from benchmarks.loss_ratio_worlds import (
-    WORLDS,
-    tied,
-    told_of,
-    verdicts,
+from benchmarks.calibration.harness import (
+    LEVEL,
+    SLOW,
+    Found,
+    alarm,
+    audited,
+    covers,
+    found,
+    inside,
+    simulation,
 )
+from benchmarks.loss_ratio_worlds import WORLDS, people, subject_of, tied
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 MEANS: dict[str, tuple[Draw, float]] = {
@@ -36,8 +44,7 @@ MEANS: dict[str, tuple[Draw, float]] = {
 }
 # share wrong before, share wrong after only, share wrong before only
 RATIOS = ((0.05, 0.03, 0.0), (0.1, 0.05, 0.01), (0.2, 0.1, 0.02), (0.15, 0.04, 0.005), (0.3, 0.3, 0.0))
-
-
+SIZES = (100, 400, 2000)
 _TAILS = "“in simulations of such tails 95% intervals missed the true mean ratio in about one sample in ten”"
 _TIES = (
     (0.25, "x5", "logistic"),
@@ -49,21 +56,33 @@ _TIES = (
 
 
 def _told(world: str, number: int) -> Iterator[Found]:
-    yield alarm("an attribute counts as told by the features", told_of(world, [number])[True])
+    """Whether some attribute counts as told: no more of them can be evidence."""
+    n, features, told = (WORLDS[world][name] for name in ("n", "features", "attributes"))
+    rng = np.random.default_rng(number)
+    frame = people(n // 2, features, told, rng)
+    names = tuple(name for name in frame if name not in {*told, "label"})
+    spec = DataSpec(label="label", favorable="yes", protected=tuple(told), features=names)
+    data = build_data(frame, spec)
+    space = FeatureSpace.fit(data)
+    x = space.encode(data.frame) * category_units(space)
+    metrics = learn_metric(data, space, x, tuple(told), "learned", rng, level=LEVEL)
+    yield alarm("an attribute counts as told by the features", any(each.told for each in metrics.told))
 
 
 def _verdicts(world: str, model: str, number: int) -> Iterator[Found]:
-    yield alarm("evidence of a difference", verdicts(world, model, [number])[EVIDENCE])
+    n, features, told = (WORLDS[world][name] for name in ("n", "features", "attributes"))
+    frame = people(n, features, told, np.random.default_rng(number))
+    result = audited("loss_ratio", subject_of(frame, told, model, number), number, steps=100)
+    yield alarm("evidence of a difference", result.verdict == EVIDENCE)
 
 
 def _tied(tie: float, column: str, model: str, number: int) -> Iterator[Found]:
     """A real tie that the model uses or not: evidence, and the true direction's ratio."""
     subject = tied(tie, column, np.random.default_rng([number, 31]), model=model)
-    told = loss_ratio(subject, LossRatioOptions(steps=200), rng=number)
-    truth = LossRatioOptions(metric="expert", directions=({column: 1.0},), steps=200)
-    ratio = float(loss_ratio(subject, truth, rng=0).statistic.value or 0.0)
+    told = audited("loss_ratio", subject, number, steps=200)
+    truth = audited("loss_ratio", subject, 0, metric="expert", directions=[{column: 1.0}], steps=200)
     yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=column != "x0")
-    yield covers("ratio of the true direction", inside(told.judged.interval, ratio))
+    yield covers("ratio of the true direction", inside(told.judged.interval, truth.statistic.value))
 
 
 def _means(name: str, n: int, method: MeanMethod, number: int) -> Iterator[Found]:
@@ -103,8 +122,7 @@ SETTINGS = [
     *(simulation("loss_ratio", f"independent, {world}", _told, world, part=SLOW) for world in WORLDS),
     *(
         simulation("loss_ratio", f"independent, {world}, {model}", _verdicts, world, model, part=SLOW)
-        for world in WORLDS
-        for model in ("logistic", "mlp")
+        for world, model in product(WORLDS, ("logistic", "mlp"))
     ),
     *(
         simulation(
@@ -118,8 +136,7 @@ SETTINGS = [
     ),
     *(
         simulation("loss_ratio", f"{name}, {n:,} people", _means, name, n, "skewness")
-        for name in MEANS
-        for n in (100, 400, 2000)
+        for name, n in product(MEANS, SIZES)
     ),
     *(
         simulation(
@@ -127,21 +144,18 @@ SETTINGS = [
             f"{100 * wrong:.0f}% wrong, true ratio {(wrong - gone + new) / wrong:.2f}, {n:,} people",
             *(_ratios, wrong, new, gone, n, "score"),
         )
-        for wrong, new, gone in RATIOS
-        for n in (100, 400, 2000)
+        for (wrong, new, gone), n in product(RATIOS, SIZES)
     ),
 ]
 MORE = [
     *(
         simulation("loss_ratio", f"{name}, {n:,} people, the paper's formula", _means, name, n, "normal")
-        for name in MEANS
-        for n in (30, 100, 400, 2000)
+        for name, n in product(MEANS, (30, 100, 400, 2000))
     ),
     *(simulation("loss_ratio", f"{name}, 30 people", _means, name, 30, "skewness") for name in MEANS),
     *(
         simulation("loss_ratio", f"{name}, {n} people, a bootstrap-t", _bootstrap_t, name, n)
-        for name in MEANS
-        for n in (30, 100)
+        for name, n in product(MEANS, (30, 100))
     ),
     *(
         simulation(
@@ -149,7 +163,6 @@ MORE = [
             f"ratio {(wrong - gone + new) / wrong:.2f} of {100 * wrong:.0f}%, {n:,} people, delta method",
             *(_ratios, wrong, new, gone, n, "delta"),
         )
-        for wrong, new, gone in RATIOS
-        for n in (100, 400, 2000)
+        for (wrong, new, gone), n in product(RATIOS, SIZES)
     ),
 ]

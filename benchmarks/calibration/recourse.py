@@ -7,31 +7,18 @@ the mean over all worlds drawn.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from audits.recourse import RecourseResult
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration.harness import (
-    SLOW,
-    Found,
-    Row,
-    Simulation,
-    alarm,
-    covers,
-    found,
-    inside,
-    rows_of_means,
-    simulation,
-)
+from benchmarks.calibration.harness import SLOW, Found, alarm, covers, found, inside, simulation
+from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 
 
 def world(n: int, apart: float, seed: int, groups: str = "ab") -> RecourseResult:
     """Audit `n` people, of whom the last group's have so much less of what is asked for."""
-    from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
-
     rng = np.random.default_rng([seed, n])
     group = rng.choice(list(groups), n)
     x = rng.normal(size=(n, 2))
@@ -50,8 +37,6 @@ def _savers(n: int, rng: np.random.Generator) -> pd.DataFrame:
 
 def _actions(number: int) -> Iterator[Found]:
     """Hold what a group's action is said to do against 20,000 new people of the group."""
-    from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
-
     rng = np.random.default_rng([number, 23])
     frame = _savers(500, rng)
     subject = subject_of(frame, Linear(x=1.0, z=-1.0), ("x",))
@@ -66,31 +51,23 @@ def _actions(number: int) -> Iterator[Found]:
         yield covers("share accepted after a group's action, among new people", inside(row.coverage, truth))
 
 
-def _verdicts(apart: float, drawn: RecourseResult) -> Iterator[Found]:
+def _audit(n: int, apart: float, groups: str, number: int) -> Iterator[Found]:
+    drawn = world(n, apart, number, groups)
     yield found("evidence of a difference", drawn.verdict == EVIDENCE, no_difference=apart == 0)
     if apart > 0:
         yield alarm("no material difference, where there is one", drawn.verdict == NO_MATERIAL)
-
-
-def _round(n: int, apart: float, groups: str, setting: str, numbers: range) -> Iterator[Row]:
-    drawn = [world(n, apart, number, groups) for number in numbers]
-    yield from simulation("recourse", setting, lambda k: _verdicts(apart, drawn[k])).run(range(len(drawn)))
-    last = [next(row for row in each.by_group if row.group == groups[-1]) for each in drawn]
-    stated = {
-        "mean burden of a group (its mean over studies)": [row.burden for row in last],
-        "mean burden minus the others' (its mean over studies)": [row.burden_difference for row in last],
-        "share accepted half way (its mean over studies)": [each.by_alpha[2].reclassified for each in drawn],
-    }
-    yield from rows_of_means("recourse", setting, stated)
+    last = next(row for row in drawn.by_group if row.group == groups[-1])
+    yield covers("mean burden of a group (its mean over studies)", last.burden)
+    yield covers("mean burden minus the others' (its mean over studies)", last.burden_difference)
+    yield covers("share accepted half way (its mean over studies)", drawn.by_alpha[2].reclassified)
 
 
 _ACTIONS = "500 people, one action a group, of which the best helps a few more at ten times the cost"
 SETTINGS = [
     *(
-        Simulation("recourse", setting, partial(_round, n, apart, groups, setting), SLOW)
+        simulation("recourse", f"{n:,} people, {len(groups)} {words}", _audit, n, apart, groups, part=SLOW)
         for apart, words in ((0.0, "groups alike"), (1.5, "one with further to go"))
         for n, groups in ((200, "ab"), (200, "abcd"), (1000, "ab"), (2000, "abcd"))
-        for setting in (f"{n:,} people, {len(groups)} {words}",)
     ),
     simulation("recourse", _ACTIONS, _actions, part=SLOW),
 ]

@@ -25,7 +25,8 @@ from audits.stats import EVIDENCE, NO_MATERIAL, wilson
 from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
 from audits.stats.ratios import mean_ratio
-from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, inside, simulation
+from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, audited, covers, inside, simulation
+from benchmarks.loss_ratio_worlds import people, subject_of
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 
@@ -50,16 +51,9 @@ WORLDS: dict[str, tuple[Draw, Draw]] = {
 SIZES = ((20, 400), (50, 400), (150, 600), (300, 300), (500, 4500))
 
 
-def outscored(scores: np.ndarray, member: np.ndarray) -> float:
-    """Area under the curve of so many people that it is the truth."""
-    return float(area_under_curve(scores, member, np.ones(len(member))).value or 0.0)
-
-
 _SKEWED = (
     "“Among 50 people or fewer … an interval of their mean holds in about 87 to 90 of 100 samples, not 95”"
 )
-
-
 _FEW = "“Of about 100 people, all intervals hold together in 91 of 100 samples, not 95”"
 _FEW_OTHERWISE = (
     "“With 20 people or fewer decided otherwise, intervals of areas hold in about 90 of 100 samples, and in "
@@ -175,9 +169,7 @@ _QUICK = {"match_set": "off", "bootstrap": 100}
 
 def _direct(apart: float, penalty: float, number: int) -> Iterator[Found]:
     """Whole audits of a model that reads the attribute: how often it is cleared."""
-    from audits.sensitivity import sensitivity
-
-    told = sensitivity(penalized(600, apart, number, penalty), SensitivityOptions(**_QUICK), rng=number)
+    told = audited("sensitivity", penalized(600, apart, number, penalty), number, **_QUICK)
     yield alarm("all-clear of direct use", told.verdict == NO_MATERIAL)
     if not apart:
         yield alarm("verdict of a status model at chance", told.verdict in {NO_MATERIAL, EVIDENCE})
@@ -185,8 +177,6 @@ def _direct(apart: float, penalty: float, number: int) -> Iterator[Found]:
 
 def _unread(apart: float, number: int) -> Iterator[Found]:
     """Whole audits of a model that reads only proxies, whose slopes are the same for both groups."""
-    from audits.sensitivity import sensitivity
-
     rng = np.random.default_rng([number, 22])
     woman = rng.random(1200) < 0.5
     frame = pd.DataFrame({"skill": rng.normal(size=1200)})
@@ -196,19 +186,16 @@ def _unread(apart: float, number: int) -> Iterator[Found]:
     spec = DataSpec(label="hired", favorable=1, protected=("sex",), features=("skill", "height"))
     model = model_spec({"train": "logistic"})
     subject = make_subject(build_data(frame, spec), model, test_size=0.5, seed=number)
-    told = sensitivity(subject, SensitivityOptions(**_QUICK), rng=number)
+    told = audited("sensitivity", subject, number, **_QUICK)
     yield alarm("evidence of a difference", told.verdict == EVIDENCE)
 
 
 def _audits(n: int, number: int) -> Iterator[Found]:
     """Whole audits of a logistic model, groups drawn alike."""
-    from audits.sensitivity import sensitivity
-    from benchmarks.loss_ratio_worlds import people, subject_of
-
     told = {"sex": 0.4}
     frame = people(2 * n, 4, told, np.random.default_rng([number, n]))
-    options = SensitivityOptions(status_model="logistic", **_QUICK)
-    result = sensitivity(subject_of(frame, told, "logistic", number), options, rng=number)
+    subject = subject_of(frame, told, "logistic", number)
+    result = audited("sensitivity", subject, number, status_model="logistic", **_QUICK)
     yield alarm("evidence of a difference", result.verdict == EVIDENCE)
 
 

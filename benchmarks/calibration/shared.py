@@ -9,24 +9,28 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from audits.data import build_data, data_spec
-from audits.groups import GroupsOptions, groups
-from audits.models import make_subject, model_spec
 from audits.runs.multiple_testing import counted_together
 from audits.stats import EVIDENCE, Estimate, judge, wilson
 from audits.stats.design import design_share, make_design
 from audits.stats.group_means import group_means
 from audits.stats.intervals import cautious_difference
 from audits.stats.sequential import DriftTest
-from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, inside, simulation
+from benchmarks.calibration.harness import (
+    LEVEL,
+    SLOW,
+    Found,
+    alarm,
+    audited,
+    covers,
+    decided,
+    inside,
+    simulation,
+)
 
 _PERSONS = "five rows a person, intra-class correlation .6"
-_KINDS = (
-    _PERSONS,
-    "clusters of ten with both groups",
-    "weights of CV 1",
-    "two strata, clusters of ten with both groups",
-)
+_CLUSTERS = "clusters of ten with both groups"
+_KINDS = (_PERSONS, _CLUSTERS, "weights of CV 1", f"two strata, {_CLUSTERS}")
+_SESSION = "eight audits of a run, p-values as claimed"
 
 
 def _drawn(kind: str, n: int, share: float, rng: np.random.Generator) -> pd.DataFrame:
@@ -49,9 +53,6 @@ def _drawn(kind: str, n: int, share: float, rng: np.random.Generator) -> pd.Data
     return pd.DataFrame({"group": member.astype(int), "decision": event.astype(int), **sampled})
 
 
-_SESSION = "eight audits of a run, p-values as claimed"
-
-
 def _designed(kind: str, n: int, share: float, number: int) -> Iterator[Found]:
     frame = _drawn(kind, n, share, np.random.default_rng([number, n, round(100 * share)]))
     told = {name: frame[name].to_numpy() for name in ("cluster", "strata", "weights") if name in frame}
@@ -72,9 +73,8 @@ def _compared(kind: str, n: int, share: float, number: int) -> Iterator[Found]:
         column = "weights" if "weights" in frame else "ones"
         named = {name: name for name in ("strata", "cluster") if name in frame}
         section["weights"] = {"column": column, "kind": "sampling", **named}
-    data = build_data(frame.assign(ones=1.0), data_spec(section))
-    people = make_subject(data, model_spec({"predictions": {"label": "decision"}}))
-    told = groups(people, GroupsOptions(bootstrap=0), rng=number)
+    people = decided(frame.assign(ones=1.0), "decision", **section)
+    told = audited("groups", people, number, bootstrap=0)
     yield alarm("evidence of a difference", told.verdict == EVIDENCE)
 
 

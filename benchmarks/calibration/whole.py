@@ -12,20 +12,18 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from audits.checks import build
-from audits.flipset import FlipsetOptions, flipset
-from audits.groups import GroupsOptions, groups
+from audits.data import DataSpec, FeatureSpace, build_data
 from audits.models import Subject
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, Estimate, Judgment
-from benchmarks.calibration.harness import LEVEL, SLOW, Found, Row, Simulation, alarm, simulation
+from benchmarks.calibration.harness import LEVEL, SLOW, Found, Row, Simulation, alarm, audited, simulation
 
 _NAMES = (
     "attribute", "group", "rule_set", "method", "feature", "column", "name", "columns", "value", "level",
@@ -152,14 +150,13 @@ def people(n: int, apart: float, rng: np.random.Generator, *, persons: int = 1) 
     own = np.repeat(np.arange(-(-n // persons)), persons)[:n]
     k = int(own.max()) + 1
     group, site = rng.random(k) < 0.5, rng.random(k) < 0.5
-    # three fifths of the variance are the person's, where persons come again
-    mixed = [
-        np.sqrt(0.6) * rng.normal(size=k)[own] + np.sqrt(0.4) * rng.normal(size=n)
-        if persons > 1
-        else rng.normal(size=k)[own]
-        for _ in range(2)
-    ]
-    x, z = mixed
+
+    def feature() -> np.ndarray:
+        """Three fifths of the variance are the person's, where persons come again."""
+        mine = rng.normal(size=k)[own]
+        return np.sqrt(0.6) * mine + np.sqrt(0.4) * rng.normal(size=n) if persons > 1 else mine
+
+    x, z = feature(), feature()
     x = x - apart * group[own]
     frame = pd.DataFrame({"x": x, "z": z})
     frame["group"], frame["site"] = np.where(group, "a", "b")[own], np.where(site, "s", "t")[own]
@@ -172,7 +169,6 @@ def people(n: int, apart: float, rng: np.random.Generator, *, persons: int = 1) 
 
 def subject(frame: pd.DataFrame, **data: Any) -> Subject:
     """People decided by a fixed weighted sum of their features."""
-    from audits.data import DataSpec, FeatureSpace, build_data
     from tests.outcome_transport.subjects import Linear
 
     spec = DataSpec(
@@ -184,77 +180,34 @@ def subject(frame: pd.DataFrame, **data: Any) -> Subject:
 
 
 _FLIPS = {"source": {"group": "a"}, "target": {"group": "b"}}
-
-
-def _groups(people: Subject, seed: int) -> Any:
-    return groups(people, GroupsOptions(bootstrap=200), rng=seed)
-
-
-def _flipset(people: Subject, seed: int) -> Any:
-    options = FlipsetOptions(
-        **_FLIPS, permutations=0, bootstrap=200, counterfactuals={"x": "x there", "z": "z there"}
-    )
-    return flipset(people, options, rng=seed)
-
-
-def _flipset_by_chance(people: Subject, seed: int) -> Any:
-    return flipset(people, FlipsetOptions(**_FLIPS, permutations=99, seconds=0.3, bootstrap=100), rng=seed)
-
-
-def _explain(people: Subject, seed: int) -> Any:
-    from audits.explain import ExplainOptions, explain
-
-    return explain(people, ExplainOptions(**_FLIPS, draws=200), rng=seed)
-
-
-def _flows(people: Subject, seed: int) -> Any:
-    from audits.outcome_transport import OutcomeTransportOptions, outcome_transport
-
-    asked = {**_FLIPS, "permutations": 99, "draws": 100, "outcome": "probability"}
-    return outcome_transport(people, build(OutcomeTransportOptions, asked, "outcome_transport"), rng=seed)
-
-
-def _recourse(people: Subject, seed: int) -> Any:
-    from audits.recourse import RecourseOptions, recourse
-
-    asked = {"by": ["group"], "permutations": 99, "resolution": 0.05, "fewest": False}
-    return recourse(people, build(RecourseOptions, asked, "recourse"), rng=seed)
-
-
-def _rule_sets(people: Subject, seed: int) -> Any:
-    from audits.rule_sets import RuleSetsOptions, rule_sets
-
-    return rule_sets(people, RuleSetsOptions(permutations=99, samples=0, support=0.1), rng=seed)
-
-
-def _rule_sets_within(people: Subject, seed: int) -> Any:
-    from audits.rule_sets import RuleSetsOptions, rule_sets
-
-    asked = {"protected": ["group"], "context": ["site"], "permutations": 99, "samples": 0, "support": 0.1}
-    return rule_sets(people, build(RuleSetsOptions, asked, "rule_sets"), rng=seed)
-
-
-Audited = Callable[[Subject, int], Any]
-WHOLE: tuple[tuple[str, str, Audited, int, float], ...] = (
-    ("groups", "whole audits", _groups, 400, SLOW),
-    ("flipset", "whole audits", _flipset_by_chance, 100, SLOW),
-    ("flipset", "whole audits without permutations", _flipset, 200, SLOW),
-    ("explain", "whole audits", _explain, 400, SLOW),
-    ("outcome_transport", "whole audits", _flows, 200, SLOW),
-    ("recourse", "whole audits", _recourse, 300, SLOW),
-    ("rule_sets", "whole audits", _rule_sets, 400, SLOW),
-    ("rule_sets", "whole audits within sites", _rule_sets_within, 400, 0.2),
+_CHANCE = {**_FLIPS, "permutations": 99, "seconds": 0.3, "bootstrap": 100}
+_CAUSES = {"counterfactuals": {"x": "x there", "z": "z there"}}
+_GIVEN = {**_FLIPS, **_CAUSES, "permutations": 0, "bootstrap": 200}
+_FLOWS = {**_FLIPS, "permutations": 99, "draws": 100, "outcome": "probability"}
+_RECOURSE = {"by": ["group"], "permutations": 99, "resolution": 0.05, "fewest": False}
+_RULES = {"permutations": 99, "samples": 0, "support": 0.1}
+_WITHIN = {**_RULES, "protected": ["group"], "context": ["site"]}
+WHOLE: tuple[tuple[str, str, dict[str, Any], int, float], ...] = (
+    ("groups", "whole audits", {"bootstrap": 200}, 400, SLOW),
+    ("flipset", "whole audits", _CHANCE, 100, SLOW),
+    ("flipset", "whole audits without permutations", _GIVEN, 200, SLOW),
+    ("explain", "whole audits", {**_FLIPS, "draws": 200}, 400, SLOW),
+    ("outcome_transport", "whole audits", _FLOWS, 200, SLOW),
+    ("recourse", "whole audits", _RECOURSE, 300, SLOW),
+    ("rule_sets", "whole audits", _RULES, 400, SLOW),
+    ("rule_sets", "whole audits within sites", _WITHIN, 400, 0.2),
 )
+"""Audit, what is run, options as a spec names them, people, and the part of the worlds that is drawn."""
 
 
-def _counts(run: Audited, number: int) -> Iterator[Found]:
+def _counts(audit: str, asked: dict[str, Any], number: int) -> Iterator[Found]:
     """Whether an audit finds evidence in a table of counts in which no group differs."""
     rng = np.random.default_rng([number, 32])
     each = (-1.0, 0.1, 1.2), (-0.5, 0.7, 1.4), "ab", "st", (0, 1)
     frame = pd.DataFrame(itertools.product(*each), columns=["x", "z", "group", "site", "label"])
     sizes = np.clip(rng.lognormal(3, 1.5, 9), 1, 400).repeat(8)  # in every group and with either label alike
     frame["n"] = np.clip(rng.poisson(sizes), 1, 500)
-    yield alarm(EVIDENCE, run(subject(frame, weights="n"), number).verdict == EVIDENCE)
+    yield alarm(EVIDENCE, audited(audit, subject(frame, weights="n"), number, **asked).verdict == EVIDENCE)
 
 
 def _session(number: int) -> Iterator[Found]:
@@ -271,17 +224,25 @@ def _session(number: int) -> Iterator[Found]:
     yield alarm("any evidence of `verdicts`", bool((told.verdicts["verdict"] == EVIDENCE).any()))
 
 
-def _persons(audit: str, run: Audited, n: int, number: int) -> Iterator[Found]:
+def _persons(audit: str, asked: dict[str, Any], n: int, number: int) -> Iterator[Found]:
     """Whether an audit finds evidence among groups alike where five rows are of one person."""
     rng = np.random.default_rng([number, n, 19])
     rows = subject(people(n, 0.0, rng, persons=5), person="who")
     if not AUDITS[audit].designs:
         rows = dataclasses.replace(rows, data=rows.data.one_row_each(rng))
-    yield alarm(EVIDENCE, run(rows, number).verdict == EVIDENCE)
+    yield alarm(EVIDENCE, audited(audit, rows, number, **asked).verdict == EVIDENCE)
 
 
-def _round(audit: str, setting: str, run: Audited, n: int, apart: float, numbers: range) -> Iterator[Row]:
-    results = [run(subject(people(n, apart, np.random.default_rng([k, n, 11]))), k) for k in numbers]
+def world(audit: str, asked: dict[str, Any], n: int, apart: float, number: int) -> Any:
+    """Audit one draw of people; return the result."""
+    drawn = people(n, apart, np.random.default_rng([number, n, 11]))
+    return audited(audit, subject(drawn), number, **asked)
+
+
+def _round(
+    audit: str, setting: str, asked: dict[str, Any], n: int, apart: float, numbers: range
+) -> Iterator[Row]:
+    results = [world(audit, asked, n, apart, number) for number in numbers]
     yield from measured(audit, setting, results, alike=apart == 0)
 
 
@@ -289,23 +250,20 @@ _ALIKE = "72 rows of 1 to 500 people, groups alike"
 _SESSION = "session of groups, rule sets and a second groups by site, 400 people, groups alike"
 SETTINGS = [
     *(
-        Simulation(audit, setting, partial(_round, audit, setting, run, n, apart), part)
-        for audit, what, run, n, part in WHOLE
+        Simulation(audit, setting, partial(_round, audit, setting, asked, n, apart), part)
+        for audit, what, asked, n, part in WHOLE
         for apart, words in ((0.0, "groups alike"), (0.8, "one group lower"))
         for setting in (f"{what}, {n:,} people, {words}",)
     ),
     *(
-        simulation(
-            audit,
-            f"whole audits, {5 * n:,} rows, five a person that hang together",
-            *(_persons, audit, run, 5 * n),
-            part=part,
-        )
-        for audit, what, run, n, part in WHOLE
+        simulation(audit, f"{what}, {5 * n:,} rows, five a person that hang together", *each, part=part)
+        for audit, what, asked, n, part in WHOLE
         if what == "whole audits"
+        for each in ((_persons, audit, asked, 5 * n),)
     ),
-    simulation("groups", _ALIKE, _counts, _groups),
-    simulation("rule_sets", _ALIKE, _counts, _rule_sets),
-    simulation("flipset", _ALIKE, _counts, _flipset_by_chance, part=SLOW),
+    *(
+        simulation(audit, _ALIKE, _counts, audit, asked, part=SLOW if audit == "flipset" else 1.0)
+        for audit, asked in (("groups", {"bootstrap": 200}), ("rule_sets", _RULES), ("flipset", _CHANCE))
+    ),
     simulation("groups", _SESSION, _session, part=SLOW),
 ]

@@ -40,11 +40,6 @@ def blue_college(
         Wasserstein distance between the schools' outcomes so far, ``distance`` that year's, ``limit`` the
         distance by theory.
 
-    Raises
-    ------
-    InputError
-        If a number is outside its range.
-
     Examples
     --------
     >>> last = blue_college([0.25], years=5, n=100).iloc[-1]
@@ -62,18 +57,10 @@ def blue_college(
 def _measured(people: pd.DataFrame, rule: float, years: int) -> pd.DataFrame:
     rows = []
     for year in range(1, years + 1):
-        now, so_far = people[people["year"] == year], people[people["year"] <= year]
-        rows.append(
-            {
-                "rule": rule,
-                "year": year,
-                "impact": _impact(now),
-                "impact_so_far": _impact(so_far),
-                "distance": _distance(now),
-                "distance_so_far": _distance(so_far),
-                "limit": admissions.wasserstein(rule),
-            }
-        )
+        told = {"rule": rule, "year": year, "limit": admissions.wasserstein(rule)}
+        for words, some in (("", people["year"] == year), ("_so_far", people["year"] <= year)):
+            told[f"impact{words}"], told[f"distance{words}"] = _impact(people[some]), _distance(people[some])
+        rows.append(told)
     return pd.DataFrame(rows)
 
 

@@ -8,7 +8,6 @@ least to most over all optimal couplings. A subgroup is race and a policy's own 
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +21,8 @@ from audits.outcome_transport.comparison.sides import Side, TwoSides
 from audits.outcome_transport.matching.optimal_face import optimal_face
 from audits.outcome_transport.matching.outcomes import match_outcomes
 from audits.recourse.actions import GERMAN_ROLES
+from benchmarks.measuring import SHARED
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 BLACK_HIGH, BLACK_LOW = "African-American, high risk", "African-American, low risk"
 WHITE_HIGH, WHITE_LOW = "Caucasian, high risk", "Caucasian, low risk"
 
@@ -148,12 +147,8 @@ def figure_3b(splits: str = "30") -> None:
     for name, p in policies.items():
         comparison = _compared(truth, _side(name, rows, p, people.race, (p >= 0.5).astype(int)))
         cells = measure_flows(comparison, match_outcomes(truth.outcomes, comparison.target.outcomes))
-        shown = [
-            (WHITE_LOW, BLACK_HIGH),
-            (BLACK_HIGH, WHITE_LOW),
-            (BLACK_HIGH, BLACK_HIGH),
-            (WHITE_LOW, WHITE_LOW),
-        ]
+        two = (WHITE_LOW, BLACK_HIGH)
+        shown = [two, two[::-1], (BLACK_HIGH, BLACK_HIGH), (WHITE_LOW, WHITE_LOW)]
         print(f"{name}: " + "; ".join(f"{a} to {b} {_cell(cells, comparison, a, b)}" for a, b in shown))
         print(f"  in their own subgroup {100 * np.trace(cells.mass):.1f}%")
     races = ("African-American", "Caucasian")

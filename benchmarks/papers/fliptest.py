@@ -13,24 +13,21 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from audits.data import DataSpec, FeatureSpace, ReadOptions, build_data, read_table
+from audits.data import DataSpec, FeatureSpace, build_data
 from audits.flipset import FlipsetResult
 from audits.models import Subject, make_subject, model_spec
 from audits.transport import exact_coupling
 from audits.transport.maps import MAPS
+from benchmarks.measuring import SHARED, adult_names, public
 from benchmarks.samples import arrests, hiring, law_school
 from tests.flipset.conftest import audited
 
 PEOPLE = 500  # a group, of Figure 2
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-ADULT = """age workclass fnlwgt education education_num marital_status occupation relationship race sex
-capital_gain capital_loss hours_per_week native_country income"""
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,6 @@ def lipton(n: int = 10_000) -> Subject:
     raw = people[["work_years", "hair_length"]]
     mean, sd = raw.mean().to_numpy(), raw.std(ddof=0).to_numpy()
     data = build_data(people, DataSpec(protected=("gender",), features=("work_years", "hair_length")))
-
     model = hiring.PUBLISHED[n]
 
     def margin(x: np.ndarray) -> np.ndarray:
@@ -91,20 +87,18 @@ def law(n: int = 5_000) -> Subject:
 
 
 def compas() -> Subject:
-    """COMPAS with a logistic regression."""
-    table = read_table(DATA / "compas.csv")
-    features = ("sex", "age", "juv_fel_count", "juv_misd_count", "priors_count", "c_charge_degree")
-    spec = DataSpec(label="two_year_recid", favorable=0, protected=("race",), features=features)
-    return make_subject(build_data(table, spec), model_spec({"train": "logistic"}))
+    """All of COMPAS with a logistic regression."""
+    features = ["sex", "age", "juv_fel_count", "juv_misd_count", "priors_count", "c_charge_degree"]
+    data = public("compas", keep=[], protected=["race"], features=features)
+    return make_subject(data, model_spec({"train": "logistic"}))
 
 
 def adult() -> Subject:
-    """Adult with a logistic regression."""
-    names = tuple(ADULT.split())
-    table = read_table(DATA / "adult.data", options=ReadOptions(header=False, names=names))
-    left = tuple(name for name in names if name not in {"fnlwgt", "income", "education", "native_country"})
-    spec = DataSpec(label="income", favorable=">50K", protected=("sex",), features=left)
-    return make_subject(build_data(table, spec), model_spec({"train": "logistic"}))
+    """The training file of Adult with a logistic regression."""
+    out = {"fnlwgt", "income", "education", "native-country"}
+    features = [name for name in adult_names() if name not in out]
+    section = {"path": str(SHARED / "adult.data"), "recode": {}, "protected": ["sex"], "features": features}
+    return make_subject(public("adult", **section), model_spec({"train": "logistic"}))
 
 
 def line(name: str, result: FlipsetResult, paper: str = "") -> None:
@@ -128,16 +122,9 @@ def run_lipton(gans: int) -> None:
     subject, women, men = lipton(), {"gender": "female"}, {"gender": "male"}
     paper = "1,215 / 715 (its Table 2 prints the pair the other way round), GAN; exact must be 1,785 / 1,398"
     line("lipton women → men, exact", audited(subject, source=women, target=men, permutations=0), paper)
-    line(
-        "lipton men → women, exact", audited(subject, source=men, target=women, permutations=0), "1,075 / 774"
-    )
-    for kind in ("linear", "entropic"):
-        line(f"lipton, {kind}", audited(subject, source=women, target=men, transport=kind, permutations=0))
-    for seed in range(gans):
-        found = audited(
-            subject, source=women, target=men, transport="gan", reverse=False, permutations=0, rng=seed
-        )
-        line(f"lipton, GAN, seed {seed}", found, paper if seed == 0 else "")
+    back = audited(subject, source=men, target=women, permutations=0)
+    line("lipton men → women, exact", back, "1,075 / 774")
+    by_maps("lipton", subject, {"source": women, "target": men}, gans)
 
 
 def run_control(gans: int) -> None:
@@ -147,33 +134,27 @@ def run_control(gans: int) -> None:
     benchmarks/README.md has what 1,500 to 12,000 labels give. Why, is unknown.
     """
     groups: dict[str, Any] = {"source": {"group": "a"}, "target": {"group": "b"}}
-    paper = "167 of 5,300 and 148 of 4,700 by the GAN; exact at 2,000 people 392 / 396"
-    subject = control()
-    for kind in ("linear", "entropic"):
-        line(f"control, {kind}", audited(subject, transport=kind, permutations=0, **groups), paper)
-        paper = ""
-    for seed in range(gans):
-        ask: dict[str, Any] = {"transport": "gan", "reverse": False, "permutations": 0, "rng": seed}
-        line(f"control, GAN, seed {seed}", audited(subject, **ask, **groups))
+    by_maps("control", control(), groups, gans)
     exact = audited(control(2_000), permutations=19, **groups)
-    line("control, exact, 2,000", exact)
+    line("control, exact, 2,000", exact, "167 of 5,300 and 148 of 4,700 by the GAN; exact 392 / 396")
     chance = exact.positive.expected_by_chance
-    print(
-        f"{'':<28} by chance {chance.value:,.0f} ({chance.low:,.0f} to {chance.high:,.0f})" if chance else ""
-    )
+    print(f"{'':<28} by chance {chance.value:,.0f} ({chance.low:,.0f} to {chance.high:,.0f})")
+
+
+def by_maps(name: str, subject: Subject, groups: dict[str, Any], gans: int = 0) -> None:
+    """Linear and entropic counterparts, and some trainings of the GAN."""
+    for kind in ("linear", "entropic"):
+        line(f"{name}, {kind}", audited(subject, transport=kind, permutations=0, **groups))
+    for seed in range(gans):
+        asked: dict[str, Any] = {"transport": "gan", "reverse": False, "permutations": 0, "rng": seed}
+        line(f"{name}, GAN, seed {seed}", audited(subject, **asked, **groups))
 
 
 def run_law() -> None:
     """Transport beside the true counterfactuals."""
-    result = audited(
-        law(),
-        source={"race": "black"},
-        target={"race": "white"},
-        permutations=0,
-        counterfactuals=law_school.OTHER_LIVES,
-    )
+    groups = {"source": {"race": "black"}, "target": {"race": "white"}}
+    result = audited(law(), **groups, permutations=0, counterfactuals=law_school.OTHER_LIVES)
     line("law school, exact", result, "0 / 835 (GAN), 0 / 811 (causal) of 1,285")
-    assert result.causal is not None
     print(
         f"{'':<28} causal F+ {result.causal.positive.size:,.0f}  F- {result.causal.negative.size:,.0f}, "
         f"the same of {result.causal.agreement.value:.1%} of {result.n_source:,.0f}"
@@ -190,37 +171,29 @@ def run_arrests() -> None:
     print(f"{'':<28} {result.disagreement}")
 
 
-def run_shared(name: str) -> None:
+def run_shared(name: str, subject: Subject, **groups: Any) -> None:
     """Adult or COMPAS: exact on a subsample, linear and entropic on everyone."""
-    if not DATA.is_dir():
-        print(f"{name}: the shared data are not beside the checkout")
-        return
-    subject = adult() if name == "adult" else compas()
-    groups: dict[str, Any] = (
-        {"source": {"sex": "Female"}, "target": {"sex": "Male"}}
-        if name == "adult"
-        else {"source": {"race": "African-American"}, "target": {"race": "Caucasian"}}
-    )
     line(f"{name}, exact", audited(subject, permutations=0, max_people=2_000, **groups))
-    for kind in ("linear", "entropic"):
-        line(f"{name}, {kind}", audited(subject, transport=kind, permutations=0, **groups))
+    by_maps(name, subject, groups)
 
 
 def main(*given: str) -> None:
     """Case studies beside the paper's figures."""
-    words = list(given)
-    gans = int(words.pop(words.index("--gan") + 1)) if "--gan" in words else 0
-    names = [word for word in words if word != "--gan"]
-    studies: dict[str, Callable[[], None]] = {
-        "control": lambda: run_control(gans),
-        "law": run_law,
-        "arrests": run_arrests,
-        "lipton": lambda: run_lipton(gans),
-        "adult": lambda: run_shared("adult"),
-        "compas": lambda: run_shared("compas"),
+    races = {"source": {"race": "African-American"}, "target": {"race": "Caucasian"}}
+    studies: dict[str, Callable[[int], None]] = {
+        "control": run_control,
+        "law": lambda _: run_law(),
+        "arrests": lambda _: run_arrests(),
+        "lipton": run_lipton,
+        "adult": lambda _: run_shared("adult", adult(), source={"sex": "Female"}, target={"sex": "Male"}),
+        "compas": lambda _: run_shared("compas", compas(), **races),
     }
-    for name in names or studies:
-        studies[name]()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("studies", nargs="*", default=list(studies))
+    parser.add_argument("--gan", type=int, default=0, metavar="SEEDS")
+    asked = parser.parse_args(given)
+    for name in asked.studies:
+        studies[name](asked.gan)
 
 
 def counterparts(kind: str, d: int, seed: int) -> np.ndarray:

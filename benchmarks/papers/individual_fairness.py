@@ -14,12 +14,11 @@ import sys
 import time
 from collections import defaultdict
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from audits.data import AuditData, FeatureSpace, data_spec, load_data, public_section
+from audits.data import AuditData, FeatureSpace, public_section
 from audits.loss_ratio import LossRatioOptions
 from audits.loss_ratio.attack.people import move_people
 from audits.loss_ratio.metrics.distances import FairMetrics, projection_metric
@@ -31,8 +30,8 @@ from audits.models.subspaces import category_units
 from audits.models.trained.fair import balance_outcomes, sensitive_basis, train_fair_network
 from audits.models.trained.mlp import Network
 from audits.progress import silent
+from benchmarks.measuring import SHARED, public
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data"
 # balanced accuracy, T_n, share rejected: Tables 3 and 4
 PAPER: dict[str, dict[str, tuple[float, float, float]]] = {
     "adult": {
@@ -53,32 +52,27 @@ SLACK = {"adult": 0.03, "compas": 0.16}  # what reductions may violate: Appendic
 STEPS = {"adult": 500, "compas": 100}
 
 
-def adult() -> dict[str, Any]:
+def adult() -> AuditData:
     """Appendix F.1: 45,222 rows without missing values; no fnlwgt, education, native-country."""
-    section = public_section("adult", FOLDER)
-    section["keep"] = [{"column": "native-country", "not_missing": True}]
-    section["missing"] = "drop"
-    section["features"] = [
-        each for each in section["features"] if each not in {"education", "native-country"}
-    ]
+    section = public_section("adult", SHARED)
     others = ("Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")
-    section["recode"]["race"] = {"map": dict.fromkeys(others, "non-White")}
-    return section
+    recode = section["recode"] | {"race": {"map": dict.fromkeys(others, "non-White")}}
+    features = [each for each in section["features"] if each not in {"education", "native-country"}]
+    keep = [{"column": "native-country", "not_missing": True}]
+    return public("adult", keep=keep, missing="drop", features=features, recode=recode)
 
 
-def compas() -> dict[str, Any]:
+def compas() -> AuditData:
     """Appendix G: sex, race, number of priors, age category and degree of charge, all of them features."""
-    section = public_section("compas", FOLDER)
     others = ("African-American", "Hispanic", "Asian", "Native American", "Other")
-    section["recode"] = {"race": {"map": dict.fromkeys(others, "not Caucasian")}}
-    section["features"] = ["sex", "race", "priors_count", "age_cat", "c_charge_degree"]
-    section["kinds"] = {"age_cat": "categorical"}
-    return section
+    recode = {"race": {"map": dict.fromkeys(others, "not Caucasian")}}
+    features = ["sex", "race", "priors_count", "age_cat", "c_charge_degree"]
+    return public("compas", recode=recode, features=features, kinds={"age_cat": "categorical"})
 
 
 def main(name: str = "adult", splits: str = "5", *models: str) -> None:
     """Tables 1, 3 and 4: models compared over splits."""
-    data = load_data(data_spec({"adult": adult, "compas": compas}[name]()))
+    data = {"adult": adult, "compas": compas}[name]()
     print(f"{name}: {data.n:,} people")
     subject = make_subject(data, model_spec({"train": "logistic"}), test_size=0.2)
     compared: Any = models or tuple(PAPER[name])
@@ -133,7 +127,7 @@ def published_network(training: AuditData, seed: int, *, project: bool) -> Netwo
 
 def table_4_networks(splits: str = "5", *steps: str) -> None:
     """COMPAS, Table 4: baseline and Project by our network and by the published one, by metric and steps."""
-    data = load_data(data_spec(compas()))
+    data = compas()
     rng, found = np.random.default_rng(0), defaultdict(list)
     for _ in range(int(splits)):
         seed = int(rng.integers(2**31))
@@ -147,11 +141,8 @@ def table_4_networks(splits: str = "5", *steps: str) -> None:
         }
         for count in map(int, steps or ("100", "500")):
             options = LossRatioOptions(steps=count)
-            metrics = {
-                "held out, cross-fitted": choose_metric(
-                    rest, space, points, options, np.random.default_rng(0)
-                )
-            }
+            fitted = choose_metric(rest, space, points, options, np.random.default_rng(0))
+            metrics = {"held out, cross-fitted": fitted}
             for source, people in (("held out", rest), ("training", training)):
                 metric = projection_metric(sensitive_basis(people, space).T, source)
                 metrics[source] = FairMetrics.of(metric, rest.n)
@@ -163,11 +154,9 @@ def table_4_networks(splits: str = "5", *steps: str) -> None:
                 found[count, name, source].append((bound, right))
         for (count, name, source), rows in found.items():
             bound, right = np.array(rows, dtype=float).T
-            told = f"{len(rows)} splits, {count} steps, {name}, metric of {source}: T_n {bound.mean():.3f}"
-            rejected = (bound > 1.25).mean()
-            print(
-                f"{told} ± {bound.std():.3f}, rejected {rejected:.1f}, balanced accuracy {right.mean():.3f}"
-            )
+            told = f"{len(rows)} splits, {count} steps, {name}, metric of {source}: T_n {bound.mean():.3f} ± "
+            told += f"{bound.std():.3f}, rejected {(bound > 1.25).mean():.1f}, balanced accuracy "
+            print(f"{told}{right.mean():.3f}")
 
 
 RUNS = {"individual-fairness": main, "individual-fairness-4": table_4_networks}

@@ -9,8 +9,7 @@ F learns from the biased data, its unbiased twin from the unbiased, and A tells 
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -22,8 +21,8 @@ from audits.models.networks.dense import Dense
 from audits.models.networks.training import Training, fit_dense
 from audits.sensitivity.match_sets.sets import MatchSet, match_set
 from audits.sensitivity.measurement.gradients import AuditedModel, Status, measure
+from benchmarks.measuring import SHARED, adult_names
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 PUBLISHED = {
     ("adult", "sex"): (84.4, 69.8, 69.9),
     ("adult", "race"): (84.6, 66.7, 66.3),
@@ -35,69 +34,22 @@ WOMAN = {True: 0.25, False: 0.75}
 
 
 @dataclass(frozen=True, eq=False)
-class SyntheticTrial:
-    """One trial: how good the models are, and the match set."""
+class Judged:
+    """How good the models of a trial are, and the match set."""
 
     accuracy: float
     twin_accuracy: float
     matched: MatchSet
 
 
-def synthetic_trial(
-    rng: np.random.Generator,
-    *,
-    n: int = 5000,
-    separation: float = 1.0,
-    training: Training | None = None,
-    literal: bool = False,
-    draws: int = 100,
-) -> SyntheticTrial:
-    """Carry out the experiment once: half of `n` points to learn from, half to test.
-
-    Parameters
-    ----------
-    separation : float
-        Distance of the classes, `make_classification`'s ``class_sep``.
-    training : Training, optional
-        By default the paper's network: one hidden layer ("a single hidden layer", section 6.2) of 32, 40
-        epochs of Adam at 0.001.
-    literal : bool
-        A's gradient at its probability.
-    """
-    x, label = make_classification(
-        n,
-        n_features=2,
-        n_informative=2,
-        n_redundant=0,
-        n_clusters_per_class=1,
-        class_sep=separation,
-        random_state=int(rng.integers(2**31)),
-    )
-    x = (x - x.mean(0)) / x.std(0)
-    fair = rng.random(n) < 0.5
-    biased = rng.random(n) < np.where(label == 1, WOMAN[True], WOMAN[False])
-    z = np.column_stack([x, biased.astype(float)])
-    half = n // 2
-    rows, test = slice(None, half), slice(half, None)
-    audited, twin, status = (
-        _fit(points[rows], target[rows], rng, training)
-        for points, target in (
-            (z, label),
-            (np.column_stack([x, fair.astype(float)]), label),
-            (z, biased.astype(int)),
-        )
-    )
-    return _trial(audited, twin, status, z[test], label[test], rng, literal=literal, draws=draws)
-
-
 @dataclass(frozen=True, eq=False)
-class AugmentedTrial:
-    """The models of one trial of section 6, and its test people.
+class Trial:
+    """The models of one trial, and its test people.
 
     Attributes
     ----------
     audited, twin, status : Dense
-        F, its twin learned from copies with the attribute flipped, and A.
+        F, its twin (learned from unbiased data, or from copies with the attribute flipped), and A.
     z, label : arrays (n, d), (n,)
         Test people.
     column : int
@@ -118,39 +70,70 @@ class AugmentedTrial:
         augment_test: bool = False,
         literal: bool = False,
         draws: int = 100,
-    ) -> SyntheticTrial:
-        """Hold sensitivity against the match set, on the test people or also on their copies (Table 2)."""
+    ) -> Judged:
+        """Hold sensitivity against the match set, on the test people or also on their copies (Table 2).
+
+        With `literal` A's gradient is taken at its probability.
+        """
         z, label = self.z, self.label
         if augment_test:
             z, label = _flipped(z, self.column), np.tile(label, 2)
-        models = (self.audited, self.twin, self.status)
-        return _trial(*models, z, label, rng, literal=literal, draws=draws)
+        blocks = [slice(k, k + 1) for k in range(z.shape[1])]
+        model = Status("protected", ("0", "1"), self.status)
+        found = measure(z, AuditedModel(self.audited), (model,), blocks, literal=literal)
+        ours, other = found.score >= 0.5, expit(self.twin.outputs(z)[:, 0]) >= 0.5
+        matched = match_set(
+            found.sensitivity,
+            found.influence,
+            np.abs(found.score - 0.5),
+            other != ours,
+            twin="the experiment's twin",
+            draws=draws,
+            rng=rng,
+        )
+        right = label == 1
+        return Judged(float(np.mean(ours == right)), float(np.mean(other == right)), matched)
+
+
+def synthetic_trial(
+    rng: np.random.Generator, *, n: int = 5000, literal: bool = False, draws: int = 100
+) -> Judged:
+    """Carry out section 5's experiment once: half of `n` points to learn from, half to test.
+
+    The network has one hidden layer ("a single hidden layer", section 6.2) of 32; 40 epochs of Adam at 0.001.
+    """
+    kinds = {"n_informative": 2, "n_redundant": 0, "n_clusters_per_class": 1}
+    x, label = make_classification(n, 2, **kinds, random_state=int(rng.integers(2**31)))
+    x = (x - x.mean(0)) / x.std(0)
+    fair = rng.random(n) < 0.5
+    biased = rng.random(n) < np.where(label == 1, WOMAN[True], WOMAN[False])
+    z, unbiased = (np.column_stack([x, gender.astype(float)]) for gender in (biased, fair))
+    half = n // 2
+    training = Training((32,), 40, None, 1e-3, 0.0, min(256, half // 8))
+    targets = (z, label), (unbiased, label), (z, biased.astype(int))
+    models = [fit_dense(x[:half], y[:half], 2, rng, training=training) for x, y in targets]
+    return Trial(*models, z[half:], label[half:], 2).judge(rng, literal=literal, draws=draws)
 
 
 def augmented_trial(
-    x: np.ndarray,
-    label: np.ndarray,
-    column: int,
-    rng: np.random.Generator,
-    *,
-    training: Training,
-    test_share: float = 0.2,
-) -> AugmentedTrial:
+    x: np.ndarray, label: np.ndarray, column: int, rng: np.random.Generator, *, training: Training
+) -> Trial:
     """Train the models of section 6 once: the twin learns from rows copied with `column` flipped.
 
     Parameters
     ----------
     x : (n, d)
-        Points in which `column` is the binary protected attribute, 0 or 1.
+        Points in which `column` is the binary protected attribute, 0 or 1; a fifth of them to test.
     label : (n,) of int
     """
     order = rng.permutation(len(x))
-    held = round(test_share * len(x))
+    held = round(0.2 * len(x))
     test, rows = order[:held], order[held:]
-    audited = _fit(x[rows], label[rows], rng, training)
-    twin = _fit(_flipped(x[rows], column), np.tile(label[rows], 2), rng, training)
-    status = _fit(x[rows], x[rows, column].astype(int), rng, training)
-    return AugmentedTrial(audited, twin, status, x[test], label[test], column)
+    audited = fit_dense(x[rows], label[rows], 2, rng, training=training)
+    copies = _flipped(x[rows], column), np.tile(label[rows], 2)
+    twin = fit_dense(*copies, 2, rng, training=training)
+    status = fit_dense(x[rows], x[rows, column].astype(int), 2, rng, training=training)
+    return Trial(audited, twin, status, x[test], label[test], column)
 
 
 def _flipped(points: np.ndarray, column: int) -> np.ndarray:
@@ -160,42 +143,7 @@ def _flipped(points: np.ndarray, column: int) -> np.ndarray:
     return np.concatenate([points, copies])
 
 
-def _fit(x: np.ndarray, target: np.ndarray, rng: np.random.Generator, training: Training | None) -> Dense:
-    usual = Training((32,), 40, None, 1e-3, 0.0)
-    return fit_dense(x, target, 2, rng, training=training or replace(usual, batch=min(256, len(x) // 8)))
-
-
-def _trial(
-    audited: Dense,
-    twin: Dense,
-    status: Dense,
-    z: np.ndarray,
-    label: np.ndarray,
-    rng: np.random.Generator,
-    *,
-    literal: bool,
-    draws: int,
-) -> SyntheticTrial:
-    blocks = [slice(k, k + 1) for k in range(z.shape[1])]
-    model = Status("protected", ("0", "1"), status)
-    found = measure(z, AuditedModel(audited), (model,), blocks, literal=literal)
-    other = expit(twin.outputs(z)[:, 0])
-    matched = match_set(
-        found.sensitivity,
-        found.influence,
-        np.abs(found.score - 0.5),
-        (other >= 0.5) != (found.score >= 0.5),
-        twin="the experiment's twin",
-        draws=draws,
-        rng=rng,
-    )
-    right = label == 1
-    return SyntheticTrial(
-        float(np.mean((found.score >= 0.5) == right)), float(np.mean((other >= 0.5) == right)), matched
-    )
-
-
-def summary(name: str, trials: list[SyntheticTrial]) -> None:
+def summary(name: str, trials: list[Judged]) -> None:
     """Mean and standard deviation over trials of the areas, where there is a curve."""
     found = [trial.matched for trial in trials]
     shown = [each for each in found if each.curves]
@@ -239,12 +187,8 @@ def table_2(which: str, seeds: range, epochs: int) -> None:
 
 
 def adult() -> tuple[pd.DataFrame, np.ndarray, dict[str, np.ndarray]]:
-    names = [
-        *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
-        *("relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week"),
-        *("native-country", "income"),
-    ]
-    frame = pd.read_csv(SHARED / "adult.data", names=names, skipinitialspace=True, na_values="?").dropna()
+    read = {"names": list(adult_names()), "skipinitialspace": True, "na_values": "?"}
+    frame = pd.read_csv(SHARED / "adult.data", **read).dropna()
     label = (frame["income"] == ">50K").to_numpy(dtype=int)
     groups = {"sex": (frame["sex"] == "Male").to_numpy(), "race": (frame["race"] == "White").to_numpy()}
     return frame.drop(columns=["income", "fnlwgt", "education"]), label, groups
@@ -259,21 +203,15 @@ def compas() -> tuple[pd.DataFrame, np.ndarray, dict[str, np.ndarray]]:
         "sex": (frame["sex"] == "Male").to_numpy(),
         "race": (frame["race"] == "African-American").to_numpy(),
     }
-    wanted = ["age", "sex", "race", "priors_count", "c_charge_degree"]
-    wanted += [name for name in ("juv_fel_count", "juv_misd_count", "juv_other_count") if name in frame]
-    return frame[wanted], label, groups
+    young = ["juv_fel_count", "juv_misd_count", "juv_other_count"]
+    return frame[["age", "sex", "race", "priors_count", "c_charge_degree", *young]], label, groups
 
 
 def encode(frame: pd.DataFrame, members: np.ndarray) -> tuple[np.ndarray, int]:
     """Numbers z-scored, categories 0 and 1; the protected attribute last, in place of its own column."""
     hot = pd.get_dummies(frame, dtype=float)
-    mine = [
-        name
-        for name in hot
-        if np.array_equal(hot[name] == 1, members) or np.array_equal(hot[name] == 0, members)
-    ]
-    source = mine[0].partition("_")[0] if mine else ""
-    hot = hot[[name for name in hot if not name.startswith(f"{source}_")]] if source else hot
+    source = next(name for name in hot if np.array_equal(hot[name] == 1, members)).partition("_")[0]
+    hot = hot[[name for name in hot if not name.startswith(f"{source}_")]]
     numbers = frame.select_dtypes("number").columns
     hot[numbers] = (hot[numbers] - hot[numbers].mean()) / hot[numbers].std(ddof=0)
     return np.column_stack([hot.to_numpy(dtype=float), members.astype(float)]), hot.shape[1]

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 
 from audits.models import Subject
-from audits.rule_sets.inference.permutation import PeopleCounts, split_halves, whole_people
+from audits.rule_sets.inference.permutation import split_halves, whole_people
 from audits.rule_sets.options import RuleSetsOptions
-from audits.stats import Estimate, newcombe
-from audits.stats.intervals import percent_level
-from audits.stats.text import number, several
+from audits.stats.text import number
 from audits.subgroups.attributes import Attribute
 from audits.subgroups.binning import read_attributes
 from audits.subgroups.cells import Cells, count_cells
@@ -33,74 +32,46 @@ _MAX_TERMS = 5
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Rival:
     """What another method finds.
 
     Attributes
     ----------
     method : str
-    group, against : str
-        The subgroup with the larger favorable share, and the one it is compared with.
-    score : Estimate
-        Difference of their favorable shares.
-    n_group, n_against : float
-        People in each.
+    group : str
+        The subgroup with the largest favorable share, or that of the linear threshold.
+    score : float
+        Its favorable share less that of the subgroup it is compared with, in [-1, 1].
+    people : float
+        How many are in it, and of the linear threshold in the half that it is stated on.
     """
 
     method: str
     group: str
-    against: str
-    score: Estimate
-    n_group: float
-    n_against: float
+    score: float
+    people: float
 
 
-def largest_pair(cells: Cells, attributes: Sequence[Attribute], *, level: float = 0.05) -> Comparison | None:
-    """Return the two subgroups, by values of the same attributes, whose favorable shares differ most.
-
-    The interval is Newcombe's, at the level over all pairs that were compared.
-    """
-    best: tuple[float, tuple[int, ...], int, int] | None = None
-    pairs = 0
+def largest_pair(cells: Cells, attributes: Sequence[Attribute]) -> Rival | None:
+    """Return the two subgroups, by values of the same attributes, whose favorable shares differ most."""
+    best: Rival | None = None
+    table = pd.DataFrame(cells.codes).assign(n=cells.n, favorable=cells.favorable)
     for size in range(1, min(len(attributes), _DEEPEST) + 1):
         for chosen in combinations(range(len(attributes)), size):
-            levels, n, good = _subgroups(cells, chosen)
-            large = np.flatnonzero(n >= MIN_PEOPLE)
-            pairs += len(large) * (len(large) - 1) // 2
-            if len(large) < 2:
-                continue
-            rate = good[large] / n[large]
+            sums = table.groupby(list(chosen))[["n", "favorable"]].sum()
+            sums = sums[sums["n"] >= MIN_PEOPLE]
+            rate = sums["favorable"] / sums["n"]
             gap = float(rate.max() - rate.min())
-            if best is None or gap > best[0] + 1e-12:
-                lowest = int(rate.argmin()) if gap > 0 else 1  # another group where all rates are equal
-                best = gap, chosen, int(large[rate.argmax()]), int(large[lowest])
-    if best is None:
-        return None
-    _, chosen, high, low = best
-    levels, n, good = _subgroups(cells, chosen)
-    score = newcombe(good[high], n[high], good[low], n[low], level=level / pairs)
-    method = f"Newcombe {percent_level(level)}, corrected for {several(pairs, 'pair')}"
-    names = [
-        ", ".join(
-            f"{attributes[name].name} = {attributes[name].levels[code]}"
-            for name, code in zip(chosen, row, strict=True)
-        )
-        for row in levels[[high, low]]
-    ]
-    estimate = Estimate(score.value, score.low, score.high, float(n[high] + n[low]), method)
-    words = "largest gap between two subgroups"
-    return Comparison(words, names[0], names[1], estimate, float(n[high]), float(n[low]))
+            if len(rate) > 1 and (best is None or gap > best.score + 1e-12):
+                highest = int(rate.argmax())
+                codes = zip(chosen, np.atleast_1d(rate.index[highest]), strict=True)
+                words = ", ".join(f"{attributes[k].name} = {attributes[k].levels[code]}" for k, code in codes)
+                people = float(sums["n"].iloc[highest])
+                best = Rival("largest gap between two subgroups", words, gap, people)
+    return best
 
 
-def linear_threshold(
-    people: PeopleCounts,
-    cells: Cells,
-    attributes: Sequence[Attribute],
-    *,
-    support: float,
-    level: float,
-    rng: np.random.Generator,
-) -> Comparison | None:
+def linear_threshold(cells: Cells, attributes: Sequence[Attribute], *, support: float) -> Rival | None:
     """Return the linear threshold group that differs most from the rest on one half, stated on the other.
 
     Parameters
@@ -108,7 +79,7 @@ def linear_threshold(
     support : float
         Smallest share of people on either side of the threshold.
     """
-    first, second = split_halves(people, rng)
+    first, second = split_halves(whole_people(cells), np.random.default_rng(0).spawn(7)[4])
     names, x = _design(cells, attributes)
     weight = np.sqrt(first.n.astype(float))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -124,32 +95,14 @@ def linear_threshold(
     ends &= (n >= least) & (first.total - n >= least)
     if not ends.any():
         return None
-    gaps = np.abs(
-        differences(
-            n[ends].astype(float), good[ends].astype(float), first.total, float(first.favorable.sum())
-        )
-    )
+    counts = n[ends].astype(float), good[ends].astype(float), first.total, float(first.favorable.sum())
+    cut = np.flatnonzero(ends)[np.abs(differences(*counts)).argmax()]
     inside = np.zeros(len(index), dtype=bool)
-    inside[order[: np.flatnonzero(ends)[gaps.argmax()] + 1]] = True
-    counts = float(second.n[inside].sum()), float(second.n[~inside].sum())
-    score = newcombe(
-        float(second.favorable[inside].sum()),
-        counts[0],
-        float(second.favorable[~inside].sum()),
-        counts[1],
-        level=level,
-    )
+    inside[order[: cut + 1]] = True
+    own, rest = (second.favorable[side].sum() / second.n[side].sum() for side in (inside, ~inside))
     words = _words(names, solved[1:], float(index[inside].min()))
-    method = f"Newcombe {percent_level(level)}, on the half that it was not fitted on"
-    estimate = Estimate(score.value, score.low, score.high, sum(counts), method)
-    return Comparison("linear threshold of all attributes", words, "everyone else", estimate, *counts)
-
-
-def _subgroups(cells: Cells, chosen: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Levels (g, d), people (g,) and favorable ones (g,) of every combination of levels that occurs."""
-    levels, place = np.unique(cells.codes[:, chosen], axis=0, return_inverse=True)
-    place = place.reshape(-1)
-    return levels, np.bincount(place, cells.n), np.bincount(place, cells.favorable)
+    people = float(second.n[inside].sum())
+    return Rival("linear threshold of all attributes", words, float(own - rest), people)
 
 
 def _design(cells: Cells, attributes: Sequence[Attribute]) -> tuple[list[str], np.ndarray]:
@@ -177,15 +130,13 @@ def _words(names: Sequence[str], weights: np.ndarray, cut: float) -> str:
     return f"{words}{more} ≥ {number(cut)}"
 
 
-def rivals(subject: Subject, options: RuleSetsOptions) -> tuple[Comparison, ...]:
+def rivals(subject: Subject, options: RuleSetsOptions) -> tuple[Rival, ...]:
     """Return what both methods find in the decisions on the people of `subject`."""
     attributes, _ = read_attributes(subject.data, options)
     decisions = np.asarray(subject.decisions, dtype=bool)
     cells = count_cells(attributes, decisions, subject.data.weights)
-    level, support = options.level, options.support
-    rng = np.random.default_rng(0).spawn(7)[4]
     found = (
-        largest_pair(cells, attributes, level=level),
-        linear_threshold(whole_people(cells), cells, attributes, support=support, level=level, rng=rng),
+        largest_pair(cells, attributes),
+        linear_threshold(cells, attributes, support=options.support),
     )
     return tuple(each for each in found if each is not None)

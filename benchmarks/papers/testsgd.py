@@ -14,17 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from audits.data import AuditData, load_data
-from audits.data.public import public_section
-from audits.data.spec_parser import data_spec
+from audits.data import AuditData, data_spec, load_data, public_section
 from audits.mitigation.audit import amounts_of, augmented_by, draw_samples, subject_on
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.treated import TableGroups, TreatedRuleSet
 from audits.models import Subject
 from audits.rule_sets import LeaderRow, RuleSetsOptions, RuleSetsResult, rule_sets
 from audits.runs.executors.threads import fixed_threads
+from benchmarks.measuring import SHARED
 from benchmarks.papers.rivals import rivals
-from benchmarks.rule_sets import DECADES, SHARED, communities, six_layers
+from benchmarks.rule_sets import DECADES, communities, six_layers
 
 NETWORKS = 3
 
@@ -83,7 +82,11 @@ PROTECTED = {"bank": ["age"], "law_school": ["race", "sex"], "german": ["sex", "
 def table(name: str) -> tuple[AuditData, int, dict[str, object]]:
     """Return the data, the epochs of training, and the options of the audit."""
     if name == "communities":
-        return communities(favorable={"above": 0.15}), 20, {"intervals": "thresholds", "depth": 2}
+        return (
+            communities({"column": "ViolentCrimesPerPop", "above": 0.15}),
+            20,
+            {"intervals": "thresholds", "depth": 2},
+        )
     section = public_section(name.partition("-")[0], SHARED)
     section["protected"] = PROTECTED.get(name, ["sex", "race", "age"])
     section["bins"] = {} if name == "law_school" else {"age": DECADES}
@@ -154,7 +157,7 @@ def compare(name: str) -> None:
         print(f"    largest score           {largest(result)}")
         print(f"    first on the leaderboard {leader(result.leaderboard[0])}")
         for other in rivals(subject, RuleSetsOptions(**options)):
-            print(f"    {other.method}: {100 * abs(other.score.value or 0.0):.1f}, {other.group}")
+            print(f"    {other.method}: {100 * abs(other.score):.1f}, {other.group}")
         print(f"    trained again           {retrained(subject, inside, epochs, seed)}", flush=True)
 
 
@@ -176,7 +179,7 @@ def retrained(subject: Subject, inside: np.ndarray, epochs: int, seed: int) -> s
     good = subject.decisions
     direction = "harmed" if good[inside].mean() < good[~inside].mean() else "advantaged"
     options = MitigationOptions()
-    group = TreatedRuleSet(np.zeros((1, 0), dtype=int), {}, "", direction, inside)
+    group = TreatedRuleSet(np.zeros((1, 0), dtype=int), {}, "", "", direction, inside)
     drawn, labels, tried = draw_samples(
         subject, TableGroups(subject, options), group, options, np.random.default_rng(seed)
     )

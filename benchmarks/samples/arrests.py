@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import generator
-from audits.errors import InputError
 
 COLUMNS = {
     "group": "north (more arrests) or south (fewer)",
@@ -68,14 +67,7 @@ def generate(n: int = 2_000, *, rng: np.random.Generator | int | None = None) ->
     -------
     DataFrame
         2n rows, north first, columns as in `COLUMNS`.
-
-    Raises
-    ------
-    InputError
-        If `n` is below 1.
     """
-    if n < 1:
-        raise InputError("n", "must be at least 1 person of each group", n)
     rng = generator(rng)
     arrests = np.concatenate([rng.geometric(NORTH, n) - 1, rng.geometric(SOUTH, n) - 1])
     coin = rng.random(2 * n) < 0.5

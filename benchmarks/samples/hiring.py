@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from audits.errors import InputError
 from benchmarks.samples.onnx_graph import Graph
 
 COLUMNS = {
@@ -62,11 +61,6 @@ def generate(n: int = 1_000, *, seed: int = 0) -> pd.DataFrame:
     DataFrame
         2n rows, men first, columns as in `COLUMNS`, in raw units.
 
-    Raises
-    ------
-    InputError
-        If `n` is below 1.
-
     Examples
     --------
     >>> generate(2).round(3)
@@ -76,8 +70,6 @@ def generate(n: int = 1_000, *, seed: int = 0) -> pd.DataFrame:
     2  female       3.971       29.916          0
     3  female      17.709       33.679          1
     """
-    if n < 1:
-        raise InputError("n", "must be at least 1 person of each gender", n)
     work = np.random.RandomState(seed)
     men = work.poisson(31, n) - work.normal(20, 0.2, n)
     women = work.poisson(25, n) - work.normal(20, 0.2, n)

@@ -23,14 +23,13 @@ holds enough of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from audits.checks import generator
-from audits.errors import InputError
 
 COLUMNS = {
     "race": "black or white",
@@ -59,29 +58,13 @@ class Coefficients:
     female: float
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """The causal model's numbers; the module's docstring says where the defaults come from.
-
-    Attributes
-    ----------
-    gpa, lsat, fya : Weights
-        The three lines; LSAT's is the logarithm of its Poisson rate.
-    gpa_deviation : float
-        Standard deviation of GPA given everything else, above 0.
-    share_black : float
-        Chance that an applicant is black, in [0, 1].
-    share_female_black, share_female_white : float
-        Chance that an applicant of that race is a woman, in [0, 1].
-    """
-
-    gpa: Coefficients = field(default=Coefficients(base=3.20, knowledge=0.14, black=-0.39, female=0.13))
-    lsat: Coefficients = field(default=Coefficients(base=3.63, knowledge=0.068, black=-0.24, female=-0.014))
-    fya: Coefficients = field(default=Coefficients(base=0.22, knowledge=0.33, black=-1.04, female=-0.016))
-    gpa_deviation: float = 0.37
-    share_black: float = 0.25
-    share_female_black: float = 0.62
-    share_female_white: float = 0.42
+GPA = Coefficients(base=3.20, knowledge=0.14, black=-0.39, female=0.13)
+LSAT = Coefficients(base=3.63, knowledge=0.068, black=-0.24, female=-0.014)
+"""Of the logarithm of the Poisson rate."""
+FYA = Coefficients(base=0.22, knowledge=0.33, black=-1.04, female=-0.016)
+GPA_DEVIATION = 0.37
+"""Standard deviation of GPA given everything else."""
+SHARE_BLACK = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +86,7 @@ class LawSchool:
     causes: pd.DataFrame
 
 
-def generate(
-    n: int = 3_000, *, rng: np.random.Generator | int | None = None, parameters: Parameters | None = None
-) -> LawSchool:
+def generate(n: int = 3_000, *, rng: np.random.Generator | int | None = None) -> LawSchool:
     """Draw `n` applicants with their true counterfactuals had race been the other one.
 
     Parameters
@@ -114,21 +95,10 @@ def generate(
         Number of applicants, at least 1.
     rng : Generator or int, optional
         Source of randomness, or its seed (default 0).
-    parameters : Parameters, optional
-        The causal model's numbers.
-
-    Raises
-    ------
-    InputError
-        If `n` is below 1 or a parameter is outside its range.
     """
-    if n < 1:
-        raise InputError("n", "must be at least 1 applicant", n)
-    parameters = parameters or Parameters()
-    _check(parameters)
     rng = generator(rng)
-    black = rng.random(n) < parameters.share_black
-    female = rng.random(n) < np.where(black, parameters.share_female_black, parameters.share_female_white)
+    black = rng.random(n) < SHARE_BLACK
+    female = rng.random(n) < np.where(black, 0.62, 0.42)
     causes = pd.DataFrame(
         {
             "race": _race(black),
@@ -139,14 +109,13 @@ def generate(
             "fya_noise": rng.standard_normal(n),
         }
     )
-    applicants = outcomes(causes, parameters=parameters)
-    other = outcomes(causes.assign(race=_race(~black)), parameters=parameters)
+    applicants, other = outcomes(causes), outcomes(causes.assign(race=_race(~black)))
     counterfactuals = other[["lsat", "gpa", "fya"]].add_suffix("_other_race")
     counterfactuals.insert(0, "knowledge", causes["knowledge"])
     return LawSchool(applicants, counterfactuals, causes)
 
 
-def outcomes(causes: pd.DataFrame, *, parameters: Parameters | None = None) -> pd.DataFrame:
+def outcomes(causes: pd.DataFrame) -> pd.DataFrame:
     """Follow the causal model from its causes to grades.
 
     A counterfactual is this function again with another race and all else kept: the same knowledge, the same
@@ -156,23 +125,20 @@ def outcomes(causes: pd.DataFrame, *, parameters: Parameters | None = None) -> p
     ----------
     causes : DataFrame
         (n, 6) race, sex, knowledge, gpa_noise, lsat_quantile in (0, 1), fya_noise.
-    parameters : Parameters, optional
-        The causal model's numbers.
 
     Returns
     -------
     DataFrame
         (n, 5) columns as in `COLUMNS`, same index.
     """
-    parameters = parameters or Parameters()
-    rate = np.exp(_line(parameters.lsat, causes))
+    rate = np.exp(_line(LSAT, causes))
     return pd.DataFrame(
         {
             "race": causes["race"],
             "sex": causes["sex"],
             "lsat": stats.poisson.ppf(causes["lsat_quantile"], rate).astype(int),
-            "gpa": _line(parameters.gpa, causes) + parameters.gpa_deviation * causes["gpa_noise"],
-            "fya": _line(parameters.fya, causes) + causes["fya_noise"],
+            "gpa": _line(GPA, causes) + GPA_DEVIATION * causes["gpa_noise"],
+            "fya": _line(FYA, causes) + causes["fya_noise"],
         }
     )
 
@@ -188,12 +154,3 @@ def _line(weights: Coefficients, causes: pd.DataFrame) -> pd.Series:
 
 def _race(black: np.ndarray) -> np.ndarray:
     return np.where(black, "black", "white").astype(object)
-
-
-def _check(parameters: Parameters) -> None:
-    for name in ("share_black", "share_female_black", "share_female_white"):
-        share = getattr(parameters, name)
-        if not 0 <= share <= 1:
-            raise InputError(f"parameters.{name}", "must be a share in [0, 1]", share)
-    if not parameters.gpa_deviation > 0:
-        raise InputError("parameters.gpa_deviation", "must be above 0", parameters.gpa_deviation)

@@ -25,7 +25,6 @@ import numpy as np
 import pandas as pd
 
 from audits.checks import generator
-from audits.errors import InputError
 from benchmarks.samples.onnx_graph import Graph
 
 COLUMNS = {
@@ -168,14 +167,7 @@ def generate(n: int = 5_000, *, rng: np.random.Generator | int | None = None) ->
         Number of applications, at least 1.
     rng : Generator or int, optional
         Source of randomness, or its seed (default 0).
-
-    Raises
-    ------
-    InputError
-        If `n` is below 1.
     """
-    if n < 1:
-        raise InputError("n", "must be at least 1 application", n)
     rng = generator(rng)
     complete = _follow_age(pd.concat([_people(n, rng), _finances(n, rng)], axis=1))
     repaid = rng.random(n) < _chance(_log_odds(complete))

@@ -30,10 +30,11 @@ class Graph:
         self._inputs.append(helper.make_tensor_value_info(column, TensorProto.STRING, ["n", 1]))
         return column
 
-    def constant(self, value: float) -> str:
-        """Add a float32 scalar, stored as shape (1,); return its name."""
-        name, raw = f"constant_{len(self._constants)}", np.array([value], dtype="<f4").tobytes()
-        self._constants.append(helper.make_tensor(name, TensorProto.FLOAT, [1], raw, raw=True))
+    def constant(self, value: float | np.ndarray) -> str:
+        """Add a float32 array, or a scalar stored as shape (1,); return its name."""
+        name, values = f"constant_{len(self._constants)}", np.atleast_1d(np.asarray(value, dtype="<f4"))
+        shape, raw = list(values.shape), values.tobytes()
+        self._constants.append(helper.make_tensor(name, TensorProto.FLOAT, shape, raw, raw=True))
         return name
 
     def op(self, kind: str, *inputs: str | float, name: str = "", **attributes: object) -> str:
