@@ -29,6 +29,7 @@ class MitigationOptions:
         "measure": "selection_rate",
         "accuracy_lost": 0.01,
     }
+    undrawn: ClassVar[dict[str, Any]] = {"also": None}  # what runs beside it changes no sample
 
     protected: Protected = None
     support: Support = 0.05

@@ -53,8 +53,9 @@ class AuditRequest:
         more : int
             Numbers that tell further streams of the same audit from each other.
         """
-        later = getattr(self.options, "later", {})
-        options = {key: each for key, each in self.all_options().items() if later.get(key, ...) != each}
+        later, undrawn = getattr(self.options, "later", {}), getattr(self.options, "undrawn", {})
+        asked = self.all_options() | undrawn
+        options = {key: each for key, each in asked.items() if later.get(key, ...) != each}
         own = int(plain_digest(AUDITS.first_name(self.name), options), 16)
         return np.random.default_rng([seed, *more, own])
 

@@ -20,7 +20,7 @@ from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 
 TREATED = {"treated": {"protected": ["g"], "amounts": [0.2]}}
-MITIGATION = {"mitigation": TREATED["treated"]}
+MITIGATION = {"mitigation": TREATED["treated"] | {"also": {}}}
 
 
 @pytest.fixture(scope="module")
