@@ -110,14 +110,16 @@ def section(result: RecourseResult) -> Section:
     most = (
         max(at_end, key=lambda row: abs(row.mean_change.value or 0.0) / row.scale).feature if at_end else ""
     )
-    lost = percent(groups.never_helped(result), result.n_rejected) if len(result.people) else ""
-    stuck = f": {lost} never get there" if lost else ""
+    lost = groups.never_helped(result) if len(result.people) else None
+    stuck = "" if lost is None else f": nothing tried helps {percent(lost, result.n_rejected)}"
+    partly = lost is not None and last.value is not None and 1 - lost > last.value + 1e-9
+    fewer = "; fewer changes help some whom all of them do not" if partly else ""
     exhibits: tuple[Exhibit, ...] = (
         Exhibit(
             "needed",
             f"What it would take to be {yes_word()}{stuck}",
-            f"Bars: those {words.no or 'rejected'} by how many columns must change. Thick line: the interval "
-            "that decides.",
+            f"Bars: those {words.no or 'rejected'} by how many columns must change{fewer}. Thick line: the "
+            "interval that decides.",
             lambda: groups.changes_needed(result),
             lambda: with_headings(result.groups_frame()),
         ),
