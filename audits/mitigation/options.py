@@ -29,7 +29,8 @@ class MitigationOptions:
         "measure": "selection_rate",
         "accuracy_lost": 0.01,
     }
-    undrawn: ClassVar[dict[str, Any]] = {"also": None}  # what runs beside it changes no sample
+    # the same treatment, however it is judged and whatever runs beside it, draws the same samples
+    seed_ignores: ClassVar[dict[str, Any]] = {**later, "also": None, "level": 0.05, "material": 0.10}
 
     protected: Protected = None
     support: Support = 0.05

@@ -48,13 +48,15 @@ class AuditRequest:
     def random(self, seed: int, *more: int) -> np.random.Generator:
         """Return the random stream of the audit: of the seed, its name and its options, wherever it stands.
 
+        Options in `seed_ignores` count as their defaults.
+
         Parameters
         ----------
         more : int
             Numbers that tell further streams of the same audit from each other.
         """
-        later, undrawn = getattr(self.options, "later", {}), getattr(self.options, "undrawn", {})
-        asked = self.all_options() | undrawn
+        later = getattr(self.options, "later", {})
+        asked = self.all_options() | getattr(self.options, "seed_ignores", {})
         options = {key: each for key, each in asked.items() if later.get(key, ...) != each}
         own = int(plain_digest(AUDITS.first_name(self.name), options), 16)
         return np.random.default_rng([seed, *more, own])

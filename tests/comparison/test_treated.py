@@ -20,7 +20,7 @@ from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 
 TREATED = {"treated": {"protected": ["g"], "amounts": [0.2]}}
-MITIGATION = {"mitigation": TREATED["treated"] | {"also": {}}}
+MITIGATION = {"mitigation": TREATED["treated"] | {"also": {}, "level": 0.1, "measure": "true_positive_rate"}}
 
 
 @pytest.fixture(scope="module")
