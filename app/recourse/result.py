@@ -61,7 +61,7 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
         person = result.people.loc[row]
         never = pd.isna(person["alpha"])
         way = (
-            f"never {text.yes_word()}"
+            f"{text.yes_word()} at no step towards the match"
             if never
             else f"{text.yes_word()} {text.way_to(float(person['alpha']))}"
         )
@@ -76,7 +76,8 @@ def _person(found: RunResult, space: Workspace, row: Any) -> None:
             sure = "" if person["fewest_proved"] else " (not all smaller sets were tried)"
             st.text(f"Fewest columns that must take the match's value: {person['fewest_columns']}{sure}")
         elif _fewest_sought(result):
-            st.text("No set of these columns changes the decision.")
+            tried = "" if person["fewest_proved"] else " that was tried"
+            st.text(f"No set of the match's values{tried} changes the decision.")
         if result.ways is not None and row in result.ways.index:
             own = with_headings(result.ways.loc[[row], [name for name in _WAY if name in result.ways]])
             st.dataframe(own, hide_index=True, alt="Alternatives for this person, the cheapest first")

@@ -97,7 +97,8 @@ AUDIT = Audit(
         alone=("preset",),
         selected={
             "alpha": "part of the way to be accepted",
-            "alpha missing": "never accepted",
+            "alpha missing": "accepted at no step",
+            "fewest missing": "accepted by no set of columns tried",
             "alpha at_most": "accepted within {percent:g}% of the way",
         },
     ),

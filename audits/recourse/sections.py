@@ -17,7 +17,7 @@ HEADS = {
     "median alpha": "median part of the way",
     "reclassified": "accepted",
     "among reclassified": "among those accepted",
-    "never": "never accepted",
+    "never": "accepted at no step",
     "change": "what to change",
     "survives": "accepted by retrained models",
     "noisy": "accepted with noise",
@@ -103,6 +103,22 @@ def _furthest(result: RecourseResult) -> str:
     return begun(f"{told[0]} have the furthest to go on average, {told[1]} the least")
 
 
+def _needed(result: RecourseResult) -> tuple[str, str]:
+    """Say how many no part of their match helps, and what the bars count."""
+    words, heading = vocabulary(), f"What it would take to be {yes_word()}"
+    told = f"Bars: those {words.no or 'rejected'} by how many of the match's values they must take."
+    if not groups.sets_sought(result):
+        told = f"Bars: those {words.no or 'rejected'} by whether a step towards the match is enough."
+    if len(result.people):
+        lost = groups.never_helped(result)
+        heading = f"{heading}: no part of their match was enough for {percent(lost, result.n_rejected)}"
+        if 1 - lost > (result.by_alpha[-1].reclassified.value or 0.0) + 1e-9:
+            told = f"{told} A part helps some whom all of it does not."
+        if result.never_but_reachable is not None and result.never_but_reachable.value:
+            told = f"{told} Another {yes_word()} {words.person}'s values may help."
+    return heading, f"{told} Thick line: the interval that decides."
+
+
 def section(result: RecourseResult) -> Section:
     """Arrange a recourse audit."""
     last, words = result.by_alpha[-1].reclassified, vocabulary()
@@ -110,16 +126,12 @@ def section(result: RecourseResult) -> Section:
     most = (
         max(at_end, key=lambda row: abs(row.mean_change.value or 0.0) / row.scale).feature if at_end else ""
     )
-    lost = groups.never_helped(result) if len(result.people) else None
-    stuck = "" if lost is None else f": nothing tried helps {percent(lost, result.n_rejected)}"
-    partly = lost is not None and last.value is not None and 1 - lost > last.value + 1e-9
-    fewer = "; fewer changes help some whom all of them do not" if partly else ""
+    heading, caption = _needed(result)
     exhibits: tuple[Exhibit, ...] = (
         Exhibit(
             "needed",
-            f"What it would take to be {yes_word()}{stuck}",
-            f"Bars: those {words.no or 'rejected'} by how many columns must change{fewer}. Thick line: the "
-            "interval that decides.",
+            heading,
+            caption,
             lambda: groups.changes_needed(result),
             lambda: with_headings(result.groups_frame()),
         ),

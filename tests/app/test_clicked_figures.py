@@ -108,6 +108,9 @@ def _stated(result: Any, key: str, trace: Any, point: int) -> int | None:
     """Return how many people a mark says it stands for, where it does."""
     if key == "scores":
         return round(trace.y[point] * result.n_rejected / 100)
+    if key == "needed" and trace.type == "bar":
+        group = json.loads(trace.meta[point])[0]["in"][0]
+        return round(trace.x[point] * (result.people["group"] == group).sum() / 100)
     if key == "sunburst":
         return round(trace["values"][point])
     if key == "values":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,15 +112,40 @@ def test_one_persons_path_slides_through_the_steps_that_were_scored():
     assert list(figure.data[1].x) == [100 * result.steps[slider.active]]
 
 
-def test_the_title_of_what_it_would_take_states_what_its_bars_show():
-    result = recourse_of(mixed())
+def proxied() -> Subject:
+    """A match has more x, a z that harms, and a w that nobody can change: x alone helps, all of it not."""
+    rng = np.random.default_rng(0)
+    n = 60
+    accepted = np.arange(n) % 2 == 1
+    frame = pd.DataFrame(
+        {
+            "x": 2.0 * accepted + rng.uniform(-0.9, 0.9, n),
+            "z": 2.0 * accepted,
+            "w": np.where(accepted, 1.0, -1.0),
+            "group": rng.choice(["a", "b"], n),
+        }
+    )
+    frame.loc[accepted, "x"] = 2.0 + rng.uniform(0, 0.5, accepted.sum())
+    return subject_of(frame, Linear(x=1.0, z=-1.0, w=0.8), ("x", "z"))
+
+
+@pytest.mark.parametrize("world", [mixed, proxied])
+def test_the_title_of_what_it_would_take_states_what_its_bars_show(world):
+    result = recourse_of(world())
     shown = groups.changes_needed(result)
-    never = next(trace for trace in shown.data if trace.name == "never")
+    lost = next(trace for trace in shown.data if trace.name == "not by the match")
     sizes = sorted(
         (row for row in result.by_group), key=lambda row: (row.never.value or 0.0, row.n)
     )  # as the rows are ordered
-    share = np.average(list(never.x), weights=[row.n for row in sizes]) / 100
+    share = np.average(list(lost.x), weights=[row.n for row in sizes]) / 100
     assert groups.never_helped(result) == pytest.approx(share)
-    assert groups.never_helped(result) <= result.never.value  # some are helped by columns alone
+    assert groups.never_helped(result) <= result.never.value
+    if world is proxied:  # some are helped by columns alone
+        assert groups.never_helped(result) < result.never.value
+    for shown_share, linked in zip(lost.x, lost.meta, strict=True):  # a click picks those whom it counts
+        group, *missing = json.loads(linked)
+        people = result.people[result.people["group"].isin(group["in"])]
+        picked = people[[term["column"] for term in missing if term["missing"]]].isna().all(axis=1)
+        assert shown_share == pytest.approx(100 * picked.mean())
     heading = AUDITS["recourse"].section(result).exhibits[0].heading
     assert percent(share, result.n_rejected) in heading

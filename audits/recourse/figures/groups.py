@@ -19,25 +19,30 @@ from audits.stats.vocabulary import vocabulary
 
 _ROOM = 0.08  # share of a bar that has room for a number
 PALE = "#EEF0F2"
+_PART = "part of the way"  # where a step before the last helps, and no set of columns
+_NOT = "not by the match"
 
 
 def changes_needed(result: RecourseResult) -> go.Figure:
-    """Draw what it takes, a row a group: one change, two, more, or nothing that helps; the verdict above."""
+    """Draw how much of the match it takes, a row a group, or that none is enough; the verdict above."""
     people = result.people
-    sought = bool(result.options.get("fewest")) and people["fewest"].notna().any()
     helped = _has_a_way(people)
-    fewest = people["fewest"].fillna(99).astype(int).where(helped, 0)
-    kinds = {"one change": fewest == 1, "two": fewest == 2, "more": fewest > 2, "never": fewest == 0}
-    if not sought:
-        kinds = {"part of the way, or all of it": helped, "never": ~helped}
+    fewest = people["fewest"].fillna(0)
+    part = helped & (fewest == 0)
+    kinds = {"one change": fewest == 1, "two": fewest == 2, "more": fewest > 2}
+    if part.any():
+        kinds[_PART] = part
+    if not sets_sought(result):
+        kinds = {"part of the way, or all of it": helped}
+    kinds[_NOT] = ~helped
     focus = judged_row(result)
     rows = sorted(result.by_group, key=lambda row: (row.never.value or 0.0, row.n))
     if len(rows) > MAX_ROWS:
         kept = rows[-MAX_ROWS:]
         rows = kept if focus is None or focus in kept else [focus, *kept[1:]]
     figure = go.Figure()
-    colors = dict(zip([*kinds][:-1], (INK, CONTEXT, PALE), strict=False))
-    edges = {"more": CONTEXT, "never": INK}  # what is as pale as the page has one
+    colors = dict(zip([*kinds][:-1], (INK, CONTEXT, PALE, "white"), strict=False))
+    edges = {"more": CONTEXT, _PART: CONTEXT, _NOT: INK}  # what is as pale as the page has one
     for name, inside in kinds.items():
         shares = [_share(people, inside, row.group) for row in rows]
         color = colors.get(name, "white")
@@ -63,7 +68,7 @@ def changes_needed(result: RecourseResult) -> go.Figure:
     each = rows_named(figure, named, beside=0, wide=False)
     figure.update_traces(width=0.36, offset=-0.38)
     told = "; ".join(
-        f"{people_in(row.group)}: {percent(_share(people, ~helped, row.group), row.n)} never" for row in rows
+        f"{people_in(row.group)}: {percent(_share(people, ~helped, row.group), row.n)} {_NOT}" for row in rows
     )
     done = finish(figure, height=70 + (each + 8) * len(rows), alt=f"What it would take, by group. {told}.")
     done.update_yaxes(range=[-0.6, len(rows) - 0.15])
@@ -71,6 +76,11 @@ def changes_needed(result: RecourseResult) -> go.Figure:
     what = f"share {vocabulary().share_yes}" if by_share else "burden"
     label = f"{people_in(focus.group)}, {what} minus the others" if focus else "groups compared"
     return with_strip(done, result.judged, label, unit=100.0 if by_share else 1.0)
+
+
+def sets_sought(result: RecourseResult) -> bool:
+    """Whether sets of columns were tried, and one helps somebody."""
+    return bool(result.options.get("fewest")) and bool(result.people["fewest"].notna().any())
 
 
 def never_helped(result: RecourseResult) -> float:
@@ -100,7 +110,10 @@ def _who(kind: str, group: str) -> list[dict[str, Any]]:
         return [among, of_run("fewest", within=[number_of])]
     if kind == "more":
         return [among, of_run("fewest", at_least=3)]
-    return [among, of_run("alpha", missing=True)] if kind == "never" else [among, of_run("alpha", at_least=0)]
+    if kind == _NOT:
+        return [among, of_run("alpha", missing=True), of_run("fewest", missing=True)]
+    helped = [among, of_run("alpha", at_least=0)]
+    return [*helped, of_run("fewest", missing=True)] if kind == _PART else helped
 
 
 def burden(result: RecourseResult) -> go.Figure:
