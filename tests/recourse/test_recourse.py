@@ -133,7 +133,7 @@ def proxied() -> Subject:
 def test_the_title_of_what_it_would_take_states_what_its_bars_show(world):
     result = recourse_of(world())
     shown = groups.changes_needed(result)
-    lost = next(trace for trace in shown.data if trace.name == "not by the match")
+    lost = next(trace for trace in shown.data if trace.name == "no part")
     sizes = sorted(
         (row for row in result.by_group), key=lambda row: (row.never.value or 0.0, row.n)
     )  # as the rows are ordered

@@ -19,8 +19,9 @@ from audits.stats.vocabulary import vocabulary
 
 _ROOM = 0.08  # share of a bar that has room for a number
 PALE = "#EEF0F2"
-_PART = "part of the way"  # where a step before the last helps, and no set of columns
-_NOT = "not by the match"
+_MORE = "3+"
+_PART = "part way"  # where a step before the last helps, and no set of columns
+_NOT = "no part"
 
 
 def changes_needed(result: RecourseResult) -> go.Figure:
@@ -29,11 +30,11 @@ def changes_needed(result: RecourseResult) -> go.Figure:
     helped = _has_a_way(people)
     fewest = people["fewest"].fillna(0)
     part = helped & (fewest == 0)
-    kinds = {"one change": fewest == 1, "two": fewest == 2, "more": fewest > 2}
+    kinds = {"1": fewest == 1, "2": fewest == 2, _MORE: fewest > 2}
     if part.any():
         kinds[_PART] = part
     if not sets_sought(result):
-        kinds = {"part of the way, or all of it": helped}
+        kinds = {"part or all of the way": helped}
     kinds[_NOT] = ~helped
     focus = judged_row(result)
     rows = sorted(result.by_group, key=lambda row: (row.never.value or 0.0, row.n))
@@ -42,7 +43,7 @@ def changes_needed(result: RecourseResult) -> go.Figure:
         rows = kept if focus is None or focus in kept else [focus, *kept[1:]]
     figure = go.Figure()
     colors = dict(zip([*kinds][:-1], (INK, CONTEXT, PALE, "white"), strict=False))
-    edges = {"more": CONTEXT, _PART: CONTEXT, _NOT: INK}  # what is as pale as the page has one
+    edges = {_MORE: CONTEXT, _PART: CONTEXT, _NOT: INK}  # what is as pale as the page has one
     for name, inside in kinds.items():
         shares = [_share(people, inside, row.group) for row in rows]
         color = colors.get(name, "white")
@@ -68,7 +69,8 @@ def changes_needed(result: RecourseResult) -> go.Figure:
     each = rows_named(figure, named, beside=0, wide=False)
     figure.update_traces(width=0.36, offset=-0.38)
     told = "; ".join(
-        f"{people_in(row.group)}: {percent(_share(people, ~helped, row.group), row.n)} {_NOT}" for row in rows
+        f"{people_in(row.group)}: {percent(_share(people, ~helped, row.group), row.n)} by {_NOT}"
+        for row in rows
     )
     done = finish(figure, height=70 + (each + 8) * len(rows), alt=f"What it would take, by group. {told}.")
     done.update_yaxes(range=[-0.6, len(rows) - 0.15])
@@ -105,10 +107,10 @@ def _group(name: str) -> dict[str, Any]:
 def _who(kind: str, group: str) -> list[dict[str, Any]]:
     """Return the terms of those of a group who need so many changes."""
     among = _group(group)
-    number_of = {"one change": 1, "two": 2}.get(kind)
+    number_of = {"1": 1, "2": 2}.get(kind)
     if number_of is not None:
         return [among, of_run("fewest", within=[number_of])]
-    if kind == "more":
+    if kind == _MORE:
         return [among, of_run("fewest", at_least=3)]
     if kind == _NOT:
         return [among, of_run("alpha", missing=True), of_run("fewest", missing=True)]
