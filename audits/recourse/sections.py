@@ -105,18 +105,18 @@ def _furthest(result: RecourseResult) -> str:
 
 def _needed(result: RecourseResult) -> tuple[str, str]:
     """Say how many no part of their match helps, and what the bars count."""
-    words, heading = vocabulary(), f"What it would take to be {yes_word()}"
+    words, lacking = vocabulary(), ""
     told = f"Bars: those {words.no or 'rejected'} by how many of the match's values they must take."
     if not groups.sets_sought(result):
         told = f"Bars: those {words.no or 'rejected'} by whether a step towards the match is enough."
     if len(result.people):
         lost = groups.never_helped(result)
-        heading = f"{heading}: no part of their match was enough for {percent(lost, result.n_rejected)}"
+        lacking = f": no part of their match was enough for {percent(lost, result.n_rejected)}"
         if 1 - lost > (result.by_alpha[-1].reclassified.value or 0.0) + 1e-9:
             told = f"{told} A part helps some whom all of it does not."
         if result.never_but_reachable is not None and result.never_but_reachable.value:
             told = f"{told} Another {yes_word()} {words.person}'s values may help."
-    return heading, f"{told} Thick line: the interval that decides."
+    return lacking, f"{told} Thick line: the interval that decides."
 
 
 def section(result: RecourseResult) -> Section:
@@ -126,11 +126,11 @@ def section(result: RecourseResult) -> Section:
     most = (
         max(at_end, key=lambda row: abs(row.mean_change.value or 0.0) / row.scale).feature if at_end else ""
     )
-    heading, caption = _needed(result)
+    lacking, caption = _needed(result)
     exhibits: tuple[Exhibit, ...] = (
         Exhibit(
             "needed",
-            heading,
+            f"What it would take to be {yes_word()}{lacking}",
             caption,
             lambda: groups.changes_needed(result),
             lambda: with_headings(result.groups_frame()),
