@@ -21,6 +21,7 @@ from audits.runs.execute import execute, prepared_subject
 from audits.runs.registry import AUDITS, usual_audits
 from audits.runs.result import AuditResult
 from audits.runs.spec import parse_spec
+from audits.stats import EVIDENCE
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_data"
 EXAMPLES = ("admissions", "arrests", "hiring", "law_school", "loans")
@@ -75,6 +76,7 @@ def _states_one(found: AuditResult) -> bool:
     interval = {key: getattr(judged.interval, key) for key in ("value", "low", "high")}
     assert {key: entry["interval"][key] for key in interval} == interval
     assert (entry["badge"], entry["badge_text"]) == (judged.badge, judged.badge_text)
+    assert judged.verdict != EVIDENCE or judged.p_value is not None, "a run's correction needs its p-value"
     exhibit = AUDITS[found.name].section(found.result).exhibits[0]
     known = [each for each in (interval["low"], interval["value"], interval["high"]) if each is not None]
     if known:

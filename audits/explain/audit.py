@@ -389,6 +389,7 @@ def _condition(
     inside: np.ndarray,
     name: str,
     interval: Estimate,
+    p: float,
     times: float,
     options: ExplainOptions,
 ) -> Condition:
@@ -401,7 +402,8 @@ def _condition(
         low = -high
     else:
         low, high = limit_of(options.material, options.material_on, rate=max(alike, 0.0), overall=overall)
-    return Condition(name=name, interval=interval, immaterial=(times * low, times * high), times=times)
+    immaterial = (times * low, times * high)
+    return Condition(name=name, interval=interval, immaterial=immaterial, times=times, p_value=p)
 
 
 def _limit(people: TwoGroups, options: ExplainOptions) -> float:
@@ -438,16 +440,15 @@ def _levels(
             elif part.people < average.people:
                 large.append((name, level, part, bool(n >= _LEVEL_PEOPLE)))
     counted = [part for _, _, part, counts in large if counts]
-    reach = reaches([average, *counted], options.level, options.draws)
-    left = _estimate(average, reach[0], options.level, found.method)
-    told = [(_condition(people, found.comparable, AVERAGE, left, 1.0, options), True)]
-    later, wide = iter(reach[1:]), max(reach)
+    (reach, p), *later = reaches([average, *counted], options.level, options.draws)
+    left = _estimate(average, reach, options.level, found.method)
+    told = [(_condition(people, found.comparable, AVERAGE, left, p, 1.0, options), True)]
+    own, wide = iter(later), max([reach, *(each for each, _ in later)])
     for name, level, part, counts in large:
-        interval = _estimate(
-            part, next(later) if counts else wide, options.level, f"{found.method}, simultaneous"
-        )
+        reach, p = next(own) if counts else (wide, 1.0)
+        interval = _estimate(part, reach, options.level, f"{found.method}, simultaneous")
         here = (columns[name].code == columns[name].names.index(level)) & found.comparable
-        condition = _condition(people, here, f"level: {name} {level}", interval, _LEVEL_TIMES, options)
+        condition = _condition(people, here, f"level: {name} {level}", interval, p, _LEVEL_TIMES, options)
         told.append((condition, counts))
         verdict = judge(interval, immaterial=condition.immaterial).verdict if counts else INSUFFICIENT
         shown = interval if counts else Estimate(part.value, None, None, part.people, "too few people")

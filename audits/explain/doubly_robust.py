@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize, nnls
-from scipy.special import expit, logit, ndtr, stdtrit
+from scipy.special import expit, logit, ndtr, ndtri, stdtrit
 
 from audits.explain.terms import terms_of
 from audits.stats.design import Design
+from audits.stats.intervals import least_level
 from audits.stats.means import hall_quantile
 
 MIN = 5
@@ -378,18 +379,38 @@ def _units(people: TwoGroups, influence: np.ndarray) -> np.ndarray:
     return (total - mean[own]) * np.sqrt(n / np.maximum(n - 1, 1))[own]
 
 
-def reaches(found: list[Contrast], level: float, draws: int) -> list[float]:
-    """Return how many standard errors the intervals reach that hold together.
+def reaches(found: list[Contrast], level: float, draws: int) -> list[tuple[float, float]]:
+    """Return how many standard errors the intervals reach that hold together, and each one's p-value.
 
-    The first, the average, has four fifths of the error rate; the largest of all others has the rest.
+    The first, the average, has four fifths of the error rate; the largest of all others has the rest. A
+    p-value is the smallest error rate of all together at which the interval leaves out 0.
     """
+    single = [_least_alone(each) for each in found]
     if len(found) == 1:
-        return [float(stdtrit(found[0].freedom, 1 - level / 2))]
+        return [(float(stdtrit(found[0].freedom, 1 - level / 2)), single[0])]
     rest = found[1:]
     parts = np.array([each.influence / each.error for each in rest])
     spread = parts @ parts.T
     spread[np.diag_indices(len(rest))] = 1.0 + 1e-9
     normal = np.random.default_rng(0).standard_normal((draws, len(rest))) @ np.linalg.cholesky(spread).T
-    least = np.quantile(np.abs(normal).max(axis=1), 1 - _LEVELS * level)
+    largest = np.sort(np.abs(normal).max(axis=1))
+    least = np.quantile(largest, 1 - _LEVELS * level)
     tail = [1 - (1 - _LEVELS) * level / 2, *[float(ndtr(least))] * len(rest)]
-    return [float(stdtrit(each.freedom, p)) for each, p in zip(found, tail, strict=True)]
+    z = -ndtri(np.array(single[1:]) / 2)
+    beyond = 1 - np.searchsorted(largest, z) / draws
+    bound = np.minimum(1 / draws, len(rest) * np.array(single[1:]))  # where no draw is as large
+    together = np.where(beyond > 0, beyond, bound) / _LEVELS
+    p = np.minimum(1.0, [single[0] / (1 - _LEVELS), *together])
+    return [
+        (float(stdtrit(each.freedom, at)), float(own)) for each, at, own in zip(found, tail, p, strict=True)
+    ]
+
+
+def _least_alone(found: Contrast) -> float:
+    """Return the smallest error rate at which the interval of one contrast leaves out 0."""
+
+    def apart(level: float) -> bool:
+        low, high = found.ends(float(stdtrit(found.freedom, 1 - level / 2)))
+        return low > 0 or high < 0
+
+    return least_level(apart)

@@ -233,6 +233,27 @@ def test_cancelling_differences_are_seen_at_their_levels():
     assert found.judged.interval in by_level.values()
 
 
+def blurred(n: int, seed: int) -> pd.DataFrame:
+    """Differences that cancel, of people most of whom are decided by lot."""
+    rng, frame = np.random.default_rng(seed), cancelling(n, seed)
+    lot = rng.random(2 * n) < 0.86
+    return frame.assign(decision=frame["decision"].mask(lot, rng.integers(0, 2, 2 * n)))
+
+
+@pytest.mark.parametrize("draw", [lambda: crowd(1200, 3, within=-0.07), lambda: blurred(900, 3)])
+def test_the_p_value_is_the_least_level_of_evidence(draw):
+    """At a level above it the interval leaves out 0, below it not: the run's correction can rest on it."""
+    frame = draw()
+    asked = {"explainers": tuple(frame.columns[:1]), "draws": 20_000}
+    found = audited(frame, **asked).judged
+    assert found.verdict == EVIDENCE
+    assert found.p_value is not None
+    assert 0 < found.p_value < 0.05
+    for factor in (1.1, 0.9):
+        again = audited(frame, **asked, level=factor * found.p_value)
+        assert (again.judged.verdict == EVIDENCE) == (factor > 1)
+
+
 def test_a_reversal_holds_by_every_weighting():
     """a is admitted 15 points more often in each department, and less often in all."""
     found = audited(crowd(4000, 1, within=0.15, noise=0))
