@@ -14,7 +14,14 @@ import pandas as pd
 from audits.checks import generator, one_of
 from audits.data.kinds import Kind, Role
 from audits.data.missing_markers import MissingCells
-from audits.data.partition import content_keys, content_order, draw_people, held_out_strata, with_counts
+from audits.data.partition import (
+    content_keys,
+    content_order,
+    draw_people,
+    held_out_strata,
+    row_keys,
+    with_counts,
+)
 from audits.data.spec import LabelCut, NumericOutcome
 from audits.data.values import MISSING, find_level, text_of
 from audits.errors import InputError
@@ -321,20 +328,41 @@ class AuditData:
         rng = generator(rng)
         if self.design is not None and self.design.clustered:
             return self._split_clusters(test_size, rng)
+        held = self._held_out(test_size, rng)
+        left = (np.ones(self.n) if self.weights is None else self.weights) - held
+        if not held.any() or not left.any():
+            raise InputError("data.test_size", f"leaves one part empty with {self.n:,} rows", test_size)
+        first, second = with_counts(self, left), with_counts(self, held)
+        others = self.without_label
+        if others is None:
+            return first, second
+        more = others._held_out(test_size, rng)
+        second = self._beside(second, held > 0, more > 0)
+        kept = second.unlabeled
+        if kept is None or kept.weights is None:
+            return first, second
+        kept = dataclasses.replace(kept, weights=more[more > 0])
+        return first, dataclasses.replace(second, unlabeled=kept)
+
+    @property
+    def without_label(self) -> AuditData | None:
+        """The rows without a label, alone; None where all have one."""
+        more = self.unlabeled
+        if more is None:
+            return None
+        own = {name: getattr(more, name) for name in _BY_ROW}
+        return dataclasses.replace(self, **own, y=None, design=None, unlabeled=None)
+
+    def _held_out(self, test_size: float, rng: np.random.Generator) -> np.ndarray:
+        """Return how many people of each row (n,) are held out."""
         sizes = np.ones(self.n) if self.weights is None else np.floor(self.weights)
         strata, wanted = held_out_strata(sizes, self.y, self.groups, test_size)
         held = draw_people(sizes, content_keys(self), strata, wanted, rng)
         if self.weights is not None and (self.weights != sizes).any():  # what is less than a person
-            held += (self.weights - sizes) * (rng.random(self.n) < test_size)
-        left = (sizes if self.weights is None else self.weights) - held
-        if not held.any() or not left.any():
-            raise InputError("data.test_size", f"leaves one part empty with {self.n:,} rows", test_size)
-        first, second = with_counts(self, left), with_counts(self, held)
-        if self.unlabeled is None:
-            return first, second
-        people = len(self.unlabeled.frame)
-        more = rng.permutation(people) < round(test_size * people)
-        return first, self._beside(second, held > 0, more)
+            lot = np.empty(self.n)
+            lot[content_order(self)] = rng.random(self.n)
+            held += (self.weights - sizes) * (lot < test_size)
+        return held
 
     def one_row_each(self, rng: np.random.Generator) -> AuditData:
         """Return one row of each person, drawn at random: rows that are independent of each other.
@@ -344,39 +372,55 @@ class AuditData:
         Hoffman, Sen, Weinberg (2001), Biometrika 88:1121-1134 (within-cluster resampling, one draw of it).
         """
         assert self.design is not None  # noqa: S101 - the caller has looked
-        order = content_order(self)[rng.permutation(self.n)]  # the order of the table decides nothing
+        # the order of the table decides nothing, nor do a model's scores, by which rows may be sorted
+        order = content_order(self, row_keys(self.frame))[rng.permutation(self.n)]
         first = np.unique(self.design.cluster[order], return_index=True)[1]
         return dataclasses.replace(self.take(np.sort(order[first])), design=None)
 
     def _split_clusters(self, test_size: float, rng: np.random.Generator) -> tuple[AuditData, AuditData]:
-        """Hold out whole clusters, so that nobody is both learned from and audited.
-
-        Stratified by the groups of one row of a cluster, which its content decides.
-        """
+        """Hold out whole clusters, so that nobody is both learned from and audited."""
         assert self.design is not None  # noqa: S101 - the caller has looked
+        cluster, persons = self.design.cluster, len(np.unique(self.design.cluster))
+        share, others = max(test_size, min(1 / persons, 0.5)), self.without_label  # at least one
+        of_other = np.empty(0, dtype=np.int64)
+        if others is not None:
+            assert self.unlabeled is not None  # noqa: S101 - there are others
+            assert self.unlabeled.design is not None  # noqa: S101 - as `build_data` has it
+            of_other = self.unlabeled.design.cluster[self.n :]
+        held = self._draw_persons(cluster, share, rng, others, of_other)
+        if held.all() or not held.any():
+            raise InputError("data.test_size", f"leaves one part empty with {persons:,} persons or clusters",
+                             test_size)  # fmt: skip
+        if others is None:
+            return self.take(~held), self.take(held)
+        more, unknown = np.isin(of_other, cluster[held]), ~np.isin(of_other, cluster)
+        more[unknown] = others.take(unknown)._draw_persons(of_other[unknown], test_size, rng)
+        return self.take(~held), self._beside(self.take(held), held, more)
+
+    def _draw_persons(
+        self,
+        cluster: np.ndarray,
+        share: float,
+        rng: np.random.Generator,
+        others: AuditData | None = None,
+        of_other: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return who (n,) belongs to the persons or clusters drawn, as many of them as `share` says.
+
+        Stratified by the groups of one row of each, which its content decides. Persons are alike whose rows
+        are, those of `others` included.
+        """
         of_row = content_keys(self)
-        present, code = np.unique(self.design.cluster, return_inverse=True)
+        present, code = np.unique(cluster, return_inverse=True)
         by_content = np.argsort(of_row, kind="stable")
         first = by_content[np.unique(code[by_content], return_index=True)[1]]
-        keys = np.zeros(len(present), dtype=np.uint64)
+        keys, one = np.zeros(len(present), dtype=np.uint64), np.ones(len(present))
         np.add.at(keys, code, of_row)
-        share = max(test_size, min(1 / len(present), 0.5))  # one of them at least
-        strata, wanted = held_out_strata(np.ones(len(present)), None, self.groups.iloc[first], share)
-        held = draw_people(np.ones(len(present)), keys, strata, wanted, rng)[code] > 0
-        if held.all() or not held.any():
-            raise InputError(
-                "data.test_size",
-                f"leaves one part empty with {len(present):,} persons or clusters",
-                test_size,
-            )
-        if self.unlabeled is None:
-            return self.take(~held), self.take(held)
-        assert self.unlabeled.design is not None  # noqa: S101 - as `build_data` has it
-        persons = self.unlabeled.design.cluster[self.n :]
-        others = np.setdiff1d(persons, present)  # of whom no row has a label
-        others = others[rng.permutation(len(others)) < round(test_size * len(others))]
-        more = np.isin(persons, np.concatenate([present[code[held]], others]))
-        return self.take(~held), self._beside(self.take(held), held, more)
+        if others is not None and of_other is not None:
+            known = np.isin(of_other, present)
+            np.add.at(keys, np.searchsorted(present, of_other[known]), content_keys(others)[known])
+        strata, wanted = held_out_strata(one, None, self.groups.iloc[first], share)
+        return draw_people(one, keys, strata, wanted, rng)[code] > 0
 
 
 def group_name(where: Mapping[str, object]) -> str:

@@ -51,6 +51,11 @@ def content_order(data: AuditData, *more: np.ndarray) -> np.ndarray:
     return np.lexsort((*ties, keys))
 
 
+def row_keys(frame: pd.DataFrame) -> np.ndarray:
+    """Return a key of each row (n,) by all that it holds, whatever its place."""
+    return pd.util.hash_pandas_object(frame, index=False).to_numpy()
+
+
 def draw_people(
     sizes: np.ndarray, keys: np.ndarray, strata: np.ndarray, wanted: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData, FeatureSpace
-from audits.data.partition import content_order
+from audits.data.partition import content_order, row_keys
 from audits.data.spec import NumericOutcome
 from audits.data.values import text_of
 from audits.errors import InputError
@@ -163,9 +163,9 @@ class Subject:
         """The same people in the order of what they are: no draw depends on how the table was sorted."""
         data, training = self.data, self.training
         order = content_order(data, self.scores)
-        more = data.unlabeled
-        if more is not None:
-            more = more.beside(order, data.n, np.arange(len(more.frame)))
+        more, others = data.unlabeled, data.without_label
+        if more is not None and others is not None:
+            more = more.beside(order, data.n, content_order(others, row_keys(others.frame)))
         taken = dataclasses.replace(data.take(order), unlabeled=more)
         if training is not None:
             training = training.take(content_order(training))

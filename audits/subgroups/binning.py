@@ -102,7 +102,7 @@ def _read(
     elif kind in _NUMBERS and pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
         found = _from_numbers(data, name, raw, chosen, options)
     elif kind == "datetime" and pd.api.types.is_datetime64_any_dtype(raw):
-        found = _from_dates(name, raw, chosen, options)
+        found = _from_dates(data, name, raw, chosen, options)
     elif chosen is not None:
         raise InputError(f"rule_sets.bins.{name}", "needs a column of numbers, but it is a category", chosen)
     else:
@@ -200,14 +200,21 @@ def _from_numbers(
     elif len(distinct) <= (count := _number_of_bins(chosen, options)):
         return _singles(distinct, values, gone, [f"{value:.12g}" for value in distinct])
     else:
-        times = None if data.gathered is None else data.gathered["rows"].to_numpy()[~gone]
+        times = _times(data, ~gone)
         edges = number_edges(known, count, options.binning, whole=data.kinds[name] == "integer", times=times)
     texts = [f"{edge:.12g}" for edge in edges]
     return _between(edges, values, gone, texts, bin_names(edges.tolist())[1:-1])
 
 
+def _times(data: AuditData, known: np.ndarray) -> np.ndarray | None:
+    """Return how many people, or rows that were gathered, the rows `known` (n,) stand for; None: one each."""
+    if data.gathered is not None:
+        return data.gathered["rows"].to_numpy()[known]
+    return None if data.weights is None else data.weights[known]
+
+
 def _from_dates(
-    name: str, raw: pd.Series, chosen: int | tuple[float, ...] | None, options: RuleOptions
+    data: AuditData, name: str, raw: pd.Series, chosen: int | tuple[float, ...] | None, options: RuleOptions
 ) -> _Bins:
     """Bins of dates, cut between whole days; between minutes or seconds where all happens within few days."""
     if isinstance(chosen, tuple):
@@ -218,7 +225,7 @@ def _from_dates(
     distinct = np.unique(known)
     if len(distinct) <= count:
         return _singles(distinct, moments, gone, [text_of(moment) for moment in distinct])
-    edges = _date_edges(known, count, options.binning)
+    edges = _date_edges(known, count, options.binning, _times(data, ~gone))
     texts = [text_of(edge) for edge in edges]
     return _between(edges, moments, gone, texts, [f"[{low}, {high})" for low, high in pairwise(texts)])
 
@@ -240,13 +247,13 @@ def _between(
     return _Bins(levels, [End(low, high) for low, high in pairwise(texts)], codes, gone)
 
 
-def _date_edges(known: np.ndarray, count: int, binning: str) -> np.ndarray:
+def _date_edges(known: np.ndarray, count: int, binning: str, times: np.ndarray | None) -> np.ndarray:
     """Edges as whole units, the largest of which there are as many as bins; the last lies after everyone."""
     ticks = known.astype(np.int64)
     low, high = int(ticks.min()), int(ticks.max())
     unit = next((size for size in _MICROSECONDS.values() if high - low >= count * size), 1)
     if binning == "quantile":
-        cuts = np.quantile(ticks - low, np.linspace(0, 1, count + 1)[1:-1])
+        cuts = _quantiles(ticks - low, times, np.linspace(0, 1, count + 1)[1:-1])
     else:
         cuts = np.linspace(0, high - low, count + 1)[1:-1]
     inner = -(-(low + np.rint(cuts).astype(np.int64)) // unit) * unit
@@ -272,14 +279,14 @@ def _given_edges(name: str, edges: tuple[float, ...], known: np.ndarray) -> np.n
 def number_edges(
     known: np.ndarray, count: int, binning: str, *, whole: bool, times: np.ndarray | None = None
 ) -> np.ndarray:
-    """Edges of equal width or with equal shares of rows; rounded up to integers they cut integers alike.
+    """Edges of equal width or with equal shares of people; rounded up to integers they cut integers alike.
 
-    `times` says how many rows each number stands for.
+    `times` says how many people, or rows, each number stands for.
     """
     low, high = float(known.min()), float(known.max())
     if binning == "quantile":
         shares = np.linspace(0, 1, count + 1)
-        edges = np.quantile(known, shares) if times is None else _quantiles(known, times, shares)
+        edges = _quantiles(known, times, shares)
     else:
         edges = np.linspace(low, high, count + 1)
     if whole:
@@ -291,8 +298,10 @@ def number_edges(
     return np.unique(edges)
 
 
-def _quantiles(values: np.ndarray, times: np.ndarray, shares: np.ndarray) -> np.ndarray:
+def _quantiles(values: np.ndarray, times: np.ndarray | None, shares: np.ndarray) -> np.ndarray:
     """Return what `np.quantile` does of values that occur so many times each."""
+    if times is None:
+        return np.asarray(np.quantile(values, shares))
     order = np.argsort(values, kind="stable")
     upto = np.cumsum(times[order])
     place = shares * (upto[-1] - 1)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audits.data import AuditData, DataSpec, build_data, group_name
+from audits.data.spec import Weights
 from tests.cases import cases
 from tests.data.expect import refused
 
@@ -130,6 +131,48 @@ def test_split_by_hand():
     assert same.digest == held.digest
     assert data.split(0.3, 1)[1].digest != held.digest
     assert make(100, label=False).split(0.25, 0)[1].size == round(0.25 * data.size)
+
+
+def _third_unlabeled(seed: int = 0) -> pd.DataFrame:
+    rng, people = np.random.default_rng(seed), np.arange(600) // 2
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 300)[people], "grade": rng.integers(0, 4, 600)})
+    told = (rng.random(600) > 0.3) & (people % 7 > 0)  # of every seventh person nothing is
+    return frame.assign(hired=np.where(told, rng.integers(0, 2, 600).astype(float), np.nan), who=people)
+
+
+@pytest.mark.parametrize("form", ["order", "counts", "persons"])
+def test_who_is_held_out_without_a_label_hangs_on_what_they_are(form: str):
+    """Neither the order of rows nor their form decides it, and as many of each group are held out."""
+    frame = _third_unlabeled()
+    told: dict = {"label": "hired", "favorable": (1,), "protected": ("sex",), "features": ("grade",)}
+    told |= {"person": "who"} if form == "persons" else {}
+    other = frame.sample(frac=1, random_state=5)
+    if form == "counts":
+        other = frame.groupby(["sex", "grade", "hired"], dropna=False).size().rename("n").reset_index()
+    weights = {"weights": Weights("n", "counts")} if form == "counts" else {}
+    data = build_data(frame, DataSpec(**told)), build_data(other, DataSpec(**told, **weights))
+    held = []
+    for each in data:
+        part = each.split(0.25, 1)[1].unlabeled
+        people = part.frame.assign(n=1 if part.weights is None else part.weights)
+        held.append(people.groupby(["sex", "grade"])["n"].sum())
+        if form != "persons":
+            share = people.groupby("sex")["n"].sum() / frame[frame["hired"].isna()].groupby("sex").size()
+            assert np.allclose(share, 0.25, atol=0.01)
+    pd.testing.assert_series_equal(held[0], held[1], check_dtype=False)
+    if form == "persons":  # all rows of whom are held out together
+        rows = people.groupby("who").size()
+        assert rows.equals(frame[frame["hired"].isna()].groupby("who").size().loc[rows.index])
+        assert not set(people["who"]) & set(data[1].split(0.25, 1)[0].frame["who"])
+
+
+def test_quantiles_of_counts_are_those_of_people():
+    frame = pd.DataFrame({"age": np.repeat(np.arange(20, 60), np.arange(40) + 1), "sex": "f", "ok": 1})
+    counts = frame.groupby(["age", "sex", "ok"]).size().rename("n").reset_index()
+    cut = {"protected": ("age",), "bins": {"age": 4}}
+    by_row = build_data(frame, DataSpec(**cut))
+    counted = build_data(counts, DataSpec(**cut, weights=Weights("n", "counts")))
+    assert counted.bins == by_row.bins
 
 
 def test_splits_that_cannot_be():

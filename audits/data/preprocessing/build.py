@@ -26,7 +26,7 @@ from audits.data.preprocessing.leakage import leak_notes
 from audits.data.preprocessing.missing import drop_incomplete, fill_gaps
 from audits.data.preprocessing.outcomes import Outcome, drop_unlabeled, favorable_rows
 from audits.data.preprocessing.value_labels import named_values
-from audits.data.preprocessing.weights import counts_of, design_of, weighted_rows
+from audits.data.preprocessing.weights import counts_of, design_of, people_told, weighted_rows
 from audits.data.spec import DataSpec, LabelCut, NumericOutcome, check_spec
 from audits.data.values import text_of
 from audits.errors import InputError
@@ -73,7 +73,8 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec) -> AuditData:
     excluded: dict[str, int] = {}
     notes += spec.mended
     frame, leaving = _select_rows(frame, spec, excluded, notes, times)
-    edges = {name: edges_of(frame[name], bins, times) for name, bins in spec.bins.items()}
+    sizes = people_told(frame, spec) if times is None else times
+    edges = {name: edges_of(frame[name], bins, sizes) for name, bins in spec.bins.items()}
     notes += [
         f"{name!r} is cut at quantiles: {', '.join(map(text_of, edges[name]))}."
         for name, bins in spec.bins.items()

@@ -75,7 +75,7 @@ def edges_of(
     Parameters
     ----------
     times : Series, optional
-        How many rows each row was gathered from.
+        How many rows each row was gathered from, or how many people it stands for.
 
     Raises
     ------

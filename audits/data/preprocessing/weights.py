@@ -78,6 +78,15 @@ def counts_of(frame: pd.DataFrame, spec: DataSpec, times: pd.Series | None) -> n
     return counts
 
 
+def people_told(frame: pd.DataFrame, spec: DataSpec) -> pd.Series | None:
+    """Return how many people each row says it stands for, before it is held to that; None without counts."""
+    weighing = spec.weighing
+    if weighing is None or weighing.kind == "sampling" or weighing.column not in frame:
+        return None
+    counts = pd.to_numeric(frame[weighing.column], errors="coerce").astype(float)
+    return counts.where(np.isfinite(counts) & (counts > 0), 0.0)
+
+
 def design_of(
     frame: pd.DataFrame, spec: DataSpec, notes: list[str], times: pd.Series | None
 ) -> Design | None:
