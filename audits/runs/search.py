@@ -13,7 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from audits.data.partition import content_keys, draw_people, row_keys, with_counts
 from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, silent
@@ -62,12 +64,30 @@ def with_search(
 
 
 def _sample(subject: Subject, rng: np.random.Generator) -> Subject:
-    """Return the subject, of a large table a sample of its rows."""
-    rows = len(subject.data.frame)
-    if subject.data.gathered is not None or rows <= _MAX_ROWS:
+    """Return the subject, of a large table with people alike in one row, or a sample of them.
+
+    Which people these are hangs neither on the order of rows nor on whether they are rows or counts.
+    """
+    data, more = subject.data, subject.data.unlabeled
+    rows = data.n + (0 if more is None else len(more.frame))
+    if data.gathered is not None or rows <= _MAX_ROWS:
         return subject
-    chosen = np.sort(rng.choice(rows, _MAX_ROWS, replace=False))
-    sample = dataclasses.replace(subject, data=subject.data.take(chosen))
+    subject = subject.everyone.in_order  # decisions alone are compared
+    data = subject.data
+    if data.design is not None:
+        chosen = np.sort(rng.choice(data.n, min(_MAX_ROWS, data.n), replace=False))
+        taken = data.take(chosen)
+    else:
+        sizes = np.ones(data.n) if data.weights is None else np.maximum(np.rint(data.weights), 1.0)
+        alike = row_keys(pd.DataFrame({"content": content_keys(data), "score": subject.scores}))
+        _, first, cell = np.unique(alike, return_index=True, return_inverse=True)
+        counts = np.zeros(data.n)
+        counts[first] = np.bincount(cell, sizes)
+        if len(first) > _MAX_ROWS:
+            counts = draw_people(sizes, alike, np.zeros(data.n, dtype=np.int64), np.array([_MAX_ROWS]), rng)
+        chosen = np.flatnonzero(counts)
+        taken = with_counts(dataclasses.replace(data, weights=sizes), counts)
+    sample = dataclasses.replace(subject, data=taken)
     sample.__dict__.update(scores=subject.scores[chosen], decisions=subject.decisions[chosen])  # asked once
     return sample
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from audits.runs import search
 from audits.runs.execute import execute
 from audits.runs.gates.gate import MATERIAL, STRICT, judge
 from audits.runs.result import RunResult
@@ -70,6 +72,29 @@ def test_search_can_be_left_out(tmp_path):
     assert result.search is None
     assert "see" not in result.audits[0].result.judged.badge_text
     assert parse_spec(result.spec, tmp_path).search is False
+
+
+@pytest.mark.parametrize("values", [4, 4000])
+def test_neither_order_nor_form_of_a_large_table_changes_what_is_found(tmp_path, monkeypatch, values):
+    """People alike are counted as one; where they are too many kinds, the same ones are drawn."""
+    monkeypatch.setattr(search, "_MAX_ROWS", 1500)
+    frame = people(4000, 1, rate=0.3)
+    frame = frame.assign(age=frame["age"] // 17, income=frame["income"].rank(pct=True).mul(values).round())
+    frame["debt"] = 0.0
+    counts = frame.groupby(list(frame.columns), as_index=False).size()
+    forms = [frame, frame.sample(frac=1, random_state=3), counts]
+    found = []
+    for form in forms:
+        data = {"favorable": 1, "protected": ["sex"], "features": ["age", "children", "income"]}
+        if form is counts:
+            data["weights"] = {"column": "size", "kind": "counts"}
+        result = run(
+            form, tmp_path, data={"path": "people.csv", **data}, audits=[{"groups": {"material": 0.2}}]
+        )
+        found.append([result.search.result.n, *map(str, result.search.result.leaderboard)])
+    assert len(found[0]) > 1
+    assert found[0][0] == (4000 if values == 4 else 1500)
+    assert found[0] == found[1] == found[2]
 
 
 def test_what_follows_from_features_alone_is_no_finding(tmp_path):
