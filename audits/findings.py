@@ -140,7 +140,7 @@ class Findings(RunResult):
 
     def __repr__(self) -> str:
         found = self.findings()
-        lines = [f"{each.audit.name}: {each.badge_text}. {each.audit.result.finding}" for each in found]
+        lines = [f"{each.audit.name}: {each.badge_text}. {each.finding}" for each in found]
         lines += [f"{name}: not run. {why}" for name, why in self.not_run.items()]
         return "\n".join(lines)
 
@@ -154,7 +154,7 @@ class Findings(RunResult):
         )
         rows = "".join(
             f"<tr><td>{html.escape(each.audit.name)}</td><td><b>{html.escape(each.badge_text)}</b></td>"
-            f"<td style='text-align:left'>{html.escape(each.audit.result.finding)}</td></tr>"
+            f"<td style='text-align:left'>{html.escape(each.finding)}</td></tr>"
             for each in self.findings()
         )
         rows += "".join(

@@ -336,15 +336,15 @@ class Audit:
         found: Section = resolve(self.presents)(result)
         return found
 
-    def show(self, result: Any) -> None:
-        """Show `result` in a notebook: its compact form, and below it the first of its figures.
+    def show(self, result: Any, told: str = "") -> None:
+        """Show `result` in a notebook: its compact form, or what is `told` of it, and its first figure.
 
         Only where IPython runs. The figure is passed on as Plotly's data and as a picture: GitHub, a printed
         notebook and whatever runs no script show the picture.
         """
         from IPython.display import HTML, display
 
-        display(HTML(result._repr_html_()))  # type: ignore[no-untyped-call]
+        display(HTML(told or result._repr_html_()))  # type: ignore[no-untyped-call]
         exhibits = self.section(result).exhibits
         if exhibits:
             display(resolve("audits.drawing.svg:media")(exhibits[0].figure()), raw=True)  # type: ignore[no-untyped-call]

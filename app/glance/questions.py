@@ -62,12 +62,12 @@ def _does(name: str) -> str:
 
 
 def _weight(finding: RunFinding) -> int:
-    return BADGES.index(finding.audit.result.judged.badge)
+    return BADGES.index(finding.judged.badge)
 
 
 def _answer(finding: RunFinding, latest: Mapping[str, dict[str, Any]], *, said: bool) -> None:
-    """Write the audit's own badge and, unless the headline has `said` it, what it found; link to the run."""
-    st.badge(finding.audit.result.judged.badge_text, color="gray")
+    """Write an audit's badge and, unless the headline has `said` it, what it found; link to the run."""
+    st.badge(finding.badge_text, color="gray")
     if not said:
         st.text(finding.sentence)
     record = latest[finding.audit.name]

@@ -227,7 +227,7 @@ def _changes(result: RunResult) -> list[str]:
     for place, (each, across) in enumerate(zip(changes.audits, changes.across(), strict=True), start=1):
         told = f"change: {each.verdict}" if each.tested or each.refused else "side by side"
         lines += ["", f"{place}. {each.audit}, {told}", wrap(each.headline, "   ")]
-        lines += [wrap(text, "   ") for text in (across.note, each.refused) if text]
+        lines += [wrap(text, "   ") for text in (across.doubt, across.note, each.refused) if text]
     return lines
 
 

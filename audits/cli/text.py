@@ -82,7 +82,7 @@ def lines_of_findings(result: RunResult) -> list[str]:
         name = "search" if each.place is None else f"{each.place + 1}. {audit.name}"
         lines += ["", f"{name}: {each.badge_text}", wrap(each.sentence, "   ")]
         notes = [audit.result.finding, each.across.note, *(f"Note: {note}" for note in audit.result.warnings)]
-        lines += [wrap(note, "   ") for note in notes if note and note != each.sentence]
+        lines += [wrap(note, "   ") for note in notes if note and note != audit.headline]
     return lines
 
 

@@ -198,9 +198,8 @@ def comparison(compared: SecondRun) -> list[Block]:
     for place, (each, across) in enumerate(zip(changes.audits, changes.across(), strict=True), start=1):
         blocks.append(Heading(f"{title_of(each)}: what changes", 3, f"change-{place}"))
         if each.tested or each.refused:
-            blocks.append(
-                FindingBlock(across.judged.badge_text, "", f"{each.headline} {across.note}".rstrip())
-            )
+            told = " ".join(filter(None, (each.headline, across.doubt, across.note)))
+            blocks.append(FindingBlock(across.judged.badge_text, "", told))
         else:
             blocks.append(Text(each.headline, "finding"))
         if each.given:

@@ -42,7 +42,8 @@ FINDS = "An audit finds differences and associations; it does not prove discrimi
 _MEANS: dict[Badge, str] = {
     "difference": "The interval, corrected for all comparisons, excludes no difference.",
     "small difference": "It excludes no difference, and lies wholly inside your limit.",
-    "cannot tell yet": "It includes both no difference and a material one; more people would settle it.",
+    "cannot tell yet": "It includes both no difference and a material one, or what it shows can be chance "
+    "among all audits of the run; more people would settle it.",
     "no verdict": "More people would not settle it; the reason is given beside it.",
     "no material difference": "It lies wholly inside your limit, on average over the people compared.",
 }
@@ -247,7 +248,7 @@ def _audit(place: int, finding: RunFinding, section: Section) -> list[Block]:
         Heading(section.title, 2, f"audit-{place}", page=place == 1),
         Text(AUDITS[audit.name].question, "quiet"),
         FindingBlock(finding.badge_text, "", _finding_text(finding)),
-        *([Text(result.finding)] if result.finding != finding.sentence else []),
+        *([Text(result.finding)] if result.finding != audit.headline else []),
         *(Text(warning, "warning") for warning in result.warnings),
         Facts(tuple(section.facts.items())),
     ]

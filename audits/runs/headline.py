@@ -45,8 +45,13 @@ class RunFinding:
 
     @property
     def sentence(self) -> str:
-        """What it found, in one sentence for everyone."""
-        return self.audit.headline
+        """What it found, for everyone, and where that can be chance in this run, that it can."""
+        return f"{self.audit.headline} {self.across.doubt}".rstrip()
+
+    @property
+    def finding(self) -> str:
+        """What it found, with its numbers, and whether that can be chance in this run."""
+        return f"{self.audit.result.finding} {self.across.doubt}".rstrip()
 
     @property
     def material(self) -> bool:

@@ -29,13 +29,15 @@ class RunCorrection:
         The audit's own, with what is left of its verdict.
     p_value : float
         Adjusted by Holm.
+    doubt : str
+        That what was found alone can be chance, where the correction leaves another verdict; else empty.
     note : str
-        The single verdict beside it, where it is another, and whether its permutations are too few to tell;
-        empty where there is nothing to say.
+        That permutations are too few to tell; else empty.
     """
 
     judged: Judgment
     p_value: float
+    doubt: str = ""
     note: str = ""
 
     @property
@@ -51,31 +53,27 @@ def counted_together(results: Sequence[Any], options: Sequence[dict[str, Any]]) 
     found = []
     for result, p, each, level in zip(results, adjusted, options, levels, strict=True):
         judged = judge_across(judged_of(result), float(p), level=level)
-        note = _note(result.verdict, judged.verdict, float(p), len(results), each, level)
-        found.append(RunCorrection(judged, float(p), note))
+        doubt = ""
+        if judged.verdict != result.verdict:
+            doubt = (
+                f"Corrected for all {len(results)} audits counted together (Holm, p {p_words(float(p))}), "
+                f"that can be chance; alone, it is {result.verdict}."
+            )
+        found.append(RunCorrection(judged, float(p), doubt, _note(len(results), each, level)))
     return found
 
 
-def _note(
-    single: Verdict, verdict: Verdict, p: float, number: int, options: dict[str, Any], level: float
-) -> str:
-    """Say what the single verdict is where it is another, and where permutations cannot outlast so many."""
-    said = []
-    if verdict != single:
-        said.append(
-            f"Alone: {single}. Corrected for all {number} audits counted together (Holm, p {p_words(p)}): "
-            f"{verdict}."
-        )
+def _note(number: int, options: dict[str, Any], level: float) -> str:
+    """Say where permutations are too few for a p-value that outlasts so many audits."""
     permutations = options.get("permutations")
     exact = options.get("correction", "max") != "max" or options.get("context")  # then none are needed
     if not exact and isinstance(permutations, int) and 0 < permutations < math.ceil(number / level) - 1:
-        said.append(
+        return (
             f"With {permutations} permutations no p-value can be below {1 / (permutations + 1):.2g}, and "
-            "among "
-            f"{number} audits evidence can need {level / number:.2g}. Use at least "
+            f"among {number} audits evidence can need {level / number:.2g}. Use at least "
             f"{math.ceil(number / level) - 1:,}."
         )
-    return " ".join(said)
+    return ""
 
 
 def adjusted_p_values(results: Sequence[Any], levels: Sequence[float]) -> np.ndarray:

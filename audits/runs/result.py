@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import json
 import math
 import re
@@ -86,15 +87,15 @@ class AuditResult:
     def __repr__(self) -> str:
         return f"<AuditResult {self.name}: {self.result!r}>"
 
-    def _repr_html_(self) -> str:
-        """Return the finding for a notebook."""
+    def _repr_html_(self, doubt: str = "") -> str:
+        """Return the finding for a notebook, and what makes it doubtful in its run."""
         with speaking(self.words):
-            return str(self.result._repr_html_())
+            return str(self.result._repr_html_()) + (f"<p>{html.escape(doubt)}</p>" if doubt else "")
 
-    def _ipython_display_(self) -> None:
+    def _ipython_display_(self, doubt: str = "") -> None:
         """Show the finding and its first figure in a notebook."""
         with speaking(self.words):
-            AUDITS[self.name].show(self.result)
+            AUDITS[self.name].show(self.result, self._repr_html_(doubt))
 
     @property
     def headline(self) -> str:
@@ -158,12 +159,12 @@ class RunResult:
 
     def _repr_html_(self) -> str:
         """Return the findings for a notebook."""
-        return "".join(each.audit._repr_html_() for each in self.findings())
+        return "".join(each.audit._repr_html_(each.across.doubt) for each in self.findings())
 
     def _ipython_display_(self) -> None:
         """Show each finding and its first figure in a notebook, the leading one first."""
         for each in self.findings():
-            each.audit._ipython_display_()
+            each.audit._ipython_display_(each.across.doubt)
 
     def to_json(self) -> dict[str, Any]:
         """Return results.json as plain data.

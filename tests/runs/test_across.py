@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import html
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from audits.notebook import audit
 from audits.options import options_of
+from audits.reports.html import render_report
 from audits.runs.multiple_testing import adjusted_p_values, counted_together
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, judge
@@ -37,10 +42,9 @@ def test_a_verdict_that_does_not_outlast_the_others_stands_beside_what_it_is_alo
     results = [result(0.2, 0.1, 0.03), result(0.2, 0.1, 0.001), result(0.0, 0.05, 0.9)]
     first, second, _ = counted_together(results, [{"level": 0.05}] * 3)
     assert (first.verdict, second.verdict) == (INSUFFICIENT, EVIDENCE)
-    assert first.note.startswith(
-        f"Alone: {EVIDENCE}. Corrected for all 3 audits counted together (Holm, p 0.06)"
-    )
-    assert second.note == ""
+    assert EVIDENCE in first.doubt
+    assert "0.06" in first.doubt
+    assert (first.note, second.doubt, second.note) == ("", "", "")
 
 
 def test_permutations_too_few_to_outlast_so_many_audits_are_told():
@@ -60,3 +64,18 @@ def test_the_usual_permutations_are_enough_for_all_audits_together():
     for name, record in own.items():
         default = {option.name: option.default for option in options_of(record.options)}.get("permutations")
         assert default is None or len(own) / (default + 1) <= 0.05, name
+
+
+def test_what_can_be_chance_is_said_so_wherever_it_is_said():
+    """A gap that would be evidence alone: headline, JSON, report and notebook do not state it as found."""
+    rng, ok = np.random.default_rng(0), np.repeat([1, 0, 1, 0], [540, 460, 492, 508])
+    table = pd.DataFrame({"sex": np.repeat(["m", "f"], 1000), "race": rng.choice(["a", "b"], 2000)})
+    table = table.assign(age=rng.choice(["young", "old"], 2000))
+    audits = [{"groups": {"by": [name], "material": 0.02}} for name in table]
+    found = audit(None, table, predictions=ok, favorable=1, protected=[*table], audits=audits, search=False)
+    first = next(each for each in found.findings() if each.place == 0)
+    assert first.audit.result.verdict == EVIDENCE
+    assert (first.judged.verdict, bool(first.across.doubt)) == (INSUFFICIENT, True)
+    for said in (first.sentence, repr(found), found._repr_html_(), render_report(found)):
+        assert first.across.doubt in html.unescape(said)
+    assert first.to_json()["text"] == first.sentence
