@@ -56,7 +56,8 @@ def blocks(result: AttributeSwapResult) -> go.Figure:
         yaxis={"domain": [1 - 34 / height, 1], "range": [-1, 1], "visible": False},
     )
     figure.add_vline(x=0, line={"color": CONTEXT, "width": 1})
-    told = f"gained minus lost: {interval_text(result.judged).partition(' · ')[0]}"
+    what = "decisions changed" if result.by_changed else "gained minus lost"
+    told = f"{what}: {interval_text(result.judged).partition(' · ')[0]}"
     notes = [_note(told, x=1, y=1, xanchor="right", yshift=14)]
     for k, row in enumerate(rows):
         notes += _block(figure, row, (k, len(rows)), each, lines, body / height)
@@ -201,7 +202,7 @@ def net(result: AttributeSwapResult) -> go.Figure:
     rows = sorted(
         [first, *others[: _MAX_ROWS - 1]], key=lambda row: (-abs(row.net.value or 0.0), row is not first)
     )
-    decides = result.judged.interval
+    decides = first.net if result.by_changed else result.judged.interval
     figure = differences(
         result.judged,
         [
@@ -226,7 +227,8 @@ def net(result: AttributeSwapResult) -> go.Figure:
             showlegend=False,
         )
     figure.update_layout(barmode="relative")
-    return add_legend(figure, [("decides", dashes(FOCUS, "solid", 4)), ("lost and gained", box("#EEF0F2"))])
+    decisive_line = [] if result.by_changed else [("decides", dashes(FOCUS, "solid", 4))]
+    return add_legend(figure, [*decisive_line, ("lost and gained", box("#EEF0F2"))])
 
 
 def moved_people(result: AttributeSwapResult) -> pd.DataFrame:

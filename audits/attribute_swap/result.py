@@ -109,6 +109,11 @@ class AttributeSwapResult(BaseResult):
         name = self.judged.decided_by.removeprefix("changed: ")
         return next((row for row in self.swaps if row.name == name), self.swaps[0])
 
+    @property
+    def by_changed(self) -> bool:
+        """Whether the verdict rests on the share of decisions changed, not on the net share."""
+        return self.judged.decided_by != self.deciding.name
+
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; people stay beside it."""
         values = super().to_json()

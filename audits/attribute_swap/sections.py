@@ -13,6 +13,7 @@ def section(result: AttributeSwapResult) -> Section:
     """Arrange the result."""
     words, row, each = vocabulary(), result.deciding, figures.people_a_dot(result)
     unit = "" if each == 1 else f" A dot is about {each:,} {words.people}."
+    decides = "share of decisions changed" if result.by_changed else "net share"
     whole = [row for row in result.swaps if not row.within]
     changed, asked = sum(row.people(row.changed) for row in whole), sum(row.n for row in whole)
     exhibits = [
@@ -21,7 +22,7 @@ def section(result: AttributeSwapResult) -> Section:
             f"The model reads {row.attribute} itself"
             if row.read
             else f"The model does not read {row.attribute}",
-            f"Line: net share and interval. Filled: {words.share_yes}. Hollow: {words.no or 'not'}. "
+            f"Line: {decides} and interval. Filled: {words.share_yes}. Hollow: {words.no or 'not'}. "
             f"Orange and gray dots keep their decision; the others change with {row.attribute}.{unit}",
             lambda: figures.blocks(result),
             result.to_frame,
@@ -51,6 +52,6 @@ def section(result: AttributeSwapResult) -> Section:
     facts = {
         "Decisions changed": f"{count(changed)} of {count(asked)} asked about",
         "Pairs of values": f"{result.pairs_asked:,} of {result.pairs:,}",
-        "Verdict": f"{result.verdict}: {estimate_text(result.judged.interval, 100, ' points')}",
+        "Verdict": f"{result.verdict}: {decides} {estimate_text(result.judged.interval, 100, ' points')}",
     }
     return Section(title="Change one word", exhibits=tuple(exhibits), facts=facts)

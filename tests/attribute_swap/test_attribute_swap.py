@@ -16,6 +16,7 @@ from audits.attribute_swap import (
     AttributeSwapResult,
     SwapRow,
     attribute_swap,
+    figures,
 )
 from audits.checks import build
 from audits.comparison.attribute_swap import compare
@@ -256,6 +257,12 @@ def test_gains_and_losses_that_cancel_are_not_cleared() -> None:
     assert result.judged.decided_by.startswith("changed: ")
     assert (result.judged.badge, result.judged.material) == ("no verdict", True)
     assert result.judged.interval == result.deciding.changed
+    drawn = next(
+        trace
+        for trace in figures.net(result).data
+        if trace.type == "scatter" and trace.customdata is not None
+    )
+    assert max(abs(x) for x in drawn.x) < 10, "shares of decisions changed are no net shares"
 
 
 def test_nothing_to_find_is_cleared() -> None:
