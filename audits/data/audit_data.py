@@ -233,9 +233,9 @@ class AuditData:
 
     def with_unlabeled(self, mask: np.ndarray) -> AuditData:
         """Return the same rows, and of those without a label the ones that a mask picks."""
-        return self._beside(self, np.ones(self.n, dtype=bool), mask)
+        return self.beside(self, np.ones(self.n, dtype=bool), mask)
 
-    def _beside(self, taken: AuditData, chosen: np.ndarray, more: np.ndarray) -> AuditData:
+    def beside(self, taken: AuditData, chosen: np.ndarray, more: np.ndarray) -> AuditData:
         """Return rows taken at `chosen` with the rows without a label that a mask picks."""
         if self.unlabeled is None:
             return taken
@@ -259,7 +259,7 @@ class AuditData:
         more = np.empty(0, dtype=bool)
         if self.unlabeled is not None:
             more = self.unlabeled.frame.index.isin(self.among)
-        return self._beside(self.take(inside), inside, more)
+        return self.beside(self.take(inside), inside, more)
 
     def members(self, where: Mapping[str, object], *, argument: str = "group") -> np.ndarray:
         """Return who belongs to a group, as a mask (n,) of bool.
@@ -337,7 +337,7 @@ class AuditData:
         if others is None:
             return first, second
         more = others._held_out(test_size, rng)
-        second = self._beside(second, held > 0, more > 0)
+        second = self.beside(second, held > 0, more > 0)
         kept = second.unlabeled
         if kept is None or kept.weights is None:
             return first, second
@@ -395,7 +395,7 @@ class AuditData:
             return self.take(~held), self.take(held)
         more, unknown = np.isin(of_other, cluster[held]), ~np.isin(of_other, cluster)
         more[unknown] = others.take(unknown)._draw_persons(of_other[unknown], test_size, rng)
-        return self.take(~held), self._beside(self.take(held), held, more)
+        return self.take(~held), self.beside(self.take(held), held, more)
 
     def _draw_persons(
         self,

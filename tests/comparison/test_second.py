@@ -392,3 +392,38 @@ def test_saved_runs_of_one_table_are_paired_as_far_as_they_keep_people(base: Pat
     assert paired_changes(alone[0], alone[0]) == ()
     other = run(base, spec("groups", {"rule_sets": {"protected": ["sex"], "support": 0.2}}))
     assert not [each for each in paired_changes(found, other) if each.audit == "rule_sets"], "other options"
+
+
+@pytest.mark.parametrize("way", ["spec", "notebook", "trained"])
+def test_decisions_about_people_without_a_label_count(base: Path, tmp_path: Path, way: str) -> None:
+    """The second model declines women whose outcome is not known, as a count table and of people held out."""
+    frame = pd.read_csv(base / "people.csv")
+    unknown = frame.index % 3 == 0
+    frame["paid"] = frame["paid"].where(~unknown)
+    frame["first"] = (frame["now"] > 0.5).astype(int)
+    frame["second"] = frame["first"].mask(unknown & (frame["sex"] == "f"), 0)
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    both = [{"predictions": {"label": name}} for name in ("first", "second")]
+    if way == "trained":  # the first is about those held out alone
+        both[0] = {"train": "logistic"}
+    document = spec(model=both[0], compare={"model": both[1]}, search="off")
+    found = execute(parse_spec(document, tmp_path)).compared
+    assert found is not None
+    changes = found.changes
+    if way == "notebook":
+        runs = [
+            audits.audit(None, frame, "paid", favorable=1, protected=["sex"], predictions=frame[name],
+                         features=["skill", "hours"], audits=["groups"], search=False)
+            for name in ("first", "second")
+        ]  # fmt: skip
+        changes = audits.compare(*runs)
+    whole, women, men = changes.decided
+    if way == "trained":
+        groups = found.second.audits[0].result.table
+        assert whole.n == sum(row.n for row in groups)
+        assert whole.n > 0.3 * N * 0.9
+        return
+    moved = frame["first"] != frame["second"]
+    assert (whole.n, whole.gained, whole.lost) == (N, 0, moved.sum())
+    assert (women.lost, men.lost) == (moved.sum(), 0)
+    assert set(changes.people["favorable label"].isna()) == {True}

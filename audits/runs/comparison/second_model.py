@@ -7,6 +7,7 @@ import dataclasses
 import pandas as pd
 
 from audits.data import AuditData
+from audits.data.audit_data import UnlabeledRows
 from audits.data.partition import with_counts
 from audits.errors import InputError
 from audits.models import Subject
@@ -52,27 +53,37 @@ def on_the_same_people(first: Subject, second: Subject) -> tuple[Subject, Subjec
             "must share people with the first model, but there are none",
             advice="check data.keep and missing predictions",
         )
+    empty = a.frame.index[:0]
+    ours, theirs = (empty if data.unlabeled is None else data.unlabeled.frame.index for data in (a, b))
+    more = ours.isin(theirs), theirs.isin(ours)
     features = tuple(dict.fromkeys((*a.features, *b.features)))
     notes = []
     if not (both[0].all() and both[1].all()):
         notes.append(f"Both models are audited on the {people(float(both[0].sum()))} covered by both.")
     sides = []
-    common = _common_counts(a, b)
-    for subject, mask in zip((first, second), both, strict=True):
+    common, common_others = _common_counts(a, b), _common_counts(a.unlabeled, b.unlabeled)
+    for subject, mask, beside in zip((first, second), both, more, strict=True):
         data = subject.data
-        kept = data if mask.all() else data.take(mask)
+        kept = data if mask.all() and beside.all() else data.beside(data.take(mask), mask, beside)
         if common is not None:  # of a row, some people may have taught a model
             kept = with_counts(kept, common.loc[kept.frame.index].to_numpy())
-        if kept.digest == data.digest and data.features == features:
+        others = kept.unlabeled
+        if others is not None and common_others is not None:
+            counts = common_others.loc[others.frame.index].to_numpy()
+            kept = dataclasses.replace(kept, unlabeled=dataclasses.replace(others, weights=counts))
+        same = kept.digest == data.digest and kept.unlabeled is data.unlabeled
+        if same and data.features == features:
             sides.append(subject)
             continue
         sides.append(_rebind(subject, dataclasses.replace(with_features(kept, features), features=features)))
     return sides[0], sides[1], tuple(notes)
 
 
-def _common_counts(first: AuditData, second: AuditData) -> pd.Series | None:
+def _common_counts(
+    first: AuditData | UnlabeledRows | None, second: AuditData | UnlabeledRows | None
+) -> pd.Series | None:
     """Return how many people of each row both are about; None where rows are people or both agree."""
-    if first.weights is None or second.weights is None:
+    if first is None or second is None or first.weights is None or second.weights is None:
         return None
     counts = [pd.Series(data.weights, data.frame.index) for data in (first, second)]
     return None if counts[0].equals(counts[1]) else pd.concat(counts, axis=1).min(axis=1, skipna=False)

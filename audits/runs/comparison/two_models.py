@@ -59,7 +59,7 @@ def compare(first: RunResult, second: RunResult) -> Changes:
         if not hasattr(run, "audits"):
             rule = "must be what evenhand.audit or evenhand.load returned"
             raise InputError(where, rule, type(run).__name__, "audit each model first")
-    runs, subjects, notes = _on_common_people(first, second)
+    runs, subjects, everyone, notes = _on_common_people(first, second)
     told = tuple(
         audit_change(one, two, place, subjects, independent=bool(notes))
         for one, two, place in _matching_audits(*runs)
@@ -69,7 +69,7 @@ def compare(first: RunResult, second: RunResult) -> Changes:
             "second", "must have an audit in common with the first", advice="run the same audits"
         )
     names = (str(first.model["name"]), str(second.model["name"]))
-    return with_decisions(Changes(names, told, notes=notes), subjects)
+    return with_decisions(Changes(names, told, notes=notes), subjects, everyone)
 
 
 def paired_changes(first: RunResult, second: RunResult) -> tuple[AuditChange, ...]:
@@ -102,29 +102,41 @@ def _matching_audits(
 
 def _on_common_people(
     first: RunResult, second: RunResult
-) -> tuple[tuple[Sequence[Any], Sequence[Any]], Subjects | None, tuple[str, ...]]:
+) -> tuple[tuple[Sequence[Any], Sequence[Any]], Subjects | None, Subjects | None, tuple[str, ...]]:
     """Return the audits of both with common row numbers for common people, and both subjects on these.
 
-    Without the same people there are no subjects, and a note says so.
+    Then both on everyone, where some have no label. Without the same people there are no subjects, and a note
+    says so.
     """
     one, two = getattr(first, "subject", None), getattr(second, "subject", None)
     if one is None or two is None:
         if first.data["sha256"] == second.data["sha256"]:
-            return (first.audits, second.audits), None, ()
-        return (_relabel_all(first.audits, None), second.audits), None, (_UNKNOWN,)
+            return (first.audits, second.audits), None, None, ()
+        return (_relabel_all(first.audits, None), second.audits), None, None, (_UNKNOWN,)
     index = one.data.frame.index, two.data.frame.index
     if not (index[0].is_unique and index[1].is_unique):
-        return (_relabel_all(first.audits, None), second.audits), None, (_UNKNOWN,)
-    n, rows = two.data.n, matched_rows(one.data, two.data, first.spec.get("data", {}).get("person"))
+        return (_relabel_all(first.audits, None), second.audits), None, None, (_UNKNOWN,)
+    person = first.spec.get("data", {}).get("person")
+    n, rows = two.data.n, matched_rows(one.data, two.data, person)
     known = np.flatnonzero(rows >= 0)
     theirs = n + np.arange(one.data.n)
     theirs[rows[known]] = known
     labels = dict(zip(index[0], theirs.tolist(), strict=True)), dict(zip(index[1], range(n), strict=True))
     audits = _relabel_all(first.audits, labels[0]), _relabel_all(second.audits, labels[1])
     if len(known) == n == one.data.n:
-        common = pd.RangeIndex(n, name="row")
-        return audits, (in_rows(one, rows, common), in_rows(two, np.arange(n), common)), ()
-    return audits, None, (_APART.format(len(known), one.data.n, n),)
+        both = _in_common_rows(one, two, rows)
+        if one.everyone is one and two.everyone is two:
+            return audits, both, both, ()
+        rows = matched_rows(one.everyone.data, two.everyone.data, person)
+        return audits, both, _in_common_rows(one.everyone, two.everyone, rows), ()
+    return audits, None, None, (_APART.format(len(known), one.data.n, n),)
+
+
+def _in_common_rows(first: Subject, second: Subject, rows: np.ndarray) -> Subjects:
+    """Return both on the people of the second who are at `rows` of the first, with common row numbers."""
+    known = np.flatnonzero(rows >= 0)
+    common = pd.RangeIndex(len(known), name="row")
+    return in_rows(first, rows[known], common), in_rows(second, known, common)
 
 
 def _relabel_all(audits: Sequence[Any], labels: Mapping[Any, int] | None) -> list[Any]:
@@ -292,19 +304,20 @@ def _place_phrase(where: str, own: Mapping[str, Any]) -> str:
     return where.replace("_", " ").replace("].", ": ").replace("[", ", ").replace("]", "").replace(".", ", ")
 
 
-def with_decisions(changes: Changes, subjects: Subjects | None) -> Changes:
-    """Add who is decided otherwise, and how the accuracy changes; nothing where people are not at hand."""
+def with_decisions(changes: Changes, subjects: Subjects | None, everyone: Subjects | None = None) -> Changes:
+    """Add who is decided otherwise, and how the accuracy changes; nothing where people are not at hand.
+
+    `everyone` is both on all people whom they decide on, those without a label too; else it is looked for.
+    """
     if subjects is None or subjects[1].data.numeric is not None:
         return changes
-    first, second = subjects
+    first, second = everyone or _everyone(subjects)
     data = second.data
     sizes = np.ones(data.n) if data.weights is None else np.asarray(data.weights, dtype=float)
     if data.design is not None:
         sizes = data.design.weights * (data.n / data.design.weights.sum())
-    whom = People.counted(sizes) if data.design is None else People.sampled(data.design)
     gained, lost = ~first.decisions & second.decisions, first.decisions & ~second.decisions
-    everyone = np.ones(data.n, dtype=bool)
-    groups = [("", "everyone", everyone)]
+    groups = [("", "everyone", np.ones(data.n, dtype=bool))]
     groups += [
         (name, str(value), (data.groups[name] == value).to_numpy())
         for name in data.protected
@@ -321,16 +334,33 @@ def with_decisions(changes: Changes, subjects: Subjects | None) -> Changes:
     return dataclasses.replace(
         changes,
         decided=decided,
-        accuracy=_accuracy(subjects, whom),
-        people=_otherwise(subjects, gained | lost),
+        accuracy=_accuracy(subjects),
+        people=_otherwise((first, second), subjects[1], gained | lost),
     )
 
 
-def _accuracy(subjects: Subjects, whom: People) -> ChangeRow | None:
+def _everyone(subjects: Subjects) -> Subjects:
+    """Return both models on all people whom both decide on, those without a label too."""
+    first, second = (subject.everyone for subject in subjects)
+    index = first.data.frame.index, second.data.frame.index
+    if index[0].equals(index[1]):
+        return first, second
+    if not (index[0].is_unique and index[1].is_unique):
+        return subjects
+    common = index[1][index[1].isin(index[0])]
+    return in_rows(first, index[0].get_indexer(common), common), in_rows(
+        second, index[1].get_indexer(common), common
+    )
+
+
+def _accuracy(subjects: Subjects) -> ChangeRow | None:
     """How the share of people decided as their label says changes."""
-    y = subjects[1].data.y
+    data = subjects[1].data
+    y = data.y
     if y is None:
         return None
+    sizes = np.ones(data.n) if data.weights is None else np.asarray(data.weights, dtype=float)
+    whom = People.counted(sizes) if data.design is None else People.sampled(data.design)
     everyone = np.ones(len(y), dtype=bool)
     right = [np.asarray(subject.decisions == y) for subject in subjects]
     weight = np.bincount(whom.rows, whom.design.weights, len(y))
@@ -341,13 +371,15 @@ def _accuracy(subjects: Subjects, whom: People) -> ChangeRow | None:
     return _paired_row(row, _judge_change(row, DEFAULT_LEVEL, 1), DEFAULT_LEVEL)
 
 
-def _otherwise(subjects: Subjects, changed: np.ndarray) -> pd.DataFrame:
+def _otherwise(both: Subjects, labeled: Subject, changed: np.ndarray) -> pd.DataFrame:
     """Those decided otherwise: groups, label, and score and decision of both models on their own scales."""
-    first, second = subjects
+    first, second = both
     data = second.data
     told: dict[str, Any] = {f"group: {name}": data.groups[name].to_numpy() for name in data.protected}
-    if data.y is not None:
-        told["favorable label"] = data.y
+    if labeled.data.y is not None:
+        known = pd.Series(labeled.data.y, labeled.data.frame.index)
+        whole = known.index.equals(data.frame.index)
+        told["favorable label"] = labeled.data.y if whole else known.reindex(data.frame.index).to_numpy()
     for name, subject in (("first", first), ("second", second)):
         turned = -1.0 if subject.higher_is == "unfavorable" else 1.0
         told |= {f"{name} score": turned * subject.scores, f"{name} decision": subject.decisions}
