@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
@@ -47,6 +48,7 @@ _ANSWERED = """before => window.scriptRuns > before[1]
 """A short run is over before the page shows that it runs."""
 _STILL = """() => document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning"
     && Date.now() - Math.max(window.lastReceived ?? 0, window.lastChange ?? 0) > 200"""
+WINDOW: Any = {"viewport": {"width": 1280, "height": 900}, "accept_downloads": True}
 CALM = """
     addEventListener("DOMContentLoaded", () => {
         const style = document.createElement("style");
@@ -61,7 +63,11 @@ _OF_COLOURS = ["color-contrast", "link-in-text-block"]
 
 def visit(browser: Browser) -> BrowserContext:
     """Return a browser of one visitor, whose pages tell when they are answered."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    return counting(browser.new_context(**WINDOW))
+
+
+def counting(context: BrowserContext) -> BrowserContext:
+    """Have the pages of a context tell when they are answered."""
     context.add_init_script(COUNT_RUNS)
     context.add_init_script(CALM)
     return context
