@@ -31,15 +31,15 @@ PAIR = {"source": {"sex": "f"}, "target": {"sex": "m"}}
 ASKED: dict[str, tuple[dict[str, Any], float]] = {
     "groups": ({"bootstrap": 0}, 0.0),
     # three standard errors of what 999 permutations give by chance
-    "flipset": ({**PAIR, "permutations": 999, "bootstrap": 100}, 0.04),
-    "barycenter": ({"by": ["sex"], "permutations": 99}, 0.04),
+    "flipset": ({**PAIR, "permutations": 999, "bootstrap": 100}, 0.001),
+    "barycenter": ({"by": ["sex"], "permutations": 99}, 0.001),
     # ends of intervals from 400 draws
-    "outcome_transport": ({**PAIR, "permutations": 99, "draws": 400}, 0.06),
-    "recourse": ({"by": ["sex"], "permutations": 1999, "fewest": False}, 0.04),
+    "outcome_transport": ({**PAIR, "permutations": 99, "draws": 400}, 0.001),
+    "recourse": ({"by": ["sex"], "permutations": 1999, "fewest": False}, 0.001),
     # shares of 1,000 perturbed samples
     "rule_sets": ({"protected": ["sex"], "permutations": 199}, 0.05),
     "attribute_swap": ({"attribute": ["sex"]}, 0.0),
-    "mitigation": ({"protected": ["sex"], "amounts": [0.05], "also": {}}, 0.05),
+    "mitigation": ({"protected": ["sex"], "amounts": [0.05], "also": {}}, 0.001),
     # which fold's direction a row of several people is moved along
     "loss_ratio": ({"sensitive": ["sex"], "steps": 50}, 0.01),
     "sensitivity": ({"protected": "sex", "bootstrap": 200}, 0.02),

@@ -11,7 +11,6 @@ from scipy import sparse
 
 from audits.flipset.counterparts.people import Comparison
 from audits.progress import Progress
-from audits.stats import draw_counts
 from audits.transport import Coupling, exact_coupling
 from audits.transport.atoms import Atoms
 from audits.transport.maps import TrainingPoint
@@ -137,13 +136,13 @@ class Counterparts:
 
 
 def draw_rows(sizes: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Row of each of `n` people drawn without replacement; a row stands for `sizes` people."""
-    if (sizes == 1).all():
-        rows = np.arange(len(sizes))
-        return rows if len(rows) <= n else np.sort(rng.choice(rows, n, replace=False))
-    whole = np.maximum(np.rint(sizes), 1)
-    counts = whole.astype(np.int64) if whole.sum() <= n else draw_counts(whole, n, rng)
-    return np.repeat(np.arange(len(sizes)), counts)
+    """Row of each of `n` people drawn without replacement; a row stands for `sizes` people.
+
+    The same people whether those who are alike stand in one row or in several that follow one another.
+    """
+    upto = np.maximum(np.rint(sizes), 1).astype(np.int64).cumsum()
+    people = np.arange(upto[-1]) if upto[-1] <= n else np.sort(rng.choice(upto[-1], n, replace=False))
+    return np.searchsorted(upto, people, side="right")
 
 
 def match(

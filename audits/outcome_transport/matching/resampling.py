@@ -26,6 +26,7 @@ _LEVELS = 2000  # at which inverse distribution functions are compared
 _POOL = 500  # people of each side behind an interval; of vectors, whose coupling is no closed form:
 SMALL_POOL = 100
 """And of blurred couplings, which are iterated."""
+_MAX_RESAMPLED = 20_000  # people that are drawn one by one; of more, bundles
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +84,10 @@ def resample(
     """
     source, target = comparison.source, comparison.target
     size = _POOL if exact and source.outcomes.shape[1] == 1 else SMALL_POOL
-    ours, theirs = _pools(comparison, size, rng)
+    (ours, w), (theirs, v) = _pools(comparison, a, b, size, rng)
     codes = (source if comparison.same_people else target).subgroup
-    base = with_subgroup_totals(a, ours, source.subgroup), with_subgroup_totals(b, theirs, codes)
-    people = whole(a[ours]), whole(b[theirs])
+    base = with_subgroup_totals(a, ours, source.subgroup, w), with_subgroup_totals(b, theirs, codes, v)
+    people = whole(w), whole(v)
     far = [pairwise_cost(x[ours], y[theirs], distance) for x, y in spaces]
     x, y = source.outcomes[ours], target.outcomes[theirs]
     inside = memberships[:, ours].astype(float)
@@ -118,10 +119,20 @@ def resample(
     )
 
 
-def _pools(comparison: TwoSides, size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of about `size` people of each side; the same ones where the same people stand on both."""
-    ours = pool(comparison.source.subgroup, size, rng)
-    return ours, ours if comparison.same_people else pool(comparison.target.subgroup, size, rng)
+def _pools(
+    comparison: TwoSides, a: np.ndarray, b: np.ndarray, size: int, rng: np.random.Generator
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows of about `size` people of each side, and what each person weighs.
+
+    The same ones where the same people stand on both sides, and whether people alike are one row or several.
+    """
+    sides = [(comparison.source.subgroup, a), (comparison.target.subgroup, b)]
+    found = []
+    for code, weights in sides[:1] if comparison.same_people else sides:
+        rows, each = as_people(weights)
+        chosen = pool(code[rows], size, rng)
+        found.append((rows[chosen], each[chosen]))
+    return [found[0], found[-1]]
 
 
 def _drawn_again(
@@ -206,7 +217,8 @@ def distance_error(
     if x.shape[1] > 1:
         return _vectors_error(comparison, a, b, ground, draws, rng)
     values = np.union1d(x, y)
-    at = np.searchsorted(values, x[:, 0]), np.searchsorted(values, y[:, 0])
+    (ours, a), (theirs, b) = as_people(a, most=_MAX_RESAMPLED), as_people(b, most=_MAX_RESAMPLED)
+    at = np.searchsorted(values, x[ours, 0]), np.searchsorted(values, y[theirs, 0])
     people = whole(a), whole(b)
     center = [np.bincount(k, w, len(values)) / w.sum() for k, w in zip(at, (a, b), strict=True)]
     gaps = np.diff(values)
@@ -240,9 +252,8 @@ def _vectors_error(
     draws: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    rows, columns = _pools(comparison, SMALL_POOL, rng)
+    (rows, w), (columns, v) = _pools(comparison, a, b, SMALL_POOL, rng)
     x, y = comparison.source.outcomes[rows], comparison.target.outcomes[columns]
-    w, v = a[rows], b[columns]
     people = whole(w), whole(v)
     found = np.empty(draws)
     for k in range(draws):
@@ -289,8 +300,8 @@ def distance_null(
     """
     x, y = comparison.source.outcomes, comparison.target.outcomes
     if x.shape[1] > 1:
-        rows, columns = _pools(comparison, SMALL_POOL, rng)
-        x, y, a, b = x[rows], y[columns], a[rows], b[columns]
+        (rows, a), (columns, b) = _pools(comparison, a, b, SMALL_POOL, rng)
+        x, y = x[rows], y[columns]
     both, n = np.concatenate([x, y]), len(x)
     order = np.argsort(both[:, 0], kind="stable")
     ours, theirs = np.concatenate([a, np.zeros(len(y))]), np.concatenate([np.zeros(n), b])
@@ -373,8 +384,10 @@ def effective(weights: np.ndarray, people: np.ndarray) -> float:
     return float(weights.sum() ** 2 / (weights**2 / people).sum()) if weights.any() else 1.0
 
 
-def with_subgroup_totals(weights: np.ndarray, rows: np.ndarray, code: np.ndarray) -> np.ndarray:
-    """Weights of the pool's rows such that each subgroup keeps its total."""
-    total = np.bincount(code, weights)
-    pooled = np.bincount(code[rows], weights[rows], len(total))
-    return weights[rows] * (total / np.where(pooled > 0, pooled, 1.0))[code[rows]]
+def with_subgroup_totals(
+    weights: np.ndarray, rows: np.ndarray, code: np.ndarray, each: np.ndarray | None = None
+) -> np.ndarray:
+    """Weights of the pool's rows, or of `each` person at one, such that each subgroup keeps its total."""
+    own, total = weights[rows] if each is None else each, np.bincount(code, weights)
+    pooled = np.bincount(code[rows], own, len(total))
+    return own * (total / np.where(pooled > 0, pooled, 1.0))[code[rows]]
