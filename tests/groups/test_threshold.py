@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from audits.data import DataSpec, build_data
 from audits.groups import GroupsOptions, at_threshold, groups, most_telling
 from audits.groups.figures.threshold import confusion, members, threshold_slider
+from audits.models import make_subject, model_spec
 from tests.groups.test_groups import people, subject_of
 
 
@@ -30,4 +32,21 @@ def test_counts_are_those_of_the_decisions_at_the_threshold(cut):
     active = figure.layout.sliders[0].active
     assert figure.frames[active].name == "0.5"
     filled = np.array(figure.frames[active].data[0].marker.color) != "white"
-    assert (filled == (np.array(figure.data[0].x) >= 0.5)).all()
+    somebody = np.array(figure.data[0].y) > 0
+    assert (filled == (np.array(figure.data[0].x) >= 0.5))[somebody].all()
+
+
+def test_where_higher_is_worse_who_lies_at_the_threshold_is_not_counted():
+    """Scores from 1 to 10, many of them at the threshold: bars, words and decisions agree."""
+    frame = people(400).assign(points=np.random.default_rng(0).integers(1, 11, 400))
+    spec = DataSpec(label="y", favorable=1, protected=("race",), features=("x",))
+    model = model_spec({"predictions": {"score": "points", "higher_is": "unfavorable"}})
+    subject = make_subject(build_data(frame, spec), model, threshold=5.0)
+    result = groups(subject, GroupsOptions())
+    row, reference, _ = most_telling(result.table)
+    found = confusion(members(result, row), 5.0, -1.0)
+    assert found["yes"] == pytest.approx(row.selection_rate.value * row.n)
+    figure = threshold_slider(result, (row, reference), 5.0)
+    bars = figure.data[0]
+    filled = np.array(bars.marker.color) != "white"
+    assert np.array(bars.y)[filled].sum() == pytest.approx(100 * row.selection_rate.value)

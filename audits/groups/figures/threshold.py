@@ -29,7 +29,14 @@ def can_move(result: GroupsResult, row: GroupRow) -> bool:
     )
 
 
-def confusion(people: pd.DataFrame, cut: float) -> dict[str, float]:
+def _favored(people: pd.DataFrame, cut: float, sign: float) -> np.ndarray:
+    """Return who gets the favorable decision (n,): where higher is worse, who lies at the cut does not."""
+    scores = people["score"].to_numpy(dtype=float)
+    found: np.ndarray = scores >= cut if sign > 0 else scores > -cut
+    return found
+
+
+def confusion(people: pd.DataFrame, cut: float, sign: float = 1.0) -> dict[str, float]:
     """Count people by decision at a threshold, and by outcome where it is known.
 
     Parameters
@@ -37,14 +44,17 @@ def confusion(people: pd.DataFrame, cut: float) -> dict[str, float]:
     people : DataFrame
         Of a result, as far as they are looked at.
     cut : float
-        On the scale of ``people["score"]``: from it on people get the favorable decision.
+        On the scale of the user's scores.
+    sign : {1.0, -1.0}
+        Whether from the cut on people get the favorable decision, or below it; ``people["score"]`` is turned
+        round then.
 
     Returns
     -------
     dict
         ``yes`` and ``no``, people; with labels ``true_yes``, ``false_yes``, ``true_no``, ``false_no``.
     """
-    n, favored = people["people"].to_numpy(dtype=float), people["score"].to_numpy(dtype=float) >= cut
+    n, favored = people["people"].to_numpy(dtype=float), _favored(people, cut, sign)
     found = {"yes": n[favored].sum(), "no": n[~favored].sum()}
     labels = labels_of(people)
     if labels is not None:
@@ -86,7 +96,7 @@ def threshold_slider(result: GroupsResult, pair: Sequence[GroupRow], at: float) 
             x=middles,
             y=100 * share / max(share.sum(), 1e-9),
             width=(edges[1] - edges[0]) * 0.86,
-            marker=_marker_style(middles, at, sign, color),
+            marker=_marker_style(people, edges, at, sign, color),
             hovertemplate="%{y:.1f}% of the group<extra></extra>",
             showlegend=False,
         )
@@ -97,14 +107,18 @@ def threshold_slider(result: GroupsResult, pair: Sequence[GroupRow], at: float) 
     figure.frames = [
         go.Frame(
             name=f"{cut:.6g}",
-            data=[{"marker": _marker_style(middles, cut, sign, color)} for color in (FOCUS, INK)],
+            data=[
+                {"marker": _marker_style(people, edges, cut, sign, color)}
+                for (_, people), color in zip(sides, (FOCUS, INK), strict=True)
+            ],
             traces=[0, 1],
             layout=_threshold_update(sides, cut, sign),
         )
         for cut in cuts
     ]
     active = cuts.index(at)
-    labels = [f"approved from {cut:.4g}" if sign > 0 else f"approved below {cut:.4g}" for cut in cuts]
+    yes, where = vocabulary().yes or "favorable", "from" if sign > 0 else "below"
+    labels = [f"{yes} {where} {cut:.4g}" for cut in cuts]
     told = [f"{who}: {_counts(people, at, sign)}" for who, people in sides]
     moved = _threshold_update(sides, at, sign)
     figure.layout.shapes = moved["shapes"]
@@ -113,9 +127,16 @@ def threshold_slider(result: GroupsResult, pair: Sequence[GroupRow], at: float) 
     return with_slider(figure, labels, active, height=490, alt=alt)
 
 
-def _marker_style(middles: np.ndarray, cut: float, sign: float, color: str) -> dict[str, Any]:
-    yes = middles >= cut if sign > 0 else middles < cut
-    return {"color": np.where(yes, color, "white").tolist(), "line": {"color": color, "width": 1.2}}
+def _marker_style(
+    people: pd.DataFrame, edges: np.ndarray, cut: float, sign: float, color: str
+) -> dict[str, Any]:
+    """Fill the bars most of whose people get the favorable decision."""
+    scores, n = sign * people["score"].to_numpy(dtype=float), people["people"].to_numpy(dtype=float)
+    whole, favored = (
+        np.histogram(scores, edges, weights=n * part)[0] for part in (1.0, _favored(people, cut, sign))
+    )
+    fill = np.where(2 * favored >= whole, color, "white").tolist()
+    return {"color": fill, "line": {"color": color, "width": 1.2}}
 
 
 def _threshold_update(sides: Sequence[tuple[str, pd.DataFrame]], cut: float, sign: float) -> dict[str, Any]:
@@ -137,7 +158,7 @@ def _threshold_update(sides: Sequence[tuple[str, pd.DataFrame]], cut: float, sig
 
 
 def _counts(people: pd.DataFrame, cut: float, sign: float) -> str:
-    found = confusion(people, sign * cut)
+    found = confusion(people, cut, sign)
     words = vocabulary()
     whole = found["yes"] + found["no"]
     told = f"{percent(found['yes'] / max(whole, 1e-9), whole)} {words.yes or 'favorable'}"
