@@ -136,7 +136,7 @@ def bias(result: OutcomeTransportResult, *, level: str = "group") -> go.Figure:
     return interval_rows(
         [
             IntervalRow(
-                subgroup_words(row.group),
+                source_words(result, row.group),
                 row.mean,
                 _people(row.level, row.group),
                 ranges.get((row.level, row.group)),
@@ -174,7 +174,7 @@ def roles(result: OutcomeTransportResult) -> go.Figure:
     return interval_rows(
         [
             IntervalRow(
-                f"{row.role}: {subgroup_words(row.group)}",
+                f"{row.role}: {source_words(result, row.group)}",
                 row.bias,
                 _people(row.level, row.group),
                 (row.quantiles[0], row.quantiles[-1]) if row.quantiles else None,

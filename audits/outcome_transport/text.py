@@ -52,7 +52,8 @@ def source_words(result: OutcomeTransportResult, subgroup: str) -> str:
 
 
 def _is_label(result: OutcomeTransportResult) -> bool:
-    return result.comparison == "two policies" and result.source.startswith("label ")
+    split_by_outcome = result.options.get("split_by") == "outcome"
+    return result.comparison == "two policies" and result.source.startswith("label ") and split_by_outcome
 
 
 def focus_group(result: OutcomeTransportResult) -> str:
