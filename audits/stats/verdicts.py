@@ -277,7 +277,7 @@ def judge_conditions(
 
     One condition that accuses and excludes no difference is evidence; the one that excludes it by most, in
     widths of its own interval, decides. Otherwise all have to lie inside their limits for the audit to clear,
-    and the one nearest to failing, or failing by most, decides.
+    and the one nearest to failing, or failing by most, decides; of an all-clear one that holds no difference.
 
     Parameters
     ----------
@@ -300,6 +300,11 @@ def judge_conditions(
     ('insufficient evidence', 'level: no parent')
     >>> judge_conditions([average]).verdict
     'no material difference'
+    >>> older = Condition(name="level: older", interval=share(0.1, 0.02, 0.19), immaterial=(-0.2, 0.2),
+    ...                   accuses=False)
+    >>> found = judge_conditions([average, older])
+    >>> found.verdict, found.decided_by
+    ('no material difference', 'average')
     """
     judged = [
         judge(
@@ -323,12 +328,14 @@ def judge_conditions(
         decides = judge(own.interval, none=own.none, immaterial=own.limit, decided_by=own.name)
         others = [part for part, each in pairs if each is not own]
         return replace(decides, p_value=own.p_value, material=_material_of_all([decides, *others]))
-    decides, own = min(pairs, key=lambda pair: _room(pair[0]))
-    decides = replace(decides, times=own.times)
     inside = all(
         part.verdict == NO_MATERIAL or (part.material is False and not each.accuses) for part, each in pairs
     )
-    if inside and not only_estimated and not cannot_clear:
+    clear = inside and not only_estimated and not cannot_clear
+    # what only has to hold may leave out no difference inside its limit: an all-clear is not stated by that
+    decides, own = min(pairs, key=lambda pair: (clear and pair[0].verdict != NO_MATERIAL, _room(pair[0])))
+    decides = replace(decides, times=own.times)
+    if clear:
         return replace(decides, verdict=NO_MATERIAL, people_needed=None, reason="")
     withheld = only_estimated or next((part.reason for part in judged if part.reason == cannot_clear), "")
     return replace(
