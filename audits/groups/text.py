@@ -217,7 +217,7 @@ def finding_known(table: Sequence[GroupRow], judged: Judgment, options: GroupsOp
         more = f" {seen} of {len(others)} groups {differ} reference."
         return text + more if len(others) > 1 else text
     if judged.verdict == NO_MATERIAL:
-        few = [item.group for item in others if item.verdict != NO_MATERIAL]
+        few = [named_with(item.attribute, item.group) for item in others if item.verdict != NO_MATERIAL]
         covered = len(others) - len(few)
         every = {1: " It lies", 2: " Both groups lie"}.get(covered, f" All {covered} groups lie")
         text += f"{every} within your limit of {100 * material:.3g} points of the reference."

@@ -127,8 +127,8 @@ def people_in(group: str) -> str:
     ('women', 'black & Older men', 'other people')
     >>> people_in("Woman"), people_in("black & man")
     ('women', 'black & men')
-    >>> people_in("married no"), people_in("not Other")
-    ('people in “married no”', 'people in “not Other”')
+    >>> people_in("married no"), people_in("not Other"), people_in("sex (missing)")
+    ('people in “married no”', 'people in “not Other”', 'people whose sex is not recorded')
     """
     if (said := vocabulary().group(group)) is not None:
         return said
@@ -138,6 +138,8 @@ def people_in(group: str) -> str:
         return " ".join([*before, plural])
     if last.lower() in _ARE_PEOPLE:
         return group
+    if last == "(missing)" and before and not re.search(r" & | × ", group):
+        return f"{vocabulary().people} whose {' '.join(before)} is not recorded"
     parts = re.split(r" & | × ", group)
     plain = all(_PLAIN.fullmatch(part) and part.lower().split()[-1] not in _SAYS_LITTLE for part in parts)
     people = vocabulary().people

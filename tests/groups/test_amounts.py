@@ -275,6 +275,14 @@ def _without_low_pay(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(wage=table.wage.mask(low))
 
 
+def test_people_whose_sex_is_missing_are_a_group_by_their_pay():
+    table = wages(6000, gap=0.0)
+    table.loc[::5, ["sex", "wage"]] = [None, 2.0]
+    result = result_of(table)
+    assert (result.verdict, result.judged.material) == (EVIDENCE, True)
+    assert worse_first(result.amounts)[0].group == "(missing)"
+
+
 def test_pay_that_is_missing_for_low_paid_women_alone_gets_no_verdict():
     full = wages(3000)
     result = result_of(_without_low_pay(full), _limit("5%"))

@@ -122,7 +122,7 @@ def amount_finding(result: GroupsResult, looks: int) -> str:
         differ = sum(each.verdict == EVIDENCE for each in others)
         return f"{text} {differ} of {len(others)} groups differ." if len(others) > 1 else text
     if judged.verdict == NO_MATERIAL:
-        few = [each.group for each in others if each.verdict != NO_MATERIAL]
+        few = [named_with(each.attribute, each.group) for each in others if each.verdict != NO_MATERIAL]
         text += f" {several(len(others) - len(few), 'group')} within your limit: {limit} at mean and median, "
         text += "twice that at the 10th and 90th percentile."
         return f"{text} Not covered, with too few people: {', '.join(few[:4])}." if few else text
