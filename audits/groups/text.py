@@ -11,7 +11,7 @@ from audits.groups.metrics import METRICS
 from audits.groups.names import name_pairs, people_of
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment, exceeds
 from audits.stats.badges import FOUR_FIFTHS
 from audits.stats.text import (
     count,
@@ -41,9 +41,9 @@ def four_fifths(ratio: Estimate) -> str:
     if ratio.value is None or ratio.low is None or ratio.high is None:
         return "cannot be judged: there are too few people, or nobody is favored"
     told = f"the smallest ratio is {ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
-    if ratio.high < FOUR_FIFTHS:
+    if exceeds(FOUR_FIFTHS, ratio.high):
         return f"broken: {told}, below {FOUR_FIFTHS}"
-    if ratio.low >= FOUR_FIFTHS:
+    if not exceeds(FOUR_FIFTHS, ratio.low):
         return f"kept: {told}, not below {FOUR_FIFTHS}"
     return f"not settled: {told}, on both sides of {FOUR_FIFTHS}"
 

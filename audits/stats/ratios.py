@@ -100,14 +100,15 @@ def _to_highest(
     method = f"MOVER-R from Wilson {percent_level(level)}, {k} groups together, whichever is highest"
     share = count[among] / n[among]
     row, reference = np.searchsorted(among, rows), np.searchsorted(among, references)
-    best = float(share[reference].max())
     low, _ = _pairwise_ends(count[among], n[among], level / max(k - 1, 1))
     pairs = max((k - 1) * (k - 1 if same else len(references)), 1)
     _, high = _pairwise_ends(count[among], n[among], level / pairs)
     may_be = np.asarray((low[np.ix_(reference, reference)] <= 1).all(0))  # no other's share is surely higher
-    may_be[int(share[reference].argmax())] = True
+    best = reference[int(share[reference].argmax())]
+    may_be[reference == best] = True
     low, high = low[np.ix_(row, reference[may_be])].min(1), high[np.ix_(row, reference)].min(1)
-    ratio = share[row] / best
+    # of counts, so that 32 of 100 beside 40 of 100 is 0.8 and not the number below it
+    ratio = count[rows] * n[among[best]] / (n[rows] * count[among[best]])
     if same:
         low, high = np.minimum(low, 1.0), np.minimum(high, 1.0)
     return [

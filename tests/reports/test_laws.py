@@ -82,6 +82,8 @@ def test_nobody_below_and_a_group_without_anyone_selected():
     assert "No group's selection rate is below" in told(
         people({"a": (50, 100), "b": (49, 100)}), "four_fifths"
     )
+    (table,) = bias_tables(people({"a": (40, 100), "b": (32, 100)})["groups"])
+    assert not impact(table).set_index("group")["below four fifths"]["b"], "exactly four fifths"
     (table,) = bias_tables(people({"a": (0, 30), "b": (1, 30), "c": (30, 30)})["groups"])
     assert impact(table).set_index("group")["below four fifths"].to_dict() == {
         "c": None,
