@@ -24,6 +24,7 @@ from audits.stats import Estimate, exceeds
 from audits.stats.estimate import estimate_cells
 from audits.stats.intervals import weighted_sum
 from audits.stats.paired_shares import paired_difference
+from audits.stats.ratios import references_among
 from audits.stats.verdicts import FOUR_FIFTHS
 
 
@@ -248,12 +249,12 @@ def preset_thresholds(
             raise InputError("preset", "needs a label to equalize by", preset, "choose another one")
         asked = people[LABEL].to_numpy(dtype=bool)
     names = list(dict.fromkeys(groups))
+    members = {name: inside for name in names if (inside := asked & (groups == name)).any()}
     rates = {
-        name: float(np.average(decided[inside], weights=sizes[inside]))
-        for name in names
-        if (inside := asked & (groups == name)).any()
+        name: float(np.average(decided[inside], weights=sizes[inside])) for name, inside in members.items()
     }
-    floor = FOUR_FIFTHS * max(rates.values(), default=0.0)
+    large = references_among(np.array([sizes[inside].sum() for inside in members.values()]))
+    floor = FOUR_FIFTHS * max((list(rates.values())[place] for place in large), default=0.0)
     share = float(np.average(decided[asked], weights=sizes[asked])) if asked.any() else 0.0
     found = {}
     for name in names:

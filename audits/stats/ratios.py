@@ -38,6 +38,15 @@ def mean_ratio(first: MeanTest, second: MeanTest, *, level: float = 0.05) -> Est
     return Estimate(ratio, low, high, n, method)
 
 
+def references_among(n: np.ndarray, least: float = MIN_REFERENCE) -> np.ndarray:
+    """Return the places of the groups whose share can be the highest: of a share `least` of the people.
+
+    Anyone's where no group is so large.
+    """
+    found = np.flatnonzero(n >= max(least * n.sum(), 1e-300))
+    return found if len(found) else np.flatnonzero(n > 0)
+
+
 def ratios_to_highest(
     count: np.ndarray, n: np.ndarray, *, level: float = 0.05, least: float = MIN_REFERENCE
 ) -> tuple[list[Estimate], Estimate]:
@@ -70,10 +79,7 @@ def ratios_to_highest(
     [(0.6, 0.419, 0.852), (1.0, 1.0, 1.0)]
     """
     count, n = np.asarray(count, dtype=float), np.asarray(n, dtype=float)
-    large = n >= max(least * n.sum(), 1e-300)
-    references = np.flatnonzero(large)
-    if not len(references):
-        references = np.flatnonzero(n > 0)
+    references = references_among(n, least)
     if not len(references) or count[references].max() <= 0:
         none = [Estimate(None, None, None, float(each), "no highest rate to divide by") for each in n]
         return none, Estimate(None, None, None, float(n.sum()), "no highest rate to divide by")
