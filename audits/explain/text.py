@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from audits.explain.result import ExplainResult
 from audits.stats import AVERAGE, EVIDENCE, NO_MATERIAL, Estimate, Judgment
-from audits.stats.badges import short_number
+from audits.stats.badges import FOUR_FIFTHS, limit_words, short_number
 from audits.stats.text import CURRENCIES, amount, amount_stated, people_in, several
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, between, brief, cut_apart, in_points, join_names, named_apart, shortest
@@ -147,6 +147,9 @@ def _limit_words(result: ExplainResult, times: int) -> str:
     """Word so many times the limit."""
     if result.amount is not None:
         return amount(times * result.amount.limit, result.amount.unit)
+    if limit_words(result.judged).startswith("ratio"):
+        low, high = (1 + times * (end - 1) for end in (FOUR_FIFTHS, 1 / FOUR_FIFTHS))
+        return f"a ratio below {low:.3g} or above {high:.3g}"
     return f"a difference of {100 * times * result.options['material']:.3g} points"
 
 

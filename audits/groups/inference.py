@@ -93,6 +93,7 @@ def judge_difference(
         judged.reason,
         ratio=ratio,
         decided_by=judged.decided_by,
+        limit=None if limit.on_difference or not second[1] else (1 - FOUR_FIFTHS) * second[0] / second[1],
     )
 
 
@@ -121,13 +122,14 @@ def times_needed(
 def judged_of(gap: Difference, material: float) -> Judgment:
     """Return all that the verdict on a difference follows from."""
     by_ratio = gap.decided_by == RATIO and gap.ratio is not None
+    low, high = (-material, material) if gap.limit is None else (-gap.limit, gap.limit / FOUR_FIFTHS)
     return Judgment(
         verdict=gap.verdict,
         interval=gap.ratio if by_ratio and gap.ratio is not None else gap.estimate,
         none_low=1.0 if by_ratio else 0.0,
         none_high=1.0 if by_ratio else 0.0,
-        immaterial_low=FOUR_FIFTHS if by_ratio else -material,
-        immaterial_high=1 / FOUR_FIFTHS if by_ratio else material,
+        immaterial_low=FOUR_FIFTHS if by_ratio else low,
+        immaterial_high=1 / FOUR_FIFTHS if by_ratio else high,
         material=gap.material,
         people_needed=gap.people_needed,
         reason=gap.reason,

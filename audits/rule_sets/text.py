@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from audits.rule_sets.perturbation.terms import TermExchange
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE, NO_MATERIAL
+from audits.stats.badges import limit_phrase
 from audits.stats.text import count, number, out_of, p_words, people, percent, several
 from audits.stats.vocabulary import vocabulary
 from audits.subgroups.phrases import group_of
@@ -89,7 +90,7 @@ def finding(result: RuleSetsResult, *, n_evidence: int, smallest: float) -> str:
         People of the smallest group that was looked at.
     """
     about, judged, family = _about(result), result.judged, result.n_distinct
-    material, noun = result.options["material"], _noun(result)
+    limit, noun = limit_phrase(judged), _noun(result)
     n, words = about.n_in, vocabulary()
     others = "the others in the same context" if about.within is not None else "all others"
     ends = [points(end, n) for end in (about.difference.value, about.difference.low, about.difference.high)]
@@ -105,13 +106,13 @@ def finding(result: RuleSetsResult, *, n_evidence: int, smallest: float) -> str:
         half = (
             f"found on one half of the {noun} and {'' if about.confirmed else 'not '}confirmed on the other"
         )
-        small = f" It is smaller than your {100 * material:.3g} points." if judged.material is False else ""
+        small = f" It is within your limit of {limit}." if judged.material is False else ""
         return f"{who}{small} It was {half}.{_further(n_evidence - 1, result.leaderboard)}"
     large = f"of at least {_so_many(smallest, noun)}"
     if judged.verdict == NO_MATERIAL:
         every = {1: f"The one group {large} lies", 2: f"Both groups {large} lie"}
         within = every.get(family, f"All {family:,} groups {large} lie")
-        return f"{within} within {100 * material:.3g} points of {others}. Farthest: {who}"
+        return f"{within} within {limit} of {others}. Farthest: {who}"
     tolerance = result.options["tolerance"]
     beyond = f"by more than the tolerated {100 * tolerance:.3g} points" if tolerance else "more than chance"
     begin = f"{'Neither' if family == 2 else 'None'} of {several(family, 'group')} {large}"

@@ -287,7 +287,13 @@ def limit_words(judged: Judgment) -> str:
         return f"ratio of {FOUR_FIFTHS}"
     if limit.none >= 1:
         return f"{limit.at:.3g} times"
-    return _points(limit.width) if abs(limit.at) < 1 else ""
+    return _points(limit.at) if abs(limit.at) < 1 else ""
+
+
+def limit_phrase(judged: Judgment) -> str:
+    """Return the limit as a sentence has it: ``10 points``, ``a ratio of 0.8``; never empty."""
+    words = limit_words(judged)
+    return f"a {words}" if words.startswith("ratio") else words or "what is material"
 
 
 def _unit(judged: Judgment) -> tuple[float, str]:
