@@ -95,6 +95,11 @@ def points_of(share: float, n: float) -> str:
     return text.lstrip("-") if float(text) == 0 else text
 
 
+def points_words(size: str) -> str:
+    """Word a number of percentage points: ``1 point``, ``30.4 points``."""
+    return f"{size} point{'' if size.lstrip('-−') == '1' else 's'}"
+
+
 def join_names(names: Iterable[object], last: str = "and", *, most: int = 5, quoted: bool = False) -> str:
     """Return names in words, the first few of many.
 

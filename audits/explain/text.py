@@ -7,7 +7,17 @@ from audits.stats import AVERAGE, EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.badges import FOUR_FIFTHS, limit_words, short_number
 from audits.stats.text import CURRENCIES, amount, amount_stated, people_in, several
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, between, brief, cut_apart, in_points, join_names, named_apart, shortest
+from audits.text import (
+    begun,
+    between,
+    brief,
+    cut_apart,
+    in_points,
+    join_names,
+    named_apart,
+    points_words,
+    shortest,
+)
 
 _MAX_NAMED = 3
 _ENOUGH = 0.8  # of the source comparable
@@ -97,7 +107,7 @@ def place_words(judged: Judgment) -> str:
 def left_words(judged: Judgment) -> str:
     """Word how much is left with the digits that the interval beside it has: ``25 points``."""
     value = abs(judged.interval.value or 0.0)
-    return amount(value, judged.unit) if judged.unit else f"{short_number(100 * value, 1)} points"
+    return amount(value, judged.unit) if judged.unit else points_words(short_number(100 * value, 1))
 
 
 def finding(result: ExplainResult) -> str:
@@ -140,7 +150,7 @@ def interval_words(judged: Judgment) -> str:
 
 def points(share: float) -> str:
     """Word a difference of shares: ``4.7 points``."""
-    return f"{in_points(share)} points"
+    return points_words(in_points(share))
 
 
 def _limit_words(result: ExplainResult, times: int) -> str:
@@ -174,7 +184,7 @@ def _apart(result: ExplainResult, found: Estimate) -> str:
     size = in_points(abs(found.value))
     if float(size) == 0:
         return "as often as"
-    return f"{size} points {'more' if found.value > 0 else 'less'} often than"
+    return f"{points_words(size)} {'more' if found.value > 0 else 'less'} often than"
 
 
 def warnings_for(result: ExplainResult) -> tuple[str, ...]:
