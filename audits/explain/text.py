@@ -53,7 +53,11 @@ def _headline(result: ExplainResult, ours: str, theirs: str) -> str:
         apart = left_words(judged) if result.amount is None else size_words(result, abs(left))
         return f"{start} {apart} {more}{_often(result)} than {theirs}."
     if judged.verdict == NO_MATERIAL:
-        return f"Like for like, no material difference between {both} is left, on average or at any level."
+        start = f"Like for like, no material difference between {both} is left, on average"
+        covered = any(row.covered for row in result.levels)
+        if not (small := not_covered(result)):
+            return f"{start} or at any level."
+        return f"{start}{' or at any level covered' * covered}. Not covered: {small}."
     if judged.badge == "no verdict" and result.overlap.share < _ENOUGH and not _is_exact(result):
         return f"The {size} between {both} cannot be adjusted: too few of them are comparable."
     if judged.badge == "no verdict" and judged.material is False and judged.people_needed is None:
@@ -187,6 +191,12 @@ def _apart(result: ExplainResult, found: Estimate) -> str:
     return f"{points_words(size)} {'more' if found.value > 0 else 'less'} often than"
 
 
+def not_covered(result: ExplainResult) -> str:
+    """Name the levels of which the verdict says nothing, the largest first; empty where there are none."""
+    small = sorted((row for row in result.levels if not row.covered), key=lambda row: -row.n)
+    return join_names((f"{row.attribute} {row.level}" for row in small), most=_MAX_NAMED)
+
+
 def warnings_for(result: ExplainResult) -> tuple[str, ...]:
     """Say what a reader could misread."""
     columns, overlap = result.together.columns, result.overlap
@@ -198,9 +208,8 @@ def warnings_for(result: ExplainResult) -> tuple[str, ...]:
         ours, theirs = people_in(result.source), people_in(result.target)
         said = f"It holds for the {100 * overlap.share:.0f}% of {ours} with comparable {theirs}."
         found.append(f"{said} Fewest at {thin}." if thin else said)
-    small = [f"{row.attribute} {row.level}" for row in result.levels if not row.covered]
-    if small:
-        named = join_names(small, most=_MAX_NAMED + 1)
-        found.append(f"Levels with too few people are not covered: {named}.")
+    if small := not_covered(result):
+        why = "under a tenth or 50 of the people, or less than 80% comparable"
+        found.append(f"Some levels are not covered ({why}): {small}.")
     found.append('"Explained" does not mean justified: a factor can itself result from unequal treatment.')
     return tuple(found)
