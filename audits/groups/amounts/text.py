@@ -32,7 +32,7 @@ def amount_headline(result: GroupsResult) -> str:
         return f"Nobody can be compared: there are no {people_of(row)}, or no others."
     if result.verdict == EVIDENCE:
         small = ", less than your limit" if result.judged.material is False else ""
-        ends = amount_stated(_positive(gap), amounts.unit).partition(" (")[2]
+        ends = amount_stated(_positive(gap), amounts.unit).rpartition(" (")[2]  # a unit may have a bracket
         return _fitting(amounts, row, reference, measure, value, end=f" ({ends}{small}")
     both = " against ".join(own_amount(each, measure, amounts.unit) for each in (row, reference))
     if result.verdict == NO_MATERIAL:
