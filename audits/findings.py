@@ -15,6 +15,7 @@ from audits.records import resolve
 from audits.report_kinds import SMALL_SHARE, TEMPLATES, Template
 from audits.runs.gates.check import check
 from audits.runs.result import RunResult
+from audits.text import rows_words
 
 if TYPE_CHECKING:
     from audits.attribute_swap.result import AttributeSwapResult
@@ -163,7 +164,7 @@ class Findings(RunResult):
             for name, why in self.not_run.items()
         )
         data, model = self.data, self.model
-        about = f"{model['name']}, {model['rule']}. {data['rows_used']:,} of {data['rows_read']:,} rows used."
+        about = f"{model['name']}, {model['rule']}. {rows_words(data)}."
         notes = "".join(f"<br>{html.escape(note)}" for note in [*data["notes"], *model["notes"]])
         return (
             f"<div>{head}<table><thead><tr><th>audit</th><th>verdict</th><th>finding</th></tr></thead>"

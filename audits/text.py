@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 MAX_WORDS = 30
 _PLAIN_DIGITS, _MAX = 4, 1e15
@@ -27,6 +27,24 @@ def shortest(*sentences: str) -> str:
 def begun(words: str) -> str:
     """Return words as a sentence begins: with a capital."""
     return words[:1].upper() + words[1:]
+
+
+def rows_words(data: Mapping[str, Any]) -> str:
+    """Say how many rows a run used, as its results say of the data, and whom it counts besides.
+
+    Examples
+    --------
+    >>> rows_words({"rows_read": 4000, "rows_used": 2452, "rows_unlabeled": 1548})
+    '2,452 of 4,000 rows used, and 1,548 more, without a label, where only decisions count'
+    """
+    read = data["rows_read"]
+    return f"{data['rows_used']:,} of {read:,} row{'' if read == 1 else 's'} used{unlabeled_words(data)}"
+
+
+def unlabeled_words(data: Mapping[str, Any]) -> str:
+    """Say how many rows count without a label, behind how many have one; empty where none does."""
+    more = data.get("rows_unlabeled")
+    return f", and {more:,} more, without a label, where only decisions count" if more else ""
 
 
 def of_people(told: str) -> str:
@@ -75,6 +93,11 @@ def points_of(share: float, n: float) -> str:
     least = next((more for more in range(digits, 5) if round(abs(100 * share), more) > 0), digits)
     text = f"{100 * share:.{least}f}"
     return text.lstrip("-") if float(text) == 0 else text
+
+
+def points_words(size: str) -> str:
+    """Word a number of percentage points: ``1 point``, ``30.4 points``."""
+    return f"{size} point{'' if size.lstrip('-−') == '1' else 's'}"
 
 
 def join_names(names: Iterable[object], last: str = "and", *, most: int = 5, quoted: bool = False) -> str:

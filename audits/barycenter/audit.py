@@ -78,8 +78,10 @@ def barycenter(
     people, counterparts = people_tables(compared, met, reached)
     everybody = against_everybody(groups, compared.favored, compared.shares, compared.cost)
     told = _groups(compared, met, (reached, everybody), chance, differ_p, rng.spawn(1)[0])
-    named = [each for each in told if MISSING not in each.group] or told
-    rests_on = worst_of(each.judged for each in named)
+    rests_on = worst_of(each.judged for each in told)
+    alike = [part for part in told if part.judged.badge == rests_on.badge and MISSING not in part.group]
+    if alike:  # as sure of people whose group is known
+        rests_on = worst_of(part.judged for part in alike)
     worst = next(each for each in told if each.judged is rests_on)
     at_once = 0 if chance is None or chance.everybody else int(chance.people.sum())
     nearness = Nearness(met.spread, least, met.rounds, len(met.mass))

@@ -11,7 +11,7 @@ from audits.flipset.text import answer, closing
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.text import in_words, out_of, people_in, percent
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, between, brief, in_points, join_names, of_people, shortest
+from audits.text import begun, between, brief, in_points, join_names, of_people, points_words, shortest
 
 if TYPE_CHECKING:
     from audits.flipset.null_distribution import NullDistribution
@@ -108,7 +108,7 @@ def interval_words(judged: Judgment, each: GroupFlips) -> str:
 
 def points(share: float | None) -> str:
     """Word a difference of shares: ``4.7 points``."""
-    return "an unknown number of points" if share is None else f"{in_points(share)} points"
+    return "an unknown number of points" if share is None else points_words(in_points(share))
 
 
 def chance_words(chance: NullDistribution | None, options: BarycenterOptions) -> str:

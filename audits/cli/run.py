@@ -33,6 +33,7 @@ from audits.runs.gates.reports import github_annotations, junit_xml, markdown
 from audits.runs.source.confinement import confine
 from audits.runs.source.fetch import fetch_data
 from audits.runs.spec import parse_spec
+from audits.text import rows_words
 
 if TYPE_CHECKING:
     from audits.runs.executors.dask import DaskExecutor
@@ -283,7 +284,7 @@ class _Meter:
 def _summary(result: RunResult, folder: Path, names: list[str]) -> str:
     """Word findings with their verdicts, the rows behind them, and where everything is."""
     data, model = result.data, result.model
-    lines = [f"Data: {data['rows_used']:,} of {count_of(data['rows_read'], 'row')} used."]
+    lines = [wrap(f"Data: {rows_words(data)}.")]
     lines += [wrap(f"Left out: {count:,} ({reason}).", "  ") for reason, count in data["excluded"].items()]
     lines += [wrap(note, "  ") for note in data["notes"]]
     lines += finding_lines(map(adapter(Finding).validate_python, data.get("findings", ())))

@@ -8,7 +8,7 @@ from functools import partial
 from audits.comparison.pairs import Kind
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.text import number
-from audits.text import brief, cut_apart, points_of, shortest
+from audits.text import brief, cut_apart, points_of, points_words, shortest
 
 
 def sentence(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judgment) -> str:
@@ -104,21 +104,21 @@ def _gap(name: str, first: Estimate, second: Estimate, judged: Judgment) -> str:
     turned = before * after < 0
     if judged.verdict == NO_MATERIAL:
         if turned:
-            return f"{_NOTHING} the {name} goes from {_so_many(sizes[0])} to {sizes[1]} the other way."
+            return f"{_NOTHING} the {name} goes from {points_words(sizes[0])} to {sizes[1]} the other way."
         stays = sizes[0] == sizes[1]
-        goes = f"stays at {_so_many(sizes[1])}" if stays else f"goes {_from_to(*sizes)}"
+        goes = f"stays at {points_words(sizes[1])}" if stays else f"goes {_from_to(*sizes)}"
         return f"{_NOTHING} the {name} {goes}."
     if judged.verdict != EVIDENCE:
         way = ", the other way round" if turned else ""
-        told = f"{sizes[0]} against {_so_many(sizes[1])}"
+        told = f"{sizes[0]} against {points_words(sizes[1])}"
         if sizes[0] == sizes[1] and not turned:
-            told = f"{_so_many(sizes[0])} with either"
+            told = f"{points_words(sizes[0])} with either"
         return f"{_UNTOLD} the {name}: {told}{way}{_ends(change, 'gap')}."
     if turned and _sure(first) and _sure(second):
-        ways = f"{_so_many(sizes[0])} one way, then {sizes[1]} the other"
+        ways = f"{points_words(sizes[0])} one way, then {sizes[1]} the other"
         return f"The second model turns the {name} round: {ways}."
     if turned:
-        by = _so_many(points_of(abs(float(change.value or 0.0)), change.n))
+        by = points_words(points_of(abs(float(change.value or 0.0)), change.n))
         return f"The second model moves the {name} by {by}: from {sizes[0]} one way to {sizes[1]} the other."
     way = "narrows" if abs(after) < abs(before) else "widens"
     sign = -1.0 if before < 0 or (before == 0 and after < 0) else 1.0
@@ -130,13 +130,9 @@ def _gap(name: str, first: Estimate, second: Estimate, judged: Judgment) -> str:
     return f"The second model {way} the {name} {_from_to(*sizes)}{less}{told}."
 
 
-def _so_many(size: str) -> str:
-    return f"{size} point" if size == "1" else f"{size} points"
-
-
 def _from_to(before: str, after: str) -> str:
     """Word two sizes of a gap: ``from 12 to 5 points``, ``from 12 points to 1``."""
-    return f"from {_so_many(before)} to {after}" if after == "1" else f"from {before} to {after} points"
+    return f"from {points_words(before)} to {after}" if after == "1" else f"from {before} to {after} points"
 
 
 def _sure(gap: Estimate) -> bool:

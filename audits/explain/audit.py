@@ -433,8 +433,10 @@ def _levels(
             n, share = units[here].sum(), _share(people, found.comparable, here)
             known = (column.code == k) & found.comparable
             part = contrast(people, found, known) if n else None
-            if part is None or share < _COVERED or n < max(_LEVEL_SHARE * total, MIN):
-                few = Estimate(None, None, None, float(units[here & known].sum()), "too few people")
+            small = n < max(_LEVEL_SHARE * total, MIN)
+            if part is None or share < _COVERED or small:
+                why = f"too few {'' if small else 'comparable '}people"
+                few = Estimate(None, None, None, float(units[here & known].sum()), why)
                 if n:
                     rows.append(LevelRow(name, level, few.n, few, INSUFFICIENT, covered=False))
             elif part.people < average.people:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from audits.explain.result import ExplainResult
 from audits.stats import AVERAGE, EVIDENCE, NO_MATERIAL, Estimate, Judgment
-from audits.stats.badges import short_number
+from audits.stats.badges import FOUR_FIFTHS, limit_words, short_number
 from audits.stats.text import CURRENCIES, amount, amount_stated, people_in, several
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, between, brief, cut_apart, in_points, join_names, named_apart, shortest
+from audits.text import (
+    begun,
+    between,
+    brief,
+    cut_apart,
+    in_points,
+    join_names,
+    named_apart,
+    points_words,
+    shortest,
+)
 
 _MAX_NAMED = 3
 _ENOUGH = 0.8  # of the source comparable
@@ -43,7 +53,11 @@ def _headline(result: ExplainResult, ours: str, theirs: str) -> str:
         apart = left_words(judged) if result.amount is None else size_words(result, abs(left))
         return f"{start} {apart} {more}{_often(result)} than {theirs}."
     if judged.verdict == NO_MATERIAL:
-        return f"Like for like, no material difference between {both} is left, on average or at any level."
+        start = f"Like for like, no material difference between {both} is left, on average"
+        covered = any(row.covered for row in result.levels)
+        if not (small := not_covered(result)):
+            return f"{start} or at any level."
+        return f"{start}{' or at any level covered' * covered}. Not covered: {small}."
     if judged.badge == "no verdict" and result.overlap.share < _ENOUGH and not _is_exact(result):
         return f"The {size} between {both} cannot be adjusted: too few of them are comparable."
     if judged.badge == "no verdict" and judged.material is False and judged.people_needed is None:
@@ -97,7 +111,7 @@ def place_words(judged: Judgment) -> str:
 def left_words(judged: Judgment) -> str:
     """Word how much is left with the digits that the interval beside it has: ``25 points``."""
     value = abs(judged.interval.value or 0.0)
-    return amount(value, judged.unit) if judged.unit else f"{short_number(100 * value, 1)} points"
+    return amount(value, judged.unit) if judged.unit else points_words(short_number(100 * value, 1))
 
 
 def finding(result: ExplainResult) -> str:
@@ -140,13 +154,16 @@ def interval_words(judged: Judgment) -> str:
 
 def points(share: float) -> str:
     """Word a difference of shares: ``4.7 points``."""
-    return f"{in_points(share)} points"
+    return points_words(in_points(share))
 
 
 def _limit_words(result: ExplainResult, times: int) -> str:
     """Word so many times the limit."""
     if result.amount is not None:
         return amount(times * result.amount.limit, result.amount.unit)
+    if limit_words(result.judged).startswith("ratio"):
+        low, high = (1 + times * (end - 1) for end in (FOUR_FIFTHS, 1 / FOUR_FIFTHS))
+        return f"a ratio below {low:.3g} or above {high:.3g}"
     return f"a difference of {100 * times * result.options['material']:.3g} points"
 
 
@@ -171,7 +188,13 @@ def _apart(result: ExplainResult, found: Estimate) -> str:
     size = in_points(abs(found.value))
     if float(size) == 0:
         return "as often as"
-    return f"{size} points {'more' if found.value > 0 else 'less'} often than"
+    return f"{points_words(size)} {'more' if found.value > 0 else 'less'} often than"
+
+
+def not_covered(result: ExplainResult) -> str:
+    """Name the levels of which the verdict says nothing, the largest first; empty where there are none."""
+    small = sorted((row for row in result.levels if not row.covered), key=lambda row: -row.n)
+    return join_names((f"{row.attribute} {row.level}" for row in small), most=_MAX_NAMED)
 
 
 def warnings_for(result: ExplainResult) -> tuple[str, ...]:
@@ -185,9 +208,8 @@ def warnings_for(result: ExplainResult) -> tuple[str, ...]:
         ours, theirs = people_in(result.source), people_in(result.target)
         said = f"It holds for the {100 * overlap.share:.0f}% of {ours} with comparable {theirs}."
         found.append(f"{said} Fewest at {thin}." if thin else said)
-    small = [f"{row.attribute} {row.level}" for row in result.levels if not row.covered]
-    if small:
-        named = join_names(small, most=_MAX_NAMED + 1)
-        found.append(f"Levels with too few people are not covered: {named}.")
+    if small := not_covered(result):
+        why = "under a tenth or 50 of the people, or less than 80% comparable"
+        found.append(f"Some levels are not covered ({why}): {small}.")
     found.append('"Explained" does not mean justified: a factor can itself result from unequal treatment.')
     return tuple(found)

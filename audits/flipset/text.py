@@ -343,7 +343,7 @@ def closing(judged: Judgment, limit: float, *, over: str, whose: str) -> str:
     if judged.verdict == NO_MATERIAL:
         return (
             f"On average over {over}, a difference of {100 * limit:.3g} points is ruled out. So is one of "
-            f"{100 * FACTOR * limit:.3g} points at each level of the features."
+            f"{100 * FACTOR * limit:.3g} points at each level of the features that is covered."
         )
     if judged.reason:
         return f"{begun(judged.reason)}."

@@ -93,6 +93,7 @@ def judge_difference(
         judged.reason,
         ratio=ratio,
         decided_by=judged.decided_by,
+        limit=None if limit.on_difference or not second[1] else (1 - FOUR_FIFTHS) * second[0] / second[1],
     )
 
 
@@ -121,13 +122,14 @@ def times_needed(
 def judged_of(gap: Difference, material: float) -> Judgment:
     """Return all that the verdict on a difference follows from."""
     by_ratio = gap.decided_by == RATIO and gap.ratio is not None
+    low, high = (-material, material) if gap.limit is None else (-gap.limit, gap.limit / FOUR_FIFTHS)
     return Judgment(
         verdict=gap.verdict,
         interval=gap.ratio if by_ratio and gap.ratio is not None else gap.estimate,
         none_low=1.0 if by_ratio else 0.0,
         none_high=1.0 if by_ratio else 0.0,
-        immaterial_low=FOUR_FIFTHS if by_ratio else -material,
-        immaterial_high=1 / FOUR_FIFTHS if by_ratio else material,
+        immaterial_low=FOUR_FIFTHS if by_ratio else low,
+        immaterial_high=1 / FOUR_FIFTHS if by_ratio else high,
         material=gap.material,
         people_needed=gap.people_needed,
         reason=gap.reason,
@@ -178,32 +180,34 @@ def by_importance(table: Sequence[GroupRow], measure: str | None = None) -> Iter
     Where a `measure` is asked for, its rates stand before others of the same verdict. Evidence of one size
     (outside the limit, inside it, neither) begins with decisions, before errors. Among what is insufficient
     the one nearest to evidence comes first, among no material differences the one nearest to the limit. Of a
-    group too small to be covered only evidence counts, and people whose group is missing come last.
+    group too small to be covered only evidence counts. People whose group is missing are a group like others,
+    behind those of the same verdict and size.
     """
     asked = ASKED_FIRST.get(measure or "", ())
     metrics = {metric.name: metric for metric in METRICS}
     told = [name for name, metric in metrics.items() if metric.judged or name in asked]
 
-    def rank(name: str, gap: Difference, small: bool) -> tuple[float, ...] | None:
+    def rank(name: str, gap: Difference, small: bool, missing: bool) -> tuple[float, ...] | None:
         if name not in told:
             return None
         behind = bool(asked) and name not in asked
-        place = _rank(gap, small=small, second=metrics[name].needs_label, behind=behind)
+        place = _rank(gap, small=small, second=metrics[name].needs_label, behind=behind, missing=missing)
         return *place, told.index(name)
 
     return ordered_by(table, rank)
 
 
 def ordered_by(
-    table: Sequence[Row], rank: Callable[[str, Difference, bool], tuple[float, ...] | None]
+    table: Sequence[Row], rank: Callable[[str, Difference, bool, bool], tuple[float, ...] | None]
 ) -> Iterator[tuple[Row, str]]:
-    """Yield groups with what they are compared in, those whose group is missing last.
+    """Yield groups with what they are compared in.
 
     Parameters
     ----------
     rank : callable
-        ``rank(name, difference, small)`` returns the place of a difference among others, or None where it has
-        none; `small` says whether its group is too small to be covered.
+        ``rank(name, difference, small, missing)`` returns the place of a difference among others, or None
+        where it has none; `small` says whether its group is too small to be covered, `missing` whether it is
+        of people whose group is not known.
     """
     people = {
         row.attribute: sum(each.n for each in table if each.attribute == row.attribute) for row in table
@@ -212,9 +216,9 @@ def ordered_by(
     for row in table:
         small = row.n < min(MIN_COVERED, MIN_REFERENCE * people[row.attribute])
         for name, gap in row.differences.items():
-            place = rank(name, gap, small)
+            place = rank(name, gap, small, MISSING in row.group)
             if place is not None:
-                parts.append(((MISSING in row.group, place, -row.n), row, name))
+                parts.append(((place, -row.n), row, name))
     parts.sort(key=lambda part: part[0])
     yield from ((row, name) for _, row, name in parts)
 
@@ -225,17 +229,23 @@ def reference_among(table: Sequence[Row], row: Row) -> Row:
 
 
 def _rank(
-    gap: Difference, *, small: bool = False, second: bool = False, behind: bool = False
+    gap: Difference,
+    *,
+    small: bool = False,
+    second: bool = False,
+    behind: bool = False,
+    missing: bool = False,
 ) -> tuple[float, ...]:
     """Order of differences: verdict, size against the limit, certainty."""
     low, high = gap.estimate.low, gap.estimate.high
     verdict = VERDICTS.index(gap.verdict)
     if low is None or high is None:
-        return (len(VERDICTS) if small else verdict), behind, True, math.inf, math.inf
+        return (len(VERDICTS) if small else verdict), behind, missing, True, math.inf, math.inf
     beyond = max(low, -high)  # of 0
     if gap.verdict == EVIDENCE:
         size = {True: 0, None: 1, False: 2}[gap.material]
-        return verdict, behind, size, second, -abs(gap.estimate.value or 0.0), -beyond
+        return verdict, behind, size, missing, second, -abs(gap.estimate.value or 0.0), -beyond
     if gap.verdict == INSUFFICIENT:
-        return len(VERDICTS) if small else verdict, behind, gap.decided_by == RATIO, -beyond, 0.0
-    return verdict, behind, False, -max(high, -low), 0.0
+        ratio = gap.decided_by == RATIO
+        return len(VERDICTS) if small else verdict, behind, missing, ratio, -beyond, 0.0
+    return verdict, behind, missing, False, -max(high, -low), 0.0

@@ -36,7 +36,8 @@ class Difference:
         ``"ratio"`` where that keeps open what the difference alone would settle; the difference otherwise. Of
         numbers the measure: ``"median"``.
     limit : float or None
-        Of numbers, the smallest difference that matters, in their unit.
+        Of numbers, the smallest difference that matters, in their unit. Of rates whose limit is a ratio
+        alone, the difference below the reference's rate that it comes to; above it is 1 / 0.8 times that.
     """
 
     estimate: Estimate

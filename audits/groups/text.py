@@ -11,7 +11,7 @@ from audits.groups.metrics import METRICS
 from audits.groups.names import name_pairs, people_of
 from audits.groups.options import GroupsOptions
 from audits.groups.result import GroupRow, GroupsResult
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment, exceeds
 from audits.stats.badges import FOUR_FIFTHS
 from audits.stats.text import (
     count,
@@ -41,9 +41,9 @@ def four_fifths(ratio: Estimate) -> str:
     if ratio.value is None or ratio.low is None or ratio.high is None:
         return "cannot be judged: there are too few people, or nobody is favored"
     told = f"the smallest ratio is {ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
-    if ratio.high < FOUR_FIFTHS:
+    if exceeds(FOUR_FIFTHS, ratio.high):
         return f"broken: {told}, below {FOUR_FIFTHS}"
-    if ratio.low >= FOUR_FIFTHS:
+    if not exceeds(FOUR_FIFTHS, ratio.low):
         return f"kept: {told}, not below {FOUR_FIFTHS}"
     return f"not settled: {told}, on both sides of {FOUR_FIFTHS}"
 
@@ -194,9 +194,10 @@ def finding_probable(
 
 def finding_known(table: Sequence[GroupRow], judged: Judgment, options: GroupsOptions, looks: int) -> str:
     """Say who, how many of how many, against whom; then the interval that the verdict follows from."""
-    material = options.material
     row, reference, rate = most_telling(table, options.measure)
     gap = row.differences[rate]
+    limits = [f"{100 * options.material:.3g} points"] if gap.limit is None else []
+    limit = " and ".join([*limits, *([f"a ratio of {FOUR_FIFTHS}"] if gap.ratio is not None else [])])
     first, second = (row, reference) if (gap.estimate.value or 0.0) <= 0 else (reference, row)
     text = f"{_share_of(first, rate)} {yes_words(rate)}, against {_share_of(second, rate)}."
     compared = f", corrected for {looks} comparisons" if looks > 1 else ""
@@ -210,17 +211,17 @@ def finding_known(table: Sequence[GroupRow], judged: Judgment, options: GroupsOp
     text += _asked_beneath(table, options.measure, rate)
     others = [item for item in table if not item.is_reference]
     if judged.verdict == EVIDENCE:
-        small = f" That is less than your {100 * material:.3g} points."
+        small = f" That is within your limit of {limit}."
         seen = sum(item.verdict == EVIDENCE for item in others)
         text += small if judged.material is False else ""
         differ = "differs from its" if seen == 1 else "differ from their"
         more = f" {seen} of {len(others)} groups {differ} reference."
         return text + more if len(others) > 1 else text
     if judged.verdict == NO_MATERIAL:
-        few = [item.group for item in others if item.verdict != NO_MATERIAL]
+        few = [named_with(item.attribute, item.group) for item in others if item.verdict != NO_MATERIAL]
         covered = len(others) - len(few)
         every = {1: " It lies", 2: " Both groups lie"}.get(covered, f" All {covered} groups lie")
-        text += f"{every} within your limit of {100 * material:.3g} points of the reference."
+        text += f"{every} within your limit of {limit}, compared with the reference."
         return f"{text} Not covered, with too few people: {named_few(few)}." if few else text
     if judged.reason:
         return f"{text} More people would not settle it: {judged.reason}."

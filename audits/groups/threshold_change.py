@@ -20,10 +20,12 @@ from audits.groups.options import GroupsOptions
 from audits.groups.people import people_by, protected_names
 from audits.groups.result import GroupsResult
 from audits.models.thresholds import Threshold, cuts
-from audits.stats import Estimate
+from audits.stats import Estimate, exceeds
 from audits.stats.estimate import estimate_cells
 from audits.stats.intervals import weighted_sum
 from audits.stats.paired_shares import paired_difference
+from audits.stats.ratios import references_among
+from audits.stats.verdicts import FOUR_FIFTHS
 
 
 def at_threshold(
@@ -168,7 +170,7 @@ PRESETS: dict[str, str] = {
 }
 """What each preset does, in words."""
 
-_POINTS, _FOUR_FIFTHS = 61, 0.8
+_POINTS = 61
 _BESIDE = 1e-4  # beyond all scores, where nobody or everyone is accepted
 
 
@@ -247,17 +249,17 @@ def preset_thresholds(
             raise InputError("preset", "needs a label to equalize by", preset, "choose another one")
         asked = people[LABEL].to_numpy(dtype=bool)
     names = list(dict.fromkeys(groups))
+    members = {name: inside for name in names if (inside := asked & (groups == name)).any()}
     rates = {
-        name: float(np.average(decided[inside], weights=sizes[inside]))
-        for name in names
-        if (inside := asked & (groups == name)).any()
+        name: float(np.average(decided[inside], weights=sizes[inside])) for name, inside in members.items()
     }
-    floor = _FOUR_FIFTHS * max(rates.values(), default=0.0)
+    large = references_among(np.array([sizes[inside].sum() for inside in members.values()]))
+    floor = FOUR_FIFTHS * max((list(rates.values())[place] for place in large), default=0.0)
     share = float(np.average(decided[asked], weights=sizes[asked])) if asked.any() else 0.0
     found = {}
     for name in names:
         own = groups == name
-        if name not in rates or (preset == "four fifths" and rates[name] >= floor):
+        if name not in rates or (preset == "four fifths" and not exceeds(floor, rates[name])):
             place = _first_accepted(score[own], decided[own])
             cut = _between(np.unique(score[own]), place)
         else:

@@ -17,7 +17,6 @@ import numpy as np
 
 from audits.checks import one_of
 from audits.data import AuditData
-from audits.data.values import MISSING
 from audits.errors import InputError, is_installed
 from audits.mitigation.group_weights import group_cuts, reweighing_weights
 from audits.mitigation.options import MitigationOptions
@@ -167,7 +166,7 @@ def frontier_of(
     sizes = np.ones(data.n) if data.weights is None else data.weights
     names, code = np.unique(groups, return_inverse=True)
     people = np.bincount(code, sizes)
-    counts = (people >= max(_MIN_PEOPLE, _MIN_SHARE * people.sum())) & (names != MISSING)
+    counts = people >= max(_MIN_PEOPLE, _MIN_SHARE * people.sum())
     if counts.sum() < 2:
         raise InputError(
             "mitigation.by", f"must have two groups of at least {_MIN_PEOPLE} held-out people", by,

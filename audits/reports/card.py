@@ -18,6 +18,7 @@ from audits.runs.documents import dump_yaml
 from audits.runs.headline import findings_of
 from audits.runs.registry import AUDITS
 from audits.stats.text import count
+from audits.text import unlabeled_words
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -43,6 +44,7 @@ def render_card(run: RunResult) -> str:
     body = environment.get_template("card.md.j2").render(
         run=run,
         data={"rows_trained": 0, **run.data},
+        unlabeled=unlabeled_words(run.data),
         model={"rule": "", **run.model},
         protected=", ".join(run.spec.get("data", {}).get("protected") or []) or "none named",
         accuracy=accuracy_words(run.model),

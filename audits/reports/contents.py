@@ -30,6 +30,7 @@ from audits.runs.registry import AUDITS
 from audits.stats import BADGES, Badge
 from audits.stats.badges import ICONS
 from audits.stats.text import count
+from audits.text import rows_words
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -215,8 +216,7 @@ def sections(run: RunResult) -> Ordered:
 
 def head(run: RunResult) -> str:
     """Return in a line what made the report, and of what."""
-    used, read = count(run.data["rows_used"]), count(run.data["rows_read"])
-    return f"Evenhand {run.evenhand} · model: {run.model['name']} · {used} of {read} rows used"
+    return f"Evenhand {run.evenhand} · model: {run.model['name']} · {rows_words(run.data)}"
 
 
 def reproduce(run: RunResult, spec_text: str = "") -> list[Block]:
@@ -266,6 +266,8 @@ def _data_and_model(run: RunResult) -> list[Block]:
     ]
     if data.get("rows_trained"):
         rows += [("Trained on", count(data["rows_trained"]))]
+    if more := data.get("rows_unlabeled"):
+        rows += [("Without a label, counted where only decisions are", count(more))]
     rows += [("Audited", count(data["rows_audited"])), ("Data, SHA-256", data["sha256"])]
     rows += [(f"File {item['name']}, SHA-256", item["sha256"]) for item in data.get("files") or []]
     rows += [("Model", model["name"]), ("Model, SHA-256", model["sha256"])]

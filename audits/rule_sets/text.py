@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from audits.rule_sets.perturbation.terms import TermExchange
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE, NO_MATERIAL
+from audits.stats.badges import limit_phrase
 from audits.stats.text import count, number, out_of, p_words, people, percent, several
 from audits.stats.vocabulary import vocabulary
 from audits.subgroups.phrases import group_of
 from audits.subgroups.texts import MIN_TEXTS
-from audits.text import begun, brief, points_of, shortest
+from audits.text import begun, brief, points_of, points_words, shortest
 
 
 def headline(result: RuleSetsResult) -> str:
@@ -35,11 +36,12 @@ def _headline(result: RuleSetsResult, row: LeaderRow, who: str) -> str:
     if result.verdict == EVIDENCE:
         way = "more" if row.direction == "advantaged" else "less"
         return f"{begun(who)} {words.are_yes} {way} often than others: {rates}."
-    begin = (
-        "No group stands out" if result.verdict == NO_MATERIAL else "We can't tell whether a group stands out"
-    )
-    gap = points(abs(row.difference.value or 0.0), row.n_in)
-    return f"{begin}. The largest gap is {gap} points, for {who}: {rates}."
+    ends = (row.difference.value, row.difference.low, row.difference.high)
+    reach = points_words(points(max(abs(end or 0.0) for end in ends), row.n_in))
+    if result.verdict == NO_MATERIAL:
+        return f"No group stands out. The gap is at most {reach} for {who}: {rates}."
+    begin = "We can't tell whether a group stands out"
+    return f"{begin}. The gap could be as large as {reach} for {who}: {rates}."
 
 
 def _about(result: RuleSetsResult) -> LeaderRow:
@@ -89,11 +91,12 @@ def finding(result: RuleSetsResult, *, n_evidence: int, smallest: float) -> str:
         People of the smallest group that was looked at.
     """
     about, judged, family = _about(result), result.judged, result.n_distinct
-    material, noun = result.options["material"], _noun(result)
+    limit, noun = limit_phrase(judged), _noun(result)
     n, words = about.n_in, vocabulary()
     others = "the others in the same context" if about.within is not None else "all others"
     ends = [points(end, n) for end in (about.difference.value, about.difference.low, about.difference.high)]
-    reach = f"{ends[0]} points ({ends[1]} to {ends[2]}, corrected for {family:,} groups)".replace("-", "−")
+    reach = f"{points_words(ends[0])} ({ends[1]} to {ends[2]}, corrected for {family:,} groups)"
+    reach = reach.replace("-", "−")
     good = "" if words.yes or result.outcome == "favorable" else f" ({result.outcome})"
     inside = about.favorable_in.value or 0.0
     who = (
@@ -105,17 +108,17 @@ def finding(result: RuleSetsResult, *, n_evidence: int, smallest: float) -> str:
         half = (
             f"found on one half of the {noun} and {'' if about.confirmed else 'not '}confirmed on the other"
         )
-        small = f" It is smaller than your {100 * material:.3g} points." if judged.material is False else ""
+        small = f" It is within your limit of {limit}." if judged.material is False else ""
         return f"{who}{small} It was {half}.{_further(n_evidence - 1, result.leaderboard)}"
     large = f"of at least {_so_many(smallest, noun)}"
     if judged.verdict == NO_MATERIAL:
         every = {1: f"The one group {large} lies", 2: f"Both groups {large} lie"}
         within = every.get(family, f"All {family:,} groups {large} lie")
-        return f"{within} within {100 * material:.3g} points of {others}. Farthest: {who}"
+        return f"{within} within {limit} of {others}. Nearest to that limit: {who}"
     tolerance = result.options["tolerance"]
     beyond = f"by more than the tolerated {100 * tolerance:.3g} points" if tolerance else "more than chance"
     begin = f"{'Neither' if family == 2 else 'None'} of {several(family, 'group')} {large}"
-    text = f"{begin} differs {beyond} (p {p_words(about.adjusted_p)}). Farthest: {who}"
+    text = f"{begin} differs {beyond} (p {p_words(about.adjusted_p)}). Least certain: {who}"
     if judged.reason:
         return f"{text} More {noun} would not settle it: {judged.reason}."
     if judged.people_needed is None:
@@ -145,7 +148,8 @@ def on_exchanged(found: TermExchange | None) -> str:
     row = found.rows[0]
     gap = row.difference
     ends = [points(end, row.texts) for end in (gap.value, gap.low, gap.high)]
-    reach = f"{ends[0]} points ({ends[1]} to {ends[2]}, corrected for {found.tested:,})".replace("-", "−")
+    reach = f"{points_words(ends[0])} ({ends[1]} to {ends[2]}, corrected for {found.tested:,})"
+    reach = reach.replace("-", "−")
     begin = (
         f" With terms exchanged in the same texts, {found.evident:,} of {found.tested:,} rule sets get "
         f"different decisions; the first is {row.rule_set}: {reach}, p {p_words(row.adjusted_p)}"

@@ -128,7 +128,8 @@ class RunResult:
         The canonical spec.
     data : dict
         What was read, used and left out and why: ``rows_read == rows_used + sum(excluded.values())``;
-        rows audited and trained on, files with their digests, notes for the user.
+        rows audited and trained on, and left out without a label, but counted where only decisions are;
+        files with their digests, notes for the user.
     model : dict
         Name, digest, columns, threshold, notes.
     audits : tuple of AuditResult
@@ -411,6 +412,7 @@ def data_facts(data: AuditData, subject: Subject, report: ReadReport | None = No
         "rows_used": data.rows,
         "rows_audited": subject.data.rows,
         "rows_trained": subject.training.n if subject.training is not None else 0,
+        "rows_unlabeled": subject.everyone.data.rows - subject.data.rows,
         "excluded": dict(data.excluded),
         "imputed": dict(data.imputed),
         "sha256": data.sha256,

@@ -15,6 +15,7 @@ from typing import Literal
 from audits.stats.estimate import Estimate
 from audits.stats.text import CURRENCIES, amount_stated
 from audits.stats.vocabulary import vocabulary
+from audits.text import points_words
 
 Verdict = Literal["evidence of a difference", "no material difference", "insufficient evidence"]
 
@@ -228,7 +229,8 @@ def interval_text(judged: Judgment) -> str:
     named = judged.decided_by == AVERAGE or (_FORMULA.search(judged.decided_by) and not unsaid)
     about = judged.decided_by.removeprefix("level: ")
     where = "" if named else f" · {vocabulary().group(about.rpartition(': ')[2]) or about}"
-    return f"{value}{unit} ({reach}){where}"
+    size = points_words(value or "") if unit == " points" else f"{value}{unit}"
+    return f"{size} ({reach}){where}"
 
 
 def short_number(value: float, decimals: int = 2) -> str:
@@ -287,7 +289,13 @@ def limit_words(judged: Judgment) -> str:
         return f"ratio of {FOUR_FIFTHS}"
     if limit.none >= 1:
         return f"{limit.at:.3g} times"
-    return _points(limit.width) if abs(limit.at) < 1 else ""
+    return _points(limit.at) if abs(limit.at) < 1 else ""
+
+
+def limit_phrase(judged: Judgment) -> str:
+    """Return the limit as a sentence has it: ``10 points``, ``a ratio of 0.8``; never empty."""
+    words = limit_words(judged)
+    return f"a {words}" if words.startswith("ratio") else words or "what is material"
 
 
 def _unit(judged: Judgment) -> tuple[float, str]:
@@ -299,7 +307,7 @@ def _unit(judged: Judgment) -> tuple[float, str]:
         limit_words(judged),
         *(_points(end / judged.times) for end in ends if end and judged.none_low == 0),
     ]
-    if any(each.endswith("points") or each.startswith("ratio") for each in words):
+    if any(each.endswith(("point", "points")) or each.startswith("ratio") for each in words):
         return 100.0, " points"
     return 1.0, " times" if words[0] else ""
 
@@ -307,7 +315,7 @@ def _unit(judged: Judgment) -> tuple[float, str]:
 def _points(share: float) -> str:
     """Word a limit on shares that someone chose: to a tenth of a point; empty for any other."""
     points = 100 * abs(share)
-    return f"{points:g} points" if points < 100 and abs(points - round(points, 1)) < 1e-9 else ""
+    return points_words(f"{points:g}") if points < 100 and abs(points - round(points, 1)) < 1e-9 else ""
 
 
 def _limit(judged: Judgment) -> _Limit | None:

@@ -244,7 +244,9 @@ def share_ratio(
     q, q_low, q_high = _score_interval(second_count, second_n, level)
 
     low, high = ratio_ends((p, p_low, p_high), (q, q_low, q_high))
-    return Estimate(p / q, low, high, first_n + second_n, method)
+    # of counts, so that 32 of 100 beside 40 of 100 is 0.8 and not the number below it
+    ratio = first_count * second_n / (first_n * second_count)
+    return Estimate(ratio, low, high, first_n + second_n, method)
 
 
 def ratio_ends(

@@ -38,6 +38,15 @@ def mean_ratio(first: MeanTest, second: MeanTest, *, level: float = 0.05) -> Est
     return Estimate(ratio, low, high, n, method)
 
 
+def references_among(n: np.ndarray, least: float = MIN_REFERENCE) -> np.ndarray:
+    """Return the places of the groups whose share can be the highest: of a share `least` of the people.
+
+    Anyone's where no group is so large.
+    """
+    found = np.flatnonzero(n >= max(least * n.sum(), 1e-300))
+    return found if len(found) else np.flatnonzero(n > 0)
+
+
 def ratios_to_highest(
     count: np.ndarray, n: np.ndarray, *, level: float = 0.05, least: float = MIN_REFERENCE
 ) -> tuple[list[Estimate], Estimate]:
@@ -70,10 +79,7 @@ def ratios_to_highest(
     [(0.6, 0.419, 0.852), (1.0, 1.0, 1.0)]
     """
     count, n = np.asarray(count, dtype=float), np.asarray(n, dtype=float)
-    large = n >= max(least * n.sum(), 1e-300)
-    references = np.flatnonzero(large)
-    if not len(references):
-        references = np.flatnonzero(n > 0)
+    references = references_among(n, least)
     if not len(references) or count[references].max() <= 0:
         none = [Estimate(None, None, None, float(each), "no highest rate to divide by") for each in n]
         return none, Estimate(None, None, None, float(n.sum()), "no highest rate to divide by")
@@ -100,14 +106,15 @@ def _to_highest(
     method = f"MOVER-R from Wilson {percent_level(level)}, {k} groups together, whichever is highest"
     share = count[among] / n[among]
     row, reference = np.searchsorted(among, rows), np.searchsorted(among, references)
-    best = float(share[reference].max())
     low, _ = _pairwise_ends(count[among], n[among], level / max(k - 1, 1))
     pairs = max((k - 1) * (k - 1 if same else len(references)), 1)
     _, high = _pairwise_ends(count[among], n[among], level / pairs)
     may_be = np.asarray((low[np.ix_(reference, reference)] <= 1).all(0))  # no other's share is surely higher
-    may_be[int(share[reference].argmax())] = True
+    best = reference[int(share[reference].argmax())]
+    may_be[reference == best] = True
     low, high = low[np.ix_(row, reference[may_be])].min(1), high[np.ix_(row, reference)].min(1)
-    ratio = share[row] / best
+    # of counts, so that 32 of 100 beside 40 of 100 is 0.8 and not the number below it
+    ratio = count[rows] * n[among[best]] / (n[rows] * count[among[best]])
     if same:
         low, high = np.minimum(low, 1.0), np.minimum(high, 1.0)
     return [

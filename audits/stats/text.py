@@ -127,8 +127,8 @@ def people_in(group: str) -> str:
     ('women', 'black & Older men', 'other people')
     >>> people_in("Woman"), people_in("black & man")
     ('women', 'black & men')
-    >>> people_in("married no"), people_in("not Other")
-    ('people in “married no”', 'people in “not Other”')
+    >>> people_in("married no"), people_in("not Other"), people_in("sex (missing)")
+    ('people in “married no”', 'people in “not Other”', 'people whose sex is not recorded')
     """
     if (said := vocabulary().group(group)) is not None:
         return said
@@ -138,6 +138,8 @@ def people_in(group: str) -> str:
         return " ".join([*before, plural])
     if last.lower() in _ARE_PEOPLE:
         return group
+    if last == "(missing)" and before and not re.search(r" & | × ", group):
+        return f"{vocabulary().people} whose {' '.join(before)} is not recorded"
     parts = re.split(r" & | × ", group)
     plain = all(_PLAIN.fullmatch(part) and part.lower().split()[-1] not in _SAYS_LITTLE for part in parts)
     people = vocabulary().people
@@ -262,10 +264,14 @@ def amount(value: float, unit: str = "") -> str:
     --------
     >>> amount(3.1, "$ an hour"), amount(-12345.6, "€"), amount(4.25, "days"), amount(0.5)
     ('$3.10 an hour', '−€12,346', '4.25 days', '0.5')
+    >>> amount(-0.0000612, "€"), amount(0.0, "€"), amount(0.004, "days")
+    ('−€0.0000612', '€0.00', '0.004 days')
     """
     sign, rest = (unit[0], unit[1:].strip()) if unit[:1] in CURRENCIES else ("", unit)
     size = abs(value)
     text = f"{size:,.0f}" if size >= 99.95 else f"{size:.2f}" if sign else f"{size:.3g}"
+    if size < (0.005 if sign else 0.0001):
+        text = number(size) if size else text
     minus = "−" if value < 0 and text.strip("0.") else ""
     return f"{minus}{sign}{text}{' ' if rest else ''}{rest}"
 

@@ -49,6 +49,7 @@ __all__ = [
     "Condition",
     "Judgment",
     "Verdict",
+    "exceeds",
     "judge",
     "judge_across",
     "judge_conditions",
@@ -67,8 +68,21 @@ MATERIAL_DIFFERENCE = 0.10
 LOW_RATE = 0.2
 """Overall rate below which the ratio is compared with the limit, too."""
 
+_ROUNDING = 1e-12
+
 POWER = 0.8
 """Power for which the number of people needed is calculated."""
+
+
+def exceeds(value: float, limit: float) -> bool:
+    """Return whether a number lies above a limit by more than what rounding leaves.
+
+    Examples
+    --------
+    >>> exceeds(0.4 - 0.3, 0.1), exceeds(0.8, 0.32 / 0.4), exceeds(0.1001, 0.1)
+    (False, False, True)
+    """
+    return value > limit and not math.isclose(value, limit, rel_tol=_ROUNDING, abs_tol=1e-15)
 
 
 def judge(
@@ -136,7 +150,7 @@ def judge(
     excluded = inside = False
     if _has_ends(interval):
         low, high = float(interval.low), float(interval.high)  # type: ignore[arg-type]
-        excluded, inside = low > last or high < first, least <= low and high <= most
+        excluded, inside = low > last or high < first, _is_inside(low, high, least, most)
     if not only_estimated and excluded and (p_value is None or p_value <= level):
         verdict = EVIDENCE
     elif not only_estimated and not cannot_clear and inside and not excluded:
@@ -164,9 +178,13 @@ def _material(interval: Estimate, least: float, most: float) -> bool | None:
     if not _has_ends(interval):
         return None
     low, high = float(interval.low), float(interval.high)  # type: ignore[arg-type]
-    if least <= low and high <= most:
+    if _is_inside(low, high, least, most):
         return False
-    return True if low >= most or high <= least else None
+    return None if exceeds(most, low) and exceeds(high, least) else True
+
+
+def _is_inside(low: float, high: float, least: float, most: float) -> bool:
+    return not exceeds(least, low) and not exceeds(high, most)
 
 
 def on_ratio(material_on: str, overall: float | None) -> bool:

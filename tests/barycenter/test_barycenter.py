@@ -402,3 +402,12 @@ def test_the_former_name_is_read_and_draws_the_same_numbers() -> None:
     del options["material_on"]  # came later and changes no draw
     stream = int(plain_digest("barycentre", options), 16)
     assert requests[0].random(3).random() == np.random.default_rng([3, stream]).random()
+
+
+def test_people_whose_group_is_missing_are_a_group():
+    frame = crowd(1500, 3, groups="ab")
+    frame.loc[::30, ["group", "decision"]] = [None, 0]
+    found = audited(frame, permutations=19)
+    told = {each.group: each.judged.verdict for each in found.groups}
+    assert [name for name, verdict in told.items() if verdict == EVIDENCE] == ["group (missing)"]
+    assert (found.verdict, found.rests_on) == (EVIDENCE, "group (missing)")

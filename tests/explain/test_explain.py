@@ -20,6 +20,7 @@ from audits.explain.audit import people_of
 from audits.explain.bins import levels_of
 from audits.explain.doubly_robust import by_learners, contrast
 from audits.explain.record import AUDIT
+from audits.explain.text import headline
 from audits.models import make_subject, model_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 
@@ -117,6 +118,7 @@ def test_admissions_to_the_digit_as_counts_and_as_people():
     assert counted.judged == people.judged
     assert counted.levels == people.levels
     assert [row.level for row in counted.levels if not row.covered] == ["A", "B"]
+    assert all(f"department {level}" in headline(counted) for level in "AB"), "an all-clear names them"
 
 
 def test_a_model_trained_on_counts_decides_as_one_trained_on_people():

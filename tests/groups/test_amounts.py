@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -273,6 +274,24 @@ def test_a_notebook_says_high_and_takes_the_number_as_it_is():
 def _without_low_pay(table: pd.DataFrame) -> pd.DataFrame:
     low = (table.sex == "female") & (table.wage < table.wage[table.sex == "female"].quantile(0.4))
     return table.assign(wage=table.wage.mask(low))
+
+
+@pytest.mark.parametrize(("unit", "scale"), [("EUR (gross)", 1.0), ("€", 1e-5)])
+def test_a_headline_has_the_digits_of_its_interval_whatever_the_unit(unit, scale):
+    table = wages()
+    result = result_of(table.assign(wage=scale * table["wage"]), units={"wage": unit})
+    said, gap = amount_headline(result), result.judged.interval
+    assert said.count("(") == 1 + unit.count("(")
+    stated = [float(each) for each in re.findall(r"\d+\.\d+", said)]
+    assert stated == pytest.approx([-gap.value, -gap.high, -gap.low], rel=0.01)
+
+
+def test_people_whose_sex_is_missing_are_a_group_by_their_pay():
+    table = wages(6000, gap=0.0)
+    table.loc[::5, ["sex", "wage"]] = [None, 2.0]
+    result = result_of(table)
+    assert (result.verdict, result.judged.material) == (EVIDENCE, True)
+    assert worse_first(result.amounts)[0].group == "(missing)"
 
 
 def test_pay_that_is_missing_for_low_paid_women_alone_gets_no_verdict():

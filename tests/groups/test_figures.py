@@ -76,13 +76,16 @@ def test_a_rate_has_the_colour_of_its_verdict_in_both_figures_and_the_legend_say
                 assert seen == legend[legend_name(gap.verdict)]
 
 
-def test_the_four_fifths_line_is_of_the_highest_rate_drawn_or_not():
-    """40 towns, the smallest with the highest rate: it is not among those drawn."""
+def test_the_four_fifths_line_is_of_the_rate_that_impact_ratios_divide_by_drawn_or_not():
+    """40 towns: the smallest has the highest rate but under 2% of all, and the next highest is not drawn."""
     size = [60 - town for town in range(40)]
     town = np.repeat([f"t{k}" for k in range(40)], size)
     frame = pd.DataFrame({"town": town, "x": 0.0, "y": np.arange(len(town)) % 2, "score": 0.9})
-    frame.loc[(frame["town"] != "t39") & (np.arange(len(frame)) % 2 == 0), "score"] = 0.1
+    every = np.where(frame["town"] == "t27", 3, 2)
+    frame.loc[(frame["town"] != "t39") & (np.arange(len(frame)) % every == 0), "score"] = 0.1
     result = groups(subject_of(frame, protected=("town",)))
     figure = rates(result, "town")
     assert len({label for trace in marks(figure) for label in trace.y}) == MAX_GROUPS
-    assert figure.layout.shapes[0].x0 == pytest.approx(80.0)
+    assert figure.layout.shapes[0].x0 == pytest.approx(80.0 * 22 / 33)
+    ratios = {row.selection_rate.value: row.impact_ratio.value for row in result.table}
+    assert (ratios[22 / 33], ratios[1.0]) == (1.0, pytest.approx(1.5))

@@ -64,8 +64,18 @@ def test_the_reference_is_no_matter_of_the_alphabet_and_never_missing():
         result = compared({first: (100, 400), second: (300, 400)})
         assert next(row for row in result.table if row.is_reference).group == second
     result = compared({"(missing)": (900, 2000), "a": (500, 1000), "b": (480, 1000)})
-    row, reference, _ = most_telling(result.table)
-    assert {row.group, reference.group} == {"a", "b"}
+    assert most_telling(result.table)[1].group in {"a", "b"}
+
+
+def test_people_whose_group_is_missing_are_no_less_than_a_group():
+    # known people lead where they differ as surely, not where they differ by less than the limit
+    for others, leads in ((9990, "(missing)"), (7000, "b"), (9300, "(missing)")):
+        result = compared({"a": (10_000, 20_000), "b": (others, 20_000), "(missing)": (100, 1000)})
+        assert (result.verdict, result.judged.material) == ("evidence of a difference", True)
+        assert most_telling(result.table)[0].group == leads
+    known = {"a": (1000, 2000), "b": (1010, 2000)}
+    assert compared({**known, "(missing)": (25, 60)}).verdict == "insufficient evidence"
+    assert compared({**known, "(missing)": (1, 3)}).verdict == "no material difference"
 
 
 def test_two_groups_of_two_are_neither_headline_nor_least_ratio():

@@ -17,6 +17,7 @@ from audits.report_kinds import TEMPLATES
 from audits.reports.blocks import Facts, Grid, Heading, Text
 from audits.reports.card import render_card
 from audits.reports.html import arrange
+from audits.reports.laws.local_law_144 import not_assessed
 from audits.reports.laws.uniform_guidelines import impact
 
 ROOT = Path(__file__).parents[2]
@@ -82,12 +83,32 @@ def test_nobody_below_and_a_group_without_anyone_selected():
     assert "No group's selection rate is below" in told(
         people({"a": (50, 100), "b": (49, 100)}), "four_fifths"
     )
+    (table,) = bias_tables(people({"a": (40, 100), "b": (32, 100)})["groups"])
+    assert not impact(table).set_index("group")["below four fifths"]["b"], "exactly four fifths"
     (table,) = bias_tables(people({"a": (0, 30), "b": (1, 30), "c": (30, 30)})["groups"])
     assert impact(table).set_index("group")["below four fifths"].to_dict() == {
         "c": None,
         "a": True,
         "b": True,
     }
+
+
+def test_people_without_a_label_are_not_told_as_left_out_of_tables_that_count_them():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"race": ["a", "b"] * 200, "x": np.arange(400) % 7, "hired": rng.integers(0, 2, 400)}
+    )
+    table["y"] = table["hired"].where(rng.random(400) < 0.6)
+    rest = {"predictions": "hired", "favorable": 1, "protected": ["race"], "audits": ["groups"]}
+    run = audits.audit(None, table, "y", **rest)
+    (counted,) = bias_tables(run["groups"])
+    unlabeled = int(table["y"].isna().sum())
+    assert counted.rows["people"].sum() == 400 == run.data["rows_used"] + unlabeled
+    assert run.data["rows_unlabeled"] == unlabeled == sum(run.data["excluded"].values())
+    assert not_assessed(run) == []
+    table.loc[table.index[table["y"].isna()][:4], "hired"] = None
+    (block,) = not_assessed(audits.audit(None, table, "y", **rest))
+    assert sum(int(each) for each in re.findall(r"\b\d+\b", block.text)) == 4
 
 
 def test_people_who_stand_for_several_are_not_counted_one_by_one():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.rule_sets.inference.permutation import first_interval, maxima
 from audits.rule_sets.inference.verdicts import _times_needed
+from audits.rule_sets.text import headline
 from audits.subgroups.cells import memberships
 from tests.rule_sets.conftest import crowd, subject_of
 from tests.rule_sets.test_inference import people, searched
@@ -33,6 +36,9 @@ def test_one_interval_is_behind_badge_sentence_and_json(n, effect, correction):
     else:
         assert result.verdict == ("no material difference" if within.all() else "insufficient evidence")
         assert max(-interval.low, interval.high) == max(-table["low"].min(), table["high"].max())
+        # the headline states how far the interval of its group reaches
+        stated = float(re.search(r"([\d.]+) points?\b", headline(result))[1])
+        assert stated == pytest.approx(100 * max(-interval.low, interval.high), abs=0.5)
     values = result.to_json()
     assert values["interval"]["low"] == interval.low
     assert (values["verdict"], values["material"]) == (result.verdict, judged.material)

@@ -15,6 +15,7 @@ from audits.groups.threshold_change import since
 from audits.runs.gates.baselines import growth
 from audits.runs.gates.gate import Gate, judge, read_gate
 from audits.runs.gates.reports import markdown
+from audits.runs.gates.rules import Rule
 from audits.stats import Estimate
 from audits.stats.paired_shares import paired_difference
 
@@ -55,6 +56,15 @@ class Stated:
             "demographic_parity_difference": estimate(0.3, 0.2, 0.4),
         }  # fmt: skip
         return {"evenhand": "0", "data": {"rows_used": 10, "rows_read": 10}, "audits": [entry]}
+
+
+@pytest.mark.parametrize(
+    ("bounds", "value"), [({"at_least": 0.8}, 0.32 / 0.4), ({"at_most": 0.1}, 0.4 - 0.3)]
+)
+def test_a_bound_is_kept_by_what_equals_it_but_for_rounding(bounds, value):
+    rule, off = Rule(metric="impact_ratio", **bounds), 1e-9 if "at_most" in bounds else -1e-9
+    assert not rule.broken_by(estimate(value, None, None))
+    assert rule.broken_by(estimate(value + off, None, None))
 
 
 def ends(**rule):

@@ -25,12 +25,28 @@ QUICK: dict[str, dict[str, Any]] = {
 
 
 def found(name: str, counts: dict[str, tuple[int, int]], **options: Any) -> Any:
+    """Return the judgment on people of `counts`."""
+    return result_of(name, counts, **options).judged
+
+
+def result_of(name: str, counts: dict[str, tuple[int, int]], **options: Any) -> Any:
     """Audit people of whom so many of so many a group are called back, alike in both towns."""
     people = [(race, "ns"[k % 2], int(k < yes)) for race, (yes, n) in counts.items() for k in range(n)]
     frame = pd.DataFrame(people, columns=["race", "town", "called"])
     spec = DataSpec(label="called", favorable=1, protected=("race",), features=("town",))
     subject = make_subject(build_data(frame, spec), model_spec({"predictions": {"label": "called"}}))
-    return carry_out(audit_request(name, QUICK[name] | options, name), 0, subject, 0).result.judged
+    return carry_out(audit_request(name, QUICK.get(name, {}) | options, name), 0, subject, 0).result
+
+
+@pytest.mark.parametrize("name", ["groups", "explain", "rule_sets"])
+def test_a_limit_on_the_ratio_alone_is_the_one_that_is_stated(name: str):
+    small = result_of(name, {"Black": (3280, 4000), "white": (3800, 4000)}, material_on="ratio")
+    assert (small.judged.badge, small.judged.interval.value) == ("small difference", pytest.approx(-0.13))
+    assert (small.judged.immaterial_low, small.judged.immaterial_high) == pytest.approx((-0.19, 0.2375))
+    clear = result_of(name, {"Black": (106, 120), "white": (110, 120)}, material_on="ratio")
+    assert clear.judged.verdict == NO_MATERIAL
+    for result in (small, clear):
+        assert "10 points" not in result.finding
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -17,6 +17,12 @@ def test_of_two_groups_far_apart_it_is_the_ratio_of_two():
     assert (smallest.low, smallest.high) == (ratios[0].low, ratios[0].high)
 
 
+@pytest.mark.parametrize(("low", "high"), [(32, 40), (60, 75), (72, 90)])
+def test_exactly_four_fifths_is_told_exactly(low, high):
+    ratios, smallest = ratios_to_highest(np.array([low, high]), np.array([100, 100]))
+    assert ratios[0].value == smallest.value == share_ratio(low, 100, high, 100).value == 0.8
+
+
 def test_the_highest_seen_need_not_be_the_highest():
     """3 of 5 people is the highest share seen, and says little: nobody is surely below anyone."""
     ratios, _ = ratios_to_highest(np.array([40, 45, 3]), np.array([100, 100, 5]))

@@ -99,7 +99,7 @@ def strata(result: FlipsetResult) -> go.Figure:
 
 
 def _rates(result: FlipsetResult, rows: list[tuple[str, Estimate, str]]) -> go.Figure:
-    reach = float(result.options["material"])
+    reach = float(result.judged.immaterial_high or result.options["material"]) / result.judged.times
     return differences(
         result.judged,
         rows,

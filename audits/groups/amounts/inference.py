@@ -94,20 +94,27 @@ def worse_first(amounts: Amounts) -> tuple[AmountRow, AmountRow, str, float | No
 def ordered(table: Sequence[AmountRow]) -> Iterator[tuple[AmountRow, str]]:
     """Yield groups with their measures, as verdicts on rates are ordered: evidence first, means before tails.
 
-    Of a group too small to be covered only evidence counts, and people whose group is missing come last.
+    Of a group too small to be covered only evidence counts. People whose group is missing are a group like
+    others, behind those of the same verdict and size.
     """
-    return ordered_by(table, lambda name, gap, small: rank_of(name, gap, small=small))
+    return ordered_by(table, rank_of)
 
 
-def rank_of(name: str, gap: Difference, *, small: bool = False) -> tuple[float, ...]:
+def rank_of(name: str, gap: Difference, small: bool = False, missing: bool = False) -> tuple[float, ...]:
     """Return the place of a difference among others: verdict, size against the limit, measure, certainty."""
     low, high, place = gap.estimate.low, gap.estimate.high, list(MEASURES).index(name)
     verdict = VERDICTS.index(gap.verdict)
     if low is None or high is None:
-        return (len(VERDICTS) if small else verdict), 1, place, math.inf
+        return (len(VERDICTS) if small else verdict), 1, missing, place, math.inf
     if gap.verdict == EVIDENCE:
         size = {True: 0, None: 1, False: 2}[gap.material]
-        return verdict, size, place, -abs(gap.estimate.value or 0.0)
+        return verdict, size, missing, place, -abs(gap.estimate.value or 0.0)
     if gap.verdict == INSUFFICIENT:
-        return len(VERDICTS) if small else verdict, 0, place, -max(low, -high)
-    return verdict, 0, -max(high, -low) / ((gap.limit or 1.0) * _TIMES.get(gap.decided_by, 1.0)), place
+        return len(VERDICTS) if small else verdict, 0, missing, place, -max(low, -high)
+    return (
+        verdict,
+        0,
+        missing,
+        -max(high, -low) / ((gap.limit or 1.0) * _TIMES.get(gap.decided_by, 1.0)),
+        place,
+    )

@@ -32,7 +32,7 @@ def amount_headline(result: GroupsResult) -> str:
         return f"Nobody can be compared: there are no {people_of(row)}, or no others."
     if result.verdict == EVIDENCE:
         small = ", less than your limit" if result.judged.material is False else ""
-        ends = amount_stated(_positive(gap), amounts.unit).partition(" (")[2]
+        ends = amount_stated(_positive(gap), amounts.unit).rpartition(" (")[2]  # a unit may have a bracket
         return _fitting(amounts, row, reference, measure, value, end=f" ({ends}{small}")
     both = " against ".join(own_amount(each, measure, amounts.unit) for each in (row, reference))
     if result.verdict == NO_MATERIAL:
@@ -122,7 +122,7 @@ def amount_finding(result: GroupsResult, looks: int) -> str:
         differ = sum(each.verdict == EVIDENCE for each in others)
         return f"{text} {differ} of {len(others)} groups differ." if len(others) > 1 else text
     if judged.verdict == NO_MATERIAL:
-        few = [each.group for each in others if each.verdict != NO_MATERIAL]
+        few = [named_with(each.attribute, each.group) for each in others if each.verdict != NO_MATERIAL]
         text += f" {several(len(others) - len(few), 'group')} within your limit: {limit} at mean and median, "
         text += "twice that at the 10th and 90th percentile."
         return f"{text} Not covered, with too few people: {', '.join(few[:4])}." if few else text

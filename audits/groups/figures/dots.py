@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -39,9 +40,10 @@ from audits.groups.figures.layout import (
 from audits.groups.metrics import METRICS
 from audits.groups.result import GroupRow, GroupsResult
 from audits.stats import EVIDENCE, VERDICTS, Estimate
+from audits.stats.ratios import references_among
 from audits.stats.text import count, people_in, percent, several
+from audits.stats.verdicts import FOUR_FIFTHS
 
-FOUR_FIFTHS = 0.8
 _HOVERED = 60  # letters of a name that is pointed at
 _NOT_JUDGED = "without a verdict of its own"
 _REFERENCE = "reference"
@@ -100,9 +102,8 @@ def rates(
                 dots.append(_Dot(row, place, rate, _mark(row, name), told))
         marks |= _draw_dots(figure, panel, result, dots, unit)
         if name == "selection_rate":
-            best = max(row.selection_rate.value or 0.0 for row in result.of(attribute))
             line = {"color": GRAY, "dash": "dot"}
-            figure.add_vline(x=100 * FOUR_FIFTHS * best, line=line, row=1, col=panel)
+            figure.add_vline(x=100 * FOUR_FIFTHS * _highest(result, attribute), line=line, row=1, col=panel)
         _axis_of_rates(figure, panel, "%" if unit > 1 else "")
     shown = [each for each in (_REFERENCE, *VERDICTS, _NOT_JUDGED) if each in marks]
     add_legend(figure, [(legend_name(each), dot(*_look(each))) for each in shown])
@@ -114,6 +115,13 @@ def rates(
         f"{percent(min(ends), 0)} to {percent(max(ends), 0)}."
     )
     return _rows_named(figure, result, attribute, rows, alt)
+
+
+def _highest(result: GroupsResult, attribute: str) -> float:
+    """Return the selection rate by which impact ratios divide."""
+    rates = [row.selection_rate for row in result.of(attribute)]
+    large = references_among(np.array([rate.n for rate in rates]))
+    return max((rates[place].value or 0.0 for place in large), default=0.0)
 
 
 def differences(

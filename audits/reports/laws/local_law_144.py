@@ -83,11 +83,15 @@ def category_tables(
 
 def not_assessed(run: RunResult) -> list[Block]:
     """Say who was left out before anyone was counted: among them may be people of unknown category."""
-    left_out = [f"{count(n)} ({reason})" for reason, n in run.data["excluded"].items() if n]
-    if not left_out:
+    left_out = dict(run.data["excluded"])
+    for reason in left_out:
+        if reason.startswith("label "):  # those decided on are counted all the same
+            left_out[reason] -= run.data.get("rows_unlabeled", 0)
+    said = [f"{count(n)} ({reason})" for reason, n in left_out.items() if n > 0]
+    if not said:
         return []
-    told = f"Rows left out earlier, and not counted as unknown category: {', '.join(left_out)}."
-    missing = any("missing" in reason for reason in run.data["excluded"])
+    told = f"Rows left out earlier, and not counted as unknown category: {', '.join(said)}."
+    missing = any(reason.startswith("missing") for reason in left_out)
     advice = " With data.missing: category, people whose category is missing are counted as unknown."
     return [Text(told + (advice if missing else ""), "warning")]
 

@@ -27,6 +27,7 @@ from audits.reports.blocks import Block, Document, Facts, Heading, Text
 from audits.reports.contents import AID, ASSUMPTIONS, findings, head, reproduce, sections
 from audits.runs.registry import AUDITS
 from audits.stats.text import count, number
+from audits.text import unlabeled_words
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -75,7 +76,8 @@ def outline(
             data={"notes": (), **data},
             model={"notes": (), **model},
             rule=model.get("rule") or "a decision",
-            audited=f"{count(data['rows_audited'])} rows audited of {count(data['rows_read'])} read",
+            audited=f"{count(data['rows_audited'])} rows audited of {count(data['rows_read'])} read"
+            f"{unlabeled_words(data)}",
             inputs=", ".join(map(str, model["columns"])) or "not known: predictions alone",
             protected=", ".join(run.spec.get("data", {}).get("protected") or []) or "none named",
             trained=None if trained is None else count(trained),

@@ -20,14 +20,13 @@ from audits.report_kinds import SMALL_SHARE
 from audits.reports.blocks import Block, Document, Heading, Text, grid
 from audits.reports.laws.local_law_144 import category_tables, not_assessed
 from audits.reports.laws.outline import outline
-from audits.stats import holm
+from audits.stats import exceeds, holm
 from audits.stats.text import count, people
+from audits.stats.verdicts import FOUR_FIFTHS
 from audits.text import join_names
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
-
-FOUR_FIFTHS = 0.8
 
 
 def four_fifths(
@@ -100,7 +99,7 @@ def impact(table: BiasTable, *, level: float = 0.05, counted: bool = True) -> pd
         n, k = (found[name].to_numpy(dtype=float) for name in ("applicants", "selected"))
         p = _pairs(k, n, np.flatnonzero(rated)) if counted else None
         for each in np.flatnonzero(rated & (rates < rates[highest])):
-            told.loc[each, "below"] = bool(found["impact ratio"].iloc[each] < FOUR_FIFTHS)
+            told.loc[each, "below"] = exceeds(FOUR_FIFTHS, float(found["impact ratio"].iloc[each]))
             if p is None:
                 high = found["impact ratio high"].iloc[each]
                 told.loc[each, "beyond"] = None if pd.isna(high) else bool(high < 1)

@@ -194,5 +194,7 @@ def _finding(row: MeasureRow, judged: Judgment, words: Any, family: int) -> str:
         small = "" if judged.material is not False else ", less than your limit"
         return f"{words.name}: {who}: {reach}, corrected for {family:,} groups{small}."
     if judged.verdict == NO_MATERIAL:
-        return f"{words.name}: no group differs materially. Farthest: {who}: {reach}."
-    return f"{words.name}: none of {family:,} groups differs by more than chance. Farthest: {who}: {reach}."
+        return f"{words.name}: no group differs materially. Nearest to your limit: {who}: {reach}."
+    return (
+        f"{words.name}: none of {family:,} groups differs by more than chance. Least certain: {who}: {reach}."
+    )

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 from audits.runs.gates.gate import GateCheck, GateJudgment, Statement
 from audits.stats import INSUFFICIENT
+from audits.text import begun, rows_words
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MAX_ANNOTATIONS = 10
@@ -88,8 +89,7 @@ def markdown(judged: GateJudgment, result: Any) -> str:
             ],
         )
     lines += [f"* {note}" for note in judged.notes]
-    used, read = document["data"]["rows_used"], document["data"]["rows_read"]
-    lines += ["", f"{used:,} of {read:,} rows used, Evenhand {document['evenhand']}."]
+    lines += ["", f"{begun(rows_words(document['data']))}. Evenhand {document['evenhand']}."]
     return "\n".join(lines) + "\n"
 
 

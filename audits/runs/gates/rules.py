@@ -19,6 +19,7 @@ from audits.errors import InputError
 from audits.groups.metrics import METRICS
 from audits.runs.gates.places import parts_of
 from audits.runs.registry import AUDITS
+from audits.stats import exceeds
 from audits.stats.text import number
 
 On = Literal["value", "lower", "upper"]
@@ -103,9 +104,9 @@ class Rule:
         if end is None:
             return f"{what} is not known"
         said = number(end) if what == _WORDS["value"] else f"{what}, {number(end)},"
-        if self.at_least is not None and end < self.at_least:
+        if self.at_least is not None and exceeds(self.at_least, end):
             return f"{said} is below {self.at_least:g}"
-        if self.at_most is not None and end > self.at_most:
+        if self.at_most is not None and exceeds(end, self.at_most):
             return f"{said} is above {self.at_most:g}"
         return ""
 
