@@ -225,10 +225,11 @@ def _choose_group(result: RuleSetsResult) -> LeaderRow:
     context = ", the others in the same context" if row.within is not None else ""
     rates = percent(inside, row.n_in, row.n_out), percent(outside, row.n_out, row.n_in)
     equal = several(row.equal, "other rule set") if row.equal else "No other rule set"
+    similar = f"{row.similar:,} share" if row.similar > 1 else "1 shares" if row.similar else "none shares"
     st.text(
         f"{rates[0]} {vocabulary().are_yes}, against {rates[1]} of the others{context}. {equal} "
-        f"{'describes' if row.equal < 2 else 'describe'} exactly these people; {row.similar:,} share most of "
-        "them or differ because of them."
+        f"{'describes' if row.equal < 2 else 'describe'} exactly these people; {similar} most of them or "
+        f"{'differs' if row.similar < 2 else 'differ'} because of them."
     )
     return row
 

@@ -122,8 +122,9 @@ def finding(result: ExplainResult) -> str:
     said = [f"{begun(ours)} {_verb(result)} {_apart(result, gap)} {theirs}{_reach(result, gap)}."]
     if columns:
         some = ", ".join(columns[:_MAX_NAMED]) + (" and more" if len(columns) > _MAX_NAMED else "")
-        start = f"Adjusted for {several(len(columns), 'column')} ({some}), that is"
-        said.append(f"{start} {_apart(result, left)} {theirs}{_reach(result, left)}.")
+        start = f"Adjusted for {several(len(columns), 'column')} ({some}),"
+        told = f"that is {_apart(result, left)} {theirs}{_reach(result, left)}"
+        said.append(f"{start} {told if left.value is not None else 'nobody is comparable'}.")
         if left.value == left.low == left.high == 0.0:
             said.append("The model reads nothing else, so this is exact: nothing was estimated.")
     if judged.decided_by != AVERAGE:

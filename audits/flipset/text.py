@@ -98,7 +98,7 @@ def way_words(way: str) -> str:
     words = vocabulary()
     if not words.yes or not words.no:
         return (
-            "favorable, the match’s is not" if way == "positive" else "unfavorable, the match’s is favorable"
+            "favorable, but not for the match" if way == "positive" else "unfavorable, but not for the match"
         )
     mine, its = (words.yes, words.no) if way == "positive" else (words.no, words.yes)
     return f"{mine}, the match is {its}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from audits.groups.amounts.inference import ordered
@@ -11,7 +13,7 @@ from audits.groups.figures import amounts as figures
 from audits.groups.figures import curves, dots, layout, verdict
 from audits.groups.inference import MIN_COVERED
 from audits.groups.names import people_of
-from audits.groups.result import Amounts, GroupsResult, amounts_frame
+from audits.groups.result import Amounts, GroupRow, GroupsResult, amounts_frame
 from audits.groups.text import four_fifths, spread_words
 from audits.options import MEASURE_WORDS
 from audits.records import Exhibit, Section
@@ -60,7 +62,12 @@ def _extremes(result: GroupsResult, attribute: str) -> str:
     ends = (rows[0], rows[-1])
     few = min(row.n for row in ends)
     told = [f"{percent(row.selection_rate.value, row.n, few)} of {people_of(row)}" for row in ends]
-    return f"{begun(vocabulary().share_yes)}: {told[0]} to {told[1]}"
+    return f"{begun(vocabulary().share_yes)}: {told[0]} to {told[1]}{_among_enough(known, rows)}"
+
+
+def _among_enough(known: Sequence[GroupRow], rows: Sequence[GroupRow]) -> str:
+    """Say that smaller groups, which are drawn too, are left out of a title."""
+    return f", in groups of {MIN_COVERED} people or more" if len(rows) < len(known) else ""
 
 
 def _mean_scores(result: GroupsResult, attribute: str) -> str:
@@ -70,8 +77,10 @@ def _mean_scores(result: GroupsResult, attribute: str) -> str:
     if len(rows) < 2:
         return ""
     low, high = (end(rows, key=lambda row: row.mean_score.value or 0.0) for end in (min, max))
-    told = [f"{row.mean_score.value:.2f} of {people_of(row)}" for row in (low, high)]
-    return f"Mean score: {told[0]} to {told[1]}"
+    values = [float(row.mean_score.value or 0.0) for row in (low, high)]
+    digits = next((n for n in (2, 3, 4) if len({f"{value:.{n}f}" for value in values}) == 2), 2)
+    told = [f"{value:.{digits}f} of {people_of(row)}" for value, row in zip(values, (low, high), strict=True)]
+    return f"Mean score: {told[0]} to {told[1]}{_among_enough(known, rows)}"
 
 
 def _differing(result: GroupsResult, attribute: str) -> str:

@@ -266,7 +266,7 @@ class Subject:
         if self.data.numeric is not None:
             return f"no decision but a number: {self.data.numeric.favorable} is good for the person"
         if self.score_kind == "label":
-            return "favorable where the predicted label is"
+            return f"favorable where the predicted label is {self.outcome.rpartition(' = ')[2]}"
         if self.by_class:
             return f"favorable where the most probable class is ({self.outcome})"
         what = "probability of the favorable outcome" if self.score_kind == "probability" else "score"

@@ -10,7 +10,6 @@ from audits.recourse.result import RecourseResult
 from audits.recourse.text import yes_word
 from audits.stats.text import count, number, p_words, people_in, percent, percent_interval
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun
 
 HEADS = {
     "alpha": "part of the way",
@@ -94,13 +93,13 @@ def _comparison_exhibits(result: RecourseResult) -> tuple[Exhibit, ...]:
 
 
 def _furthest(result: RecourseResult) -> str:
-    """Say which group has furthest to go on average, and which least."""
+    """Say how far the groups have to go on average that have least and most, and not that they differ."""
     known = [row for row in result.by_group if row.burden.value is not None]
     known = sorted(known, key=lambda row: -(row.burden.value or 0.0))
     if len(known) < 2:
         return "How far people have to go"
-    told = [f"{people_in(row.group)} ({number(row.burden.value)})" for row in (known[0], known[-1])]
-    return begun(f"{told[0]} have the furthest to go on average, {told[1]} the least")
+    told = [f"{number(row.burden.value)} for {people_in(row.group)}" for row in (known[-1], known[0])]
+    return f"How far people have to go on average: {told[0]} to {told[1]}"
 
 
 def _needed(result: RecourseResult) -> tuple[str, str]:

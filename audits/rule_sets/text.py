@@ -97,10 +97,9 @@ def finding(result: RuleSetsResult, *, n_evidence: int, smallest: float) -> str:
     ends = [points(end, n) for end in (about.difference.value, about.difference.low, about.difference.high)]
     reach = f"{points_words(ends[0])} ({ends[1]} to {ends[2]}, corrected for {family:,} groups)"
     reach = reach.replace("-", "−")
-    good = "" if words.yes or result.outcome == "favorable" else f" ({result.outcome})"
     inside = about.favorable_in.value or 0.0
     who = (
-        f"{percent(inside, n, about.n_out)} of {group_of(about.rules)} {words.are_yes}{good} "
+        f"{percent(inside, n, about.n_out)} of {group_of(about.rules)} {words.are_yes} "
         f"({out_of(inside * n, n)}), against {percent(about.favorable_out.value or 0.0, about.n_out, n)} of "
         f"{others} ({count(about.n_out)}). The difference is {reach}."
     )

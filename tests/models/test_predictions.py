@@ -43,7 +43,7 @@ def test_a_predicted_label_decides_by_itself(make_data, scored):
         data = make_data(scored, favorable=favorable)
         subject = make_subject(data, ModelSpec(predictions=Predictions(label="predicted")))
         np.testing.assert_array_equal(subject.decisions, expected)
-        assert subject.rule == "favorable where the predicted label is"
+        assert subject.rule.endswith(f" {favorable}")
 
 
 @pytest.mark.parametrize("written", [[0, 1], [0.0, 1.0], ["0", "1"], [False, True], ["0.0", "1.0"]])

@@ -58,7 +58,8 @@ class RankedGroups:
     @property
     def title(self) -> str:
         """The figure's finding."""
-        row = self.focus or self.rows[0]
+        enough = [row for row in self.rows if not _is_small(row)]
+        row = self.focus or (enough or self.rows)[0]
         everyone = f"{_percent(self.everyone)} of everyone"
         return f"{begun(_name(row))}: {self.text(row).partition(' ')[0]}, against {everyone}"
 

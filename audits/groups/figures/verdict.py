@@ -48,6 +48,8 @@ def deciding(result: GroupsResult, *, most: int = MAX_ROWS) -> go.Figure:
     if result.amounts is not None:
         unit, axis = 1.0, f"{result.amounts.unit or result.amounts.name} from the reference"
     thick = decisive(judged, first, unit)
+    if rows[0].small:
+        thick.update(line_dash="dash")
     focus = FOCUS if _of_first_named(result) else INK  # the reference may be who the sentence is about
     if thick.line.color == FOCUS != focus:
         thick.update(line_color=focus, marker_color=focus)
