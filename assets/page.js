@@ -114,6 +114,29 @@ if (!window.evenhand) {
   }).observe(document.body, {childList: true, subtree: true, characterData: true});
   together(document.body);
 
+  // one press of Back leads to the page before: what a page opens with, a run and a tab, is no step of its own. What
+  // only takes away waits for the next page, so that the page left behind keeps it for who comes back
+  const MINOR = ["run", "tab", "w"];
+  const step = history.pushState.bind(history);
+  const major = address => {
+    const told = new URLSearchParams(address.search);
+    MINOR.forEach(name => told.delete(name));
+    told.sort();
+    return `${address.pathname}?${told}`;
+  };
+  let waiting;
+  history.pushState = (state, unused, url) => {
+    clearTimeout(waiting);
+    const next = new URL(url ?? location.href, location.href), here = new URLSearchParams(location.search);
+    const same = major(next) === major(location);
+    const write = () => (same ? history.replaceState(state, unused, next) : step(state, unused, next));
+    const fewer = next.pathname === location.pathname && next.searchParams.size < here.size
+      && [...next.searchParams].every(([name, value]) => here.getAll(name).includes(value));
+    if (fewer) waiting = setTimeout(write, 1000);
+    else write();
+  };
+  addEventListener("popstate", () => clearTimeout(waiting));
+
   // what draws figures is there before the first of them: on the start page, which has none, only fetched
   const drawer = () => {
     if (window.Plotly || document.querySelector('script[src$="PLOTLY"]')) return;

@@ -139,6 +139,12 @@ def test_choices_are_in_the_address_and_the_back_button_passes_through(
     acts.to_page(page, "Data & model", ".st-key-next")
     acts.to_page(page, "Flipsets", ".st-key-run")
     expect(page.locator(".st-key-source input")).to_have_value("male")
+    steps = page.evaluate("history.length")
+    acts.to_page(page, "Groups", ".st-key-finding")
+    assert page.evaluate("history.length") == steps + 1, "a page with its run is one step"
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("Flipsets")
+    acts.settle(page)
     for _ in range(page.evaluate("history.length")):
         page.go_back()
         page.wait_for_timeout(500)
