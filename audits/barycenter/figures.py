@@ -15,13 +15,14 @@ from audits.flipset.figures.flipsets import bar_grid, report_rows
 from audits.stats import AVERAGE, Estimate
 from audits.stats.text import count, people_in, so_many
 
-_MAX_ROWS = 12
+MAX_ROWS = 12
+"""Groups that a figure shows."""
 
 
 def _groups_to_show(result: BarycenterResult) -> list[GroupFlips]:
     """Return the largest groups, the smallest first; that of the verdict is always among them."""
     worst = result.group(result.rests_on)
-    groups = list(result.groups[:_MAX_ROWS])
+    groups = list(result.groups[:MAX_ROWS])
     if worst not in groups:
         groups[-1] = worst
     return groups[::-1]
@@ -42,7 +43,7 @@ def gaps(result: BarycenterResult) -> go.Figure:
     worst = result.group(result.rests_on)
     kept = [each for each in groups if each is worst] + [each for each in groups if each is not worst]
     rows: list[tuple[str, Estimate, str]] = [
-        (people_in(each.group), each.net, _person(each)) for each in kept[:_MAX_ROWS]
+        (people_in(each.group), each.net, _person(each)) for each in kept[:MAX_ROWS]
     ]
     if result.judged.decided_by != AVERAGE:
         told = result.judged.decided_by.removeprefix("level: ")

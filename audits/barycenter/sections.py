@@ -8,6 +8,7 @@ from audits.barycenter import figures
 from audits.barycenter.result import AgainstEverybody, BarycenterResult, GroupFlips
 from audits.barycenter.text import COSTS, interval_words, way_words
 from audits.records import Exhibit, Section
+from audits.stats import AVERAGE
 from audits.stats.badges import interval_text
 from audits.stats.text import p_words, people_in, percent
 from audits.stats.vocabulary import vocabulary
@@ -18,12 +19,15 @@ def section(result: BarycenterResult) -> Section:
     """Arrange a barycenter audit."""
     worst = result.group(result.rests_on)
     who, told = begun(people_in(worst.group)), interval_text(result.judged)
+    decides, drawn = result.judged.decided_by.removeprefix("level: "), figures.MAX_ROWS
+    first = "" if decides == AVERAGE else f" The first row decides and is another share: {decides}."
+    some = f" {drawn} of {len(result.groups)} groups." if len(result.groups) > drawn else ""
     exhibits = [
         Exhibit(
             "judged",
             f"{who}: {told or 'no interval'}",
             f"Dot: share {vocabulary().share_yes} minus that of all other groups. Line: interval, corrected "
-            "for all groups. Thick: the one that decides.",
+            f"for all groups. Thick: the one that decides.{first}{some}",
             partial(figures.gaps, result),
             result.to_frame,
         ),
