@@ -79,6 +79,8 @@ def left_out_section(summary: Summary, told: Collection[str]) -> None:
         f"{count(summary.rows)} of {count(summary.rows_read)} rows are used; {count(left_out)} are left out."
     )
     st.text(used if left_out else f"All {count(summary.rows)} rows are used.")
+    if any(reason.startswith("label ") for reason in summary.excluded):
+        st.text("Rows without a label still count where decisions alone are compared.")
     lines = [f"{count(rows)} rows: {reason}" for reason, rows in summary.excluded.items() if rows]
     lines += [
         f"{count(cells)} cells of {column} filled in" for column, cells in summary.imputed.items() if cells
