@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import pandas as pd
 
 from audits.checks import build, choices
 from audits.data import Table, build_data, read_table
-from audits.data.io.limits import beyond_limits
+from audits.data.io.limits import beyond_limits, parquet_files
 from audits.data.outliers import check_spread
 from audits.data.quality.checks import examine
 from audits.errors import InputError, NeedsPeople, RunFailed, not_installed
@@ -204,9 +205,16 @@ def _finish(
     """Return the result of a run from what its audits found, and its search where one of them clears."""
     search = None
     if spec.search:
-        audits, search = with_search(audits, prepared.subject, spec.seed, carry_out, progress)
+        whole = partial(_searched, spec) if spec.streamed and parquet_files(spec.data_paths()) else None
+        audits, search = with_search(audits, prepared.subject, spec.seed, carry_out, progress, whole=whole)
     data = {**prepared.data, "notes": [*spec.data.origin, *prepared.data["notes"]]}
     return RunResult(VERSION, spec.to_dict(), data, prepared.model, tuple(audits), search=search)
+
+
+def _searched(spec: Spec) -> Subject:
+    """Return people drawn from a table that was counted without their features, for the run's search."""
+    drawn = dataclasses.replace(spec, data=dataclasses.replace(spec.data, draw=_SEARCHED))
+    return _prepared_for(drawn, drawn.digests()).subject
 
 
 def remembered_subject(spec: Spec, digests: list[str], progress: Progress = silent) -> Subject:
@@ -358,6 +366,7 @@ def _check_installed(request: AuditRequest, place: int) -> None:
         raise not_installed(f"audits[{place}].{request.name}", package)
 
 
+_SEARCHED = 200_000  # rows drawn for the search of a table that is counted
 _PERSONS = 1 << 31  # tells this stream from others of the same seed
 
 

@@ -23,6 +23,7 @@ from audits.records import resolve
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult
 from audits.runs.spec import AuditRequest
+from audits.stats.text import people
 from audits.stats.verdicts import judged_of
 from audits.subgroups.phrases import group_of
 
@@ -33,7 +34,13 @@ Run = Callable[[AuditRequest, int, Subject, int, Progress], AuditResult]
 
 
 def with_search(
-    audits: Sequence[AuditResult], subject: Subject, seed: int, run: Run, progress: Progress = silent
+    audits: Sequence[AuditResult],
+    subject: Subject,
+    seed: int,
+    run: Run,
+    progress: Progress = silent,
+    *,
+    whole: Callable[[], Subject] | None = None,
 ) -> tuple[tuple[AuditResult, ...], AuditResult | None]:
     """Return the audits of a run with what a search found beside their all-clears, and the search.
 
@@ -43,6 +50,8 @@ def with_search(
     ----------
     run : callable
         `audits.runs.execute.carry_out`.
+    whole : callable, optional
+        Returns people with their features, where those of `subject` were counted without them.
     """
     record = next(AUDITS.having("searches"))
     if subject.data.numeric is not None and not record.numeric:
@@ -50,8 +59,9 @@ def with_search(
     if not any(judged_of(each.result).badge in _CLEAR for each in audits):
         return tuple(audits), None
     progress(0.0, "Searching for groups that an average hides")
-    sample = _sample(subject, np.random.default_rng(np.random.SeedSequence([seed, _PLACE])))
     try:
+        rng = np.random.default_rng(np.random.SeedSequence([seed, _PLACE]))
+        sample = _sample(subject if whole is None else whole(), rng)
         found = run(
             AuditRequest(record.name, resolve(record.searches)(sample.data)), _PLACE, sample, seed, progress
         )
@@ -59,7 +69,12 @@ def with_search(
         return tuple(audits), None
     table = found.result.rule_sets
     kept = table.loc[[row.number for row in found.result.leaderboard]]  # of the thousands that were tested
-    found = dataclasses.replace(found, result=dataclasses.replace(found.result, rule_sets=kept))
+    looked, everyone = sample.everyone.data.size, subject.everyone.data.size
+    drawn = f"The search looked at {people(looked)} of {everyone:,.0f}, drawn at random."
+    told = (*([drawn] if looked < everyone - 0.5 else []), *found.result.warnings)
+    found = dataclasses.replace(
+        found, result=dataclasses.replace(found.result, rule_sets=kept, warnings=told)
+    )
     return tuple(_beside(each, found.result, subject.data.protected) for each in audits), found
 
 
@@ -117,7 +132,8 @@ def _beside(audit: AuditResult, found: Any, protected: Sequence[str]) -> AuditRe
 def _attributes(options: Mapping[str, Any], protected: Sequence[str]) -> set[str]:
     """Return the protected attributes that an audit looked at by its options; all where they name none."""
     named: set[str] = set()
-    for key in ("source", "target", "protected", "by", "sensitive"):
+    for key in ("source", "target", "protected", "by", "sensitive", "attribute"):
         value = options.get(key) or ()
-        named |= {value} if isinstance(value, str) else {str(each) for each in value}
+        parts = [value] if isinstance(value, str) else value
+        named |= {str(part) for each in parts for part in ([each] if isinstance(each, str) else each)}
     return named & set(protected) or set(protected)

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audits.runs import execute as execution
 from audits.runs import search
 from audits.runs.execute import execute
 from audits.runs.gates.gate import MATERIAL, STRICT, judge
 from audits.runs.result import RunResult
+from audits.runs.source import strategy
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE
 
@@ -66,6 +68,21 @@ def test_the_group_that_nobody_named_is_named(tmp_path):
     assert RunResult.load(tmp_path / "saved").to_json() == document
 
 
+def test_an_all_clear_leads_to_groups_of_its_own_attributes_alone(tmp_path):
+    frame = people(4000, 1, rate=0.15).assign(hand=np.tile(["left", "right"], 2000))
+    data = {"path": "people.csv", "favorable": 1, "protected": ["sex", "hand"]}
+    data["features"] = ["age", "children", "income", "debt"]
+    audits = [
+        {"groups": {"by": ["hand"]}},
+        {"groups": {"by": ["sex"]}},
+        {"groups": {"by": [["sex", "hand"]]}},
+    ]
+    hand, sex, both = run(frame, tmp_path, data=data, audits=audits).audits
+    assert "sex" not in hand.result.judged.see
+    assert "sex" in sex.result.judged.see
+    assert both.result.judged.badge == "cannot tell yet" or "sex" in both.result.judged.see
+
+
 def test_search_can_be_left_out(tmp_path):
     frame = people(4000, 1, rate=0.15)
     result = run(frame, tmp_path, search="off")
@@ -95,6 +112,23 @@ def test_neither_order_nor_form_of_a_large_table_changes_what_is_found(tmp_path,
     assert len(found[0]) > 1
     assert found[0][0] == (4000 if values == 4 else 1500)
     assert found[0] == found[1] == found[2]
+
+
+def test_a_table_that_is_counted_is_searched_with_its_features(tmp_path, monkeypatch):
+    """People are drawn for it, with what they are described by; the note says of how many."""
+    monkeypatch.setattr(strategy, "COUNTED_FROM", 1000)
+    monkeypatch.setattr(execution, "_SEARCHED", 3000)
+    frame = people(6000, 1, rate=0.15)
+    frame.to_parquet(tmp_path / "people.parquet")
+    data = {"path": "people.parquet", "favorable": 1, "protected": ["sex"], "features": ["age", "children"]}
+    spec = {"data": data, "model": {"predictions": {"label": "accepted"}}, "audits": [{"groups": {}}]}
+    result = execute(parse_spec(spec, tmp_path))
+    assert parse_spec(spec, tmp_path).streamed
+    assert result.audits[0].result.table[0].n + result.audits[0].result.table[1].n == 6000
+    first = result.search.result.leaderboard[0]
+    assert {rule["attribute"] for rule in first.rules} == {"sex", "age", "children"}
+    assert result.search.result.n == 3000
+    assert any("3,000" in each and "6,000" in each for each in result.search.result.warnings)
 
 
 def test_what_follows_from_features_alone_is_no_finding(tmp_path):
