@@ -427,3 +427,14 @@ def test_decisions_about_people_without_a_label_count(base: Path, tmp_path: Path
     assert (whole.n, whole.gained, whole.lost) == (N, 0, moved.sum())
     assert (women.lost, men.lost) == (moved.sum(), 0)
     assert set(changes.people["favorable label"].isna()) == {True}
+
+
+def test_runs_that_were_asked_for_different_things_are_not_compared(base: Path) -> None:
+    people = pd.read_csv(base / "people.csv")
+    turned = {"source": PAIR["target"], "target": PAIR["source"]}
+    asked = [{"explain": {**pair, "explainers": ["skill"]}} for pair in (PAIR, turned)]
+    one, other = (some(people, "now", audits=each, search=False) for each in asked)
+    [told] = audits.compare(one, other).audits
+    assert told.refused
+    assert told.rows == ()
+    assert not told.tested

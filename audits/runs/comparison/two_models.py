@@ -61,7 +61,7 @@ def compare(first: RunResult, second: RunResult) -> Changes:
             raise InputError(where, rule, type(run).__name__, "audit each model first")
     runs, subjects, everyone, notes = _on_common_people(first, second)
     told = tuple(
-        audit_change(one, two, place, subjects, independent=bool(notes))
+        _asked_otherwise(one, two, place) or audit_change(one, two, place, subjects, independent=bool(notes))
         for one, two, place in _matching_audits(*runs)
     )
     if not told:
@@ -209,6 +209,24 @@ _NOT_PAIRED = "the audit does not say how its numbers depend on individual peopl
 _BESIDE = "Both models' results are side by side; the change has no interval:"
 _SAME = "Both models have the same numbers on these people."
 _UNTOLD = "We can't tell what the second model changes."
+
+
+_NO_QUESTION = {"level", "permutations", "bootstrap", "draws", "repeats", "samples"}
+"""Options that say how surely an audit answers, not what it is asked."""
+
+
+def _asked_otherwise(first: AuditResult, second: AuditResult, place: int) -> AuditChange | None:
+    """Return that two audits were asked for different things, so that nothing changes; None where not."""
+    kept = [dict(each.options) for each in (first, second)]
+    names = [name for name in kept[1] if name not in _NO_QUESTION and kept[0].get(name) != kept[1][name]]
+    if not names:
+        return None
+    why = f"the two runs asked for different things ({', '.join(names)})"
+    return dataclasses.replace(
+        refusal(second.name, why, level_of(second.options)),
+        second=place,
+        headline=f"No change is stated: {why}.",
+    )
 
 
 def refusal(name: str, why: str, level: float) -> AuditChange:
