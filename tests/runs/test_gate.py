@@ -12,7 +12,8 @@ from audits.errors import InputError
 from audits.groups.audit import groups_from_people
 from audits.groups.options import GroupsOptions
 from audits.groups.threshold_change import since
-from audits.runs.gates.baselines import growth
+from audits.notebook import audit
+from audits.runs.gates.baselines import baseline_of, growth
 from audits.runs.gates.gate import Gate, judge, read_gate
 from audits.runs.gates.reports import markdown
 from audits.runs.gates.rules import Rule
@@ -179,3 +180,22 @@ def test_a_paired_change_is_newcombes_and_a_differences_combines_its_two_groups(
 def test_limits_alone_are_as_before():
     assert read_gate({"evidence": 0}) == Gate(evidence=0)
     assert Gate(evidence=2).to_dict() == {"evidence": 2}
+
+
+@pytest.mark.parametrize(("now", "broken"), [([0.35, 0.65, 0.35], True), ([0.5, 0.52, 0.5], False)])
+def test_a_gap_is_held_to_its_baseline_when_another_group_is_the_largest(tmp_path, now, broken):
+    """The largest group is what others are compared with: it changes, and the gap is still the same gap."""
+
+    def run(sizes, rates):
+        rows = [
+            (name, k < round(n * p)) for name, n, p in zip("fmx", sizes, rates, strict=True) for k in range(n)
+        ]
+        table = pd.DataFrame(rows, columns=["sex", "hired"])
+        return audit(None, table[["sex"]], predictions=table["hired"].astype(int), favorable=1,
+                     protected="sex", audits=["groups"], search=False)  # fmt: skip
+
+    (tmp_path / "then.json").write_text(baseline_of(run([990, 1010, 800], [0.5, 0.52, 0.5])))
+    found = judge(run([1010, 990, 800], now), read_gate({"baseline": "then.json"}, "gate"), tmp_path)
+    assert {check.state for check in found.checks} == ({"broken", "kept"} if broken else {"kept"})
+    assert any("sex: m" in each.name for each in found.stopped) == broken
+    assert not any("sex: x" in each.name for each in found.stopped)

@@ -65,14 +65,25 @@ class GateBaseline:
         found: dict[str, Estimate] = resolve(AUDITS[audit.name].since)(audit.result, before, level=level)
         return found
 
-    def change(self, audit: str, place: int, path: str, now: Mapping[str, Any]) -> Estimate | None:
-        """Return how the number at `path` has changed as if of other people; None where it was not known."""
+    def change(
+        self, audit: str, place: int, path: str, now: Mapping[str, Any], reference: str = ""
+    ) -> Estimate | None:
+        """Return how the number at `path` has changed as if of other people; None where it was not known.
+
+        A difference is from `reference`, the place of the group that is now compared with; where it was
+        another one then, it is taken of both groups' rates.
+        """
         kept = self._baseline_audit(audit, place)
-        stated = kept["numbers"].get(path) if kept else None
-        if stated is None:
+        if not kept:
             return None
-        value, low, high, n = stated
-        then = Estimate(value, low, high, n, "")
+        known_then: dict[str, Any] = kept["numbers"]
+        then = _stated(known_then, path)
+        row, _, rate = path.partition(".differences.")
+        if reference and (then is None or f"{reference}.differences.{rate}" in known_then):
+            both = [_stated(known_then, f"{group}.{rate}") for group in (row, reference)]
+            then = None if None in both else weighted_sum([each for each in both if each], [1.0, -1.0])
+        if then is None:
+            return None
         known = Estimate(now["value"], now["low"], now["high"], now["n"] or 0.0, now["method"])
         change = weighted_sum([known, then], [1.0, -1.0])
         return Estimate(
@@ -85,6 +96,11 @@ class GateBaseline:
         if place < len(self.audits) and AUDITS.now(self.audits[place]["audit"]) == audit:
             return self.audits[place]
         return next((each for each in self.audits if AUDITS.now(each["audit"]) == audit), None)
+
+
+def _stated(numbers: Mapping[str, Any], path: str) -> Estimate | None:
+    found = numbers.get(path)
+    return None if found is None else Estimate(*found, "")
 
 
 def baseline_in(result: Any) -> GateBaseline:

@@ -279,7 +279,10 @@ def _since(result: Any, found: list[Number], rule: Rule, baseline: GateBaseline)
             paired[item.place] = baseline.changes(audit, item.place, result.data["sha256"], level=level)
         change = paired[item.place].get(item.path)
         if change is None:
-            change = baseline.change(item.audit, item.place, item.path, item.estimate)
+            entry = result.audits[item.place].to_json()
+            change = baseline.change(
+                item.audit, item.place, item.path, item.estimate, _reference_of(entry, item)
+            )
         yield _check_number(item, rule, None if change is None else vars(change))
 
 
@@ -292,13 +295,17 @@ def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str
         level = level_of(audit.options) / max(len(gaps), 1)
         paired = baseline.changes(audit, place, result.data["sha256"], level=level)
         for item in gaps:
-            change = paired.get(item.path) or baseline.change(audit.name, place, item.path, item.estimate)
+            change = paired.get(item.path) or baseline.change(
+                audit.name, place, item.path, item.estimate, _reference_of(entries[place], item)
+            )
+            rate = item.path.split(".")[-1].replace("_", " ")
+            about = f"difference in {rate} of {item.attribute}: {item.group}, growth {since}"
             if change is None or change.value is None:
+                asked = bound.words().replace("changed by", "grown by")
+                yield _check(item, asked, "not judged", f"{about} is not in the baseline")
                 continue
             looked_at += 1
             grown = growth(change, item.estimate["value"] - change.value)
-            rate = item.path.split(".")[-1].replace("_", " ")
-            about = f"difference in {rate} of {item.attribute}: {item.group}, growth {since}"
             told = f"{about}: {_estimate_text(vars(grown))}"
             why = bound.broken_by(vars(grown)).replace("its change", "the growth")
             state: Literal["kept", "broken"] = "broken" if why else "kept"
@@ -310,6 +317,16 @@ def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str
             rule.path or "compare",
             "write it again, or name numbers by rules with a baseline",
         )  # fmt: skip
+
+
+def _reference_of(entry: Mapping[str, Any], item: Number) -> str:
+    """Return the place of the group that a difference is from; empty for another number."""
+    if ".differences." not in item.path or not isinstance(entry.get("table"), list):
+        return ""
+    for where, row in parts_of(entry["table"], "table"):
+        if row.get("is_reference") and row.get("attribute") == item.attribute:
+            return where
+    return ""
 
 
 def _gaps(entry: dict[str, Any], place: int) -> Iterator[Number]:
