@@ -147,6 +147,12 @@ def test_arrow_types(tmp_path: Path):
     assert infer_kinds(read.frame)["maybe"] == "boolean"
 
 
+def test_decimals_are_the_numbers_that_their_digits_say(tmp_path: Path):
+    told = [decimal.Decimal(k).scaleb(-2) for k in range(-2000, 2000)]
+    pq.write_table(pa.table({"money": pa.array(told, pa.decimal128(10, 2))}), tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet").frame["money"].tolist() == [float(str(each)) for each in told]
+
+
 def test_typed_files_follow_each_other(tmp_path: Path):
     pd.DataFrame({"a": [1, 2], "b": pd.Categorical(["x", "y"])}).to_parquet(tmp_path / "one.parquet")
     pd.DataFrame({"b": ["z"], "a": [0.5]}).to_parquet(tmp_path / "two.parquet")

@@ -49,6 +49,14 @@ def test_a_persons_rows_stay_together_and_are_told():
     assert len(held.design.cluster) == held.n
 
 
+def test_the_order_of_rows_numbers_no_persons():
+    """Draws of persons go by their numbers: of the same rows in another order each keeps its own."""
+    section = data_spec({**SECTION, "person": "who"})
+    told = [build_data(rows, section) for rows in (people(), people().sample(frac=1, random_state=1))]
+    numbers = [dict(zip(data.frame["who"], data.design.cluster, strict=True)) for data in told]
+    assert numbers[0] == numbers[1]
+
+
 def test_sampling_weights_make_no_more_people():
     data = made(weights={"column": "weight", "kind": "sampling", "strata": "region", "cluster": "school"})
     assert data.weights is None

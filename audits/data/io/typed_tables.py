@@ -250,6 +250,8 @@ def _dates(name: str, column: pa.ChunkedArray, missing: dict[str, int]) -> Conve
 
 def _numbers(name: str, column: pa.ChunkedArray, markers: Sequence[str] | None) -> ConvertedColumn:
     null = column.null_count
+    if pa.types.is_decimal(column.type):  # cast by itself, 0.35 would be the next number above it
+        column = column.cast(pa.large_string())
     whole = pa.types.is_integer(column.type)
     if whole and len(column) > null:
         ends = pc.min_max(column).as_py()

@@ -130,7 +130,9 @@ def _codes(frame: pd.DataFrame, name: str | None, where: str = "data.weights") -
         raise InputError(
             where, f"must be known for everyone, but {rows:,} rows have no {name!r}", name, "drop those rows"
         )
-    return np.asarray(pd.factorize(column)[0], dtype=np.int64)
+    # in the order of their names: the order of rows decides no draw of clusters
+    told = column.astype("string") if column.dtype == object else column
+    return np.asarray(pd.factorize(told, sort=True)[0], dtype=np.int64)
 
 
 def _duplicate_rows(frame: pd.DataFrame, most: float) -> int:
