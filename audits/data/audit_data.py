@@ -386,7 +386,7 @@ class AuditData:
         if others is not None:
             assert self.unlabeled is not None  # noqa: S101 - there are others
             assert self.unlabeled.design is not None  # noqa: S101 - as `build_data` has it
-            of_other = self.unlabeled.design.cluster[self.n :]
+            cluster, of_other = np.split(self.unlabeled.design.cluster, [self.n])  # numbered together
         held = self._draw_persons(cluster, share, rng, others, of_other)
         if held.all() or not held.any():
             raise InputError("data.test_size", f"leaves one part empty with {persons:,} persons or clusters",

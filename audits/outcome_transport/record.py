@@ -67,6 +67,7 @@ AUDIT = Audit(
     seconds=_seconds,
     memory=_memory,
     usual=_usual,
+    decisions_alone=lambda options, _: options.source is not None and options.split_by != "label",
     pages=OnPages(
         does="See whose outcomes become whose",
         labels={

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from audits.errors import InputError, RunCancelled, RunFailed
 from audits.models import make_subject
+from audits.notebook import audit
 from audits.runs import execute as execute_module
 from audits.runs.cache import Cache, frame_bytes
 from audits.runs.execute import execute
@@ -261,3 +263,31 @@ def test_threads_are_held_and_given_back(monkeypatch):
         monkeypatch.setenv("EVENHAND_THREADS", wrong)
         with pytest.raises(InputError, match="EVENHAND_THREADS must be a whole number from 1 to 1024"):
             thread_count()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"attribute_swap": {"attribute": ["sex"]}},
+        {"outcome_transport": {"source": {"sex": "f"}, "target": {"sex": "m"}, "permutations": 0}},
+        {"flipset": {"source": {"sex": "f"}, "target": {"sex": "m"}, "permutations": 0}},
+        {"recourse": {"by": ["sex"], "permutations": 19}},
+    ],
+    ids=lambda asked: next(iter(asked)),
+)
+def test_what_compares_decisions_is_about_people_without_a_label_too(asked):
+    """Outcomes are known of the approved alone: what is said of decisions is what is said without a label."""
+    rng, n = np.random.default_rng(0), 400
+    table = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "x": rng.normal(size=n).round(2)})
+
+    def score(people):
+        return 1 / (1 + np.exp(-people["x"] - 0.7 * (people["sex"] == "m")))
+
+    known = np.where(score(table) > 0.5, rng.integers(0, 2, n).astype(float), np.nan)
+    told = {"favorable": 1, "protected": "sex", "audits": asked, "search": False, "made": "held_out"}
+    told["roles"] = {"actionable": ["x"]}
+    with_label, without = (audit(score, table, y, output="probabilities", **told) for y in (known, None))
+    one, other = (found.to_json()["audits"][0]["interval"] for found in (with_label, without))
+    assert (one["value"], one["n"]) == (other["value"], other["n"])
+    ends = [[each["low"], each["high"]] for each in (one, other)]
+    assert ends[0] == pytest.approx(ends[1], abs=0.02)  # as far as they are drawn

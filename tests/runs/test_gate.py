@@ -16,7 +16,7 @@ from audits.notebook import audit
 from audits.runs.gates.baselines import baseline_of, growth
 from audits.runs.gates.gate import Gate, judge, read_gate
 from audits.runs.gates.reports import markdown
-from audits.runs.gates.rules import Rule
+from audits.runs.gates.rules import Rule, numbers
 from audits.stats import Estimate
 from audits.stats.paired_shares import paired_difference
 
@@ -199,3 +199,13 @@ def test_a_gap_is_held_to_its_baseline_when_another_group_is_the_largest(tmp_pat
     assert {check.state for check in found.checks} == ({"broken", "kept"} if broken else {"kept"})
     assert any("sex: m" in each.name for each in found.stopped) == broken
     assert not any("sex: x" in each.name for each in found.stopped)
+
+
+def test_a_rule_is_about_the_whole_where_it_is_no_repeat_of_a_part():
+    whole, parts = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 90, "method": ""}, []
+    for value in (0.3, 0.7):
+        parts.append({"column": f"x{value}", "source_rate": {**whole, "value": value}})
+    entry = {"audit": "explain", "source_rate": whole, "values": parts}
+    assert [each.path for each in numbers([entry], Rule(metric="source_rate"), "rule")] == ["source_rate"]
+    parts[0]["source_rate"] = whole  # a headline that is one of its parts: all are held to the rule
+    assert len(numbers([entry], Rule(metric="source_rate"), "rule")) == 2

@@ -11,7 +11,7 @@ from audits.checks import choices
 from audits.data.frames import with_columns
 from audits.data.preprocessing.filters import SIDES, known_column, rows_of
 from audits.data.spec import DataSpec, LabelCut
-from audits.data.values import as_text, find_level, holds_numbers, near
+from audits.data.values import as_text, find_level, holds_numbers, near, places_of
 from audits.errors import InputError
 
 MAX_CLASSES = 100
@@ -91,7 +91,8 @@ def drop_unlabeled(
         given = (True,)
     levels = _favorable_levels(frame[label], given, spec)
     raw = frame[label].drop_duplicates()
-    values = raw[as_text(raw).isin(levels)].tolist()
+    place = places_of(raw, levels)  # in the order in which they are named, not that of the rows
+    values = raw.iloc[np.argsort(place, kind="stable")][np.sort(place) >= 0].tolist()
     return frame, Outcome(label, tuple(values), levels)
 
 

@@ -189,9 +189,11 @@ def numbers(entries: list[dict[str, Any]], rule: Rule, where: str) -> list[Numbe
             for each in _estimates_named(entry, rule.metric.split("."), "", "", "")
             if rule.by in (None, each[1]) and rule.group in (None, each[2])
         ]
-        parts = [each for each in mine if "[" in each[0]]
-        # a headline repeats one of its parts
-        found += [Number(entry["audit"], place, *each) for each in (parts or mine)]
+        parts, whole = ([each for each in mine if ("[" in each[0]) is part] for part in (True, False))
+        # a headline that repeats one of its parts stands for all of them; else they are parts of the whole
+        repeats = {each[3]["value"] for each in whole} & {each[3]["value"] for each in parts}
+        told = parts if repeats or not whole else whole
+        found += [Number(entry["audit"], place, *each) for each in told]
     if not found:
         raise _nothing(entries, rule, where)
     return found
