@@ -287,6 +287,9 @@ def _moments(x: np.ndarray, weights: np.ndarray | None) -> tuple[float, float]:
         return 0.0, 1.0
     if x.min() == x.max():
         return float(x[0]), 1.0
+    # value by value: neither the order of rows nor their form decides a last digit, and with it a tie
+    x, place = np.unique(x, return_inverse=True)
+    weights = np.bincount(place, weights)
     largest = float(np.abs(x).max())
     unit = 1.0 if 1e-100 < largest < 1e100 else largest  # keeps squares in range
     start = x[0] / unit  # centered first: a column of large, close numbers keeps its digits
