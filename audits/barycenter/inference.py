@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import norm
 
 from audits.barycenter.people import GroupComparison
+from audits.flipset.counterparts.people import limit_name
 from audits.flipset.inference import not_comparable
 from audits.flipset.null_distribution import NullDistribution, above, why_unsettled
 from audits.stats import (
@@ -170,7 +171,7 @@ def judge_groups(
             reason=why,
             cannot_clear=why or not_comparable(compared.left_out, levels[k]),
         )
-        found.append((excess, replace(judged, unit="points")))
+        found.append((excess, replace(judged, unit="points", limit_name=limit_name(options, compared.limit))))
     return found
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import kstwobign, norm
 
 from audits.flipset.comparisons.conditional_test import MAX_OVERLAP
 from audits.flipset.counterparts.matching import Flips, Matching
-from audits.flipset.counterparts.people import Comparison
+from audits.flipset.counterparts.people import Comparison, limit_name
 from audits.flipset.null_distribution import NullDistribution, above, why_unsettled
 from audits.flipset.result import (
     LIKE_FOR_LIKE,
@@ -121,7 +122,7 @@ def judge_flips(
         only_estimated=distrust,
         cannot_clear=why or _cannot_clear(compared, strata, levels, alike, level),
     )
-    return net, found, judged
+    return net, found, replace(judged, limit_name=limit_name(options, compared.limit))
 
 
 def levels_of(compared: Comparison, flips: Flips) -> dict[str, np.ndarray]:

@@ -101,6 +101,8 @@ class Judgment:
     unit : str
         What the values are counted in where the limit does not tell: ``"standard deviations"``, or
         ``"points"`` of shares, which are a hundredth.
+    limit_name : str
+        What the auditor's limit is called where these values were computed from it: ``"ratio of 0.8"``.
     """
 
     verdict: Verdict
@@ -117,6 +119,7 @@ class Judgment:
     see: str = ""
     times: float = 1.0
     unit: str = ""
+    limit_name: str = ""
 
     @property
     def badge_text(self) -> str:
@@ -282,6 +285,8 @@ def limit_words(judged: Judgment) -> str:
     limit = _limit(judged)
     if limit is None or limit.width == 0:
         return ""
+    if judged.limit_name:
+        return judged.limit_name
     if judged.unit and judged.unit != "points":
         return ""  # a share of the mean
     low, high = judged.immaterial_low, judged.immaterial_high

@@ -13,6 +13,7 @@ from audits.models import make_subject, model_spec
 from audits.runs.execute import carry_out
 from audits.runs.spec import audit_request
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+from audits.stats.badges import limit_words
 from tests.attribute_swap.test_attribute_swap import Rule, subject_of, swap
 
 PAIR = {"source": {"race": "Black"}, "target": {"race": "white"}}
@@ -56,6 +57,7 @@ def test_an_adverse_ratio_is_never_small_and_never_cleared(name: str):
     assert judged.verdict != NO_MATERIAL
     assert judged.badge != "small difference"
     assert max(-judged.immaterial_low, judged.immaterial_high) < 0.05
+    assert limit_words(judged).startswith("ratio"), "nobody chose these points"
     if judged.verdict == EVIDENCE:
         alone = found(name, {"Black": (157, 2435), "white": (235, 2435)}, material_on="difference")
         assert alone.badge == "small difference"
