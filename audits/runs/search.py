@@ -30,6 +30,10 @@ from audits.subgroups.phrases import group_of
 _PLACE = (1 << 31) + 1  # no audit's place
 _CLEAR = ("no material difference", "small difference")
 _MAX_ROWS = 20_000
+_WITHOUT_FEATURES = (
+    "The search looked at protected attributes alone: text is counted without its features. Save it as Parquet "
+    "to have them searched."
+)
 Run = Callable[[AuditRequest, int, Subject, int, Progress], AuditResult]
 
 
@@ -71,9 +75,12 @@ def with_search(
     kept = table.loc[[row.number for row in found.result.leaderboard]]  # of the thousands that were tested
     looked, everyone = sample.everyone.data.size, subject.everyone.data.size
     drawn = f"The search looked at {people(looked)} of {everyone:,.0f}, drawn at random."
-    told = (*([drawn] if looked < everyone - 0.5 else []), *found.result.warnings)
+    told = [drawn] if looked < everyone - 0.5 else []
+    if sample.data.gathered is not None:
+        told.append(_WITHOUT_FEATURES)
     found = dataclasses.replace(
-        found, result=dataclasses.replace(found.result, rule_sets=kept, warnings=told)
+        found,
+        result=dataclasses.replace(found.result, rule_sets=kept, warnings=(*told, *found.result.warnings)),
     )
     return tuple(_beside(each, found.result, subject.data.protected) for each in audits), found
 
