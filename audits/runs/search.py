@@ -31,8 +31,8 @@ _PLACE = (1 << 31) + 1  # no audit's place
 _CLEAR = ("no material difference", "small difference")
 _MAX_ROWS = 20_000
 _WITHOUT_FEATURES = (
-    "The search looked at protected attributes alone: text is counted without its features. Save it as Parquet "
-    "to have them searched."
+    "The search looked at protected attributes alone: text is counted without its features. Save it as "
+    "Parquet to have them searched."
 )
 Run = Callable[[AuditRequest, int, Subject, int, Progress], AuditResult]
 
