@@ -26,6 +26,20 @@ addEventListener("resize", () => {
 """For a document of figures that follow its width: Plotly leaves a legend where the old width had it, as when
 a phone is turned, unless the figure is drawn again."""
 
+NARROWED_JS = """
+function narrowed(layout, data = []) {
+  const {dots = 1, taller = 0, below, ...lays} = layout.meta?.narrow ?? {};
+  for (const {marker} of data) if (marker?.size > 0) marker.size *= dots;
+  for (const [name, own] of Object.entries(lays))
+    if (Array.isArray(own)) own.forEach((each, place) => Object.assign(layout[name][place], each));
+    else if (typeof own === "object") Object.assign(layout[name], own);
+    else layout[name] = own;
+  layout.height += taller;
+}
+"""
+"""What a figure has otherwise on a narrow screen: domains of panels, places of titles and names, height, size
+of dots. The pages' component holds the same function."""
+
 KEPT_HERE = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"]}
 """Plotly's configuration of figures taken away: no button uploads what is drawn to a cloud."""
 
