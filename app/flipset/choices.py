@@ -11,6 +11,7 @@ from app import jobs, state
 from app.flipset.map_choices import choose_map_options
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary
+from app.widgets import notices
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.counterfactuals import choose_counterfactuals
 from app.widgets.choices.groups import choose_groups
@@ -175,7 +176,7 @@ def _weights(features: list[str]) -> dict[str, Any]:
     )
     weights = {
         name: st.number_input(
-            f"Weight of {name}",
+            f"Weight of {notices.label(name)}",
             min_value=0.0,
             value=2.0,
             step=0.5,

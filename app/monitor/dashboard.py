@@ -56,7 +56,7 @@ def choose_monitor(space: Workspace) -> StoredMonitor | None:
 
 def watch(monitor: StoredMonitor, space: Workspace) -> None:
     """Draw a monitor; what is live is drawn again every few seconds."""
-    st.subheader(monitor.name, anchor=False)
+    st.subheader(notices.label(monitor.name), anchor=False)
     if len(monitor.note) > _LONG_NOTE:  # what is wrong now shall be in sight
         with st.expander("Note", key="monitor-note"):
             st.text(monitor.note)

@@ -139,7 +139,7 @@ def _follows(actionable: list[str], data: DataHandle, summary: Summary) -> dict[
     follows = {}
     for name in moved:
         others = [other for other in data.features if other != name]
-        causes = st.multiselect(f"{name} follows", others, **state.choice(f"follows-{name}"))
+        causes = st.multiselect(f"{notices.label(name)} follows", others, **state.choice(f"follows-{name}"))
         if causes:
             follows[name] = causes
     return {"follows": follows} if follows else {}
@@ -148,7 +148,7 @@ def _follows(actionable: list[str], data: DataHandle, summary: Summary) -> dict[
 def _among(name: str, values: Sequence[str]) -> dict[str, Any]:
     """Offer the values of a category that a person can move to; all of them where none is chosen."""
     chosen = st.multiselect(
-        f"{name} can become", values, **state.choice(f"among-{name}"), placeholder="any value"
+        f"{notices.label(name)} can become", values, **state.choice(f"among-{name}"), placeholder="any value"
     )
     return {name: {"among": chosen}} if chosen else {}
 

@@ -137,7 +137,7 @@ def status_section(space: Workspace, run: SavedRun, result: RunResult | None) ->
         with st.container(key="finding"):
             st.text(run.finding)
         with st.container(key="verdict"):
-            st.badge(run.verdict if result is None else _badge(result), color="gray")
+            st.badge(notices.label(run.verdict if result is None else _badge(result), 200), color="gray")
         return
     words = {
         "running": "It is still running.",

@@ -52,7 +52,7 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     acts.settle(page)
     # by the keyboard alone, here and where an alarm is seen to and files are given
     acts.tab_to(page, '[aria-label="Name"]')
-    page.keyboard.type("hiring desk")
+    page.keyboard.type("hiring *desk*")
     acts.tab_to(page, '[aria-label="People per false alarm"]')
     page.keyboard.press("Control+a")
     page.keyboard.type("1000")
@@ -60,6 +60,7 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     page.keyboard.press("Enter")
     page.wait_for_selector(".stMain code", timeout=acts.SLOW)  # the token
     acts.settle(page)
+    expect(page.get_by_role("heading", name="hiring *desk*")).to_be_visible()  # no Markdown
     token = page.locator("code").first.inner_text().strip()
     assert "No predictions have come in yet" in acts.finding(page)
     command = page.locator("code", has_text="curl").text_content() or ""
@@ -154,6 +155,7 @@ def test_a_table_of_predictions_is_watched_without_the_model(
     page.wait_for_selector(".stMain code", timeout=acts.SLOW)  # the token
     acts.settle(page)
     acts.narrow_and_shoot(page, artefacts, "monitor-alone-made", 1500)
+    expect(page.get_by_role("heading", name="hiring *desk*")).to_be_visible()  # no Markdown
     token = page.locator("code").first.inner_text().strip()
     command = page.locator("code", has_text="curl").text_content() or ""
     address, example = command.split()[3], json.loads(command.partition(" -d '")[2].rstrip("'"))

@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app import jobs, state
 from app.serving.headers import INTO_VIEW
 from app.tables.people import MAX_ASSOCIATION, far, spreads_of, value_text
+from app.widgets import notices
 from app.widgets.people.what_if import ask_model, can_ask, what_if_section
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
@@ -91,7 +92,7 @@ def person_card(
         if match is not None:
             closest = sides.names[1][:1].lower() + sides.names[1][1:]
             told += f" {begun(closest)} {is_so[1]}."
-        st.subheader(told, anchor=False)
+        st.subheader(notices.label(told, 160), anchor=False)
         differ = (
             f"They differ most in {' and '.join(sides.differ[:MAX_ASSOCIATION])}." if sides.differ else ""
         )
@@ -215,7 +216,7 @@ def _differences(sides: _Sides, effects: Mapping[str, float], spec: Mapping[str,
         about = f"What differs between {mine} and {its}, and for whom the model finds it better"
         st.dataframe(table, height="content", column_config=names, alt=about)
     if sides.same:
-        st.caption(f"The same: {', '.join(sides.same)}")
+        st.caption(notices.label(f"The same: {', '.join(sides.same)}", 600))
 
 
 def _alternatives(answer: Mapping[str, Any], sides: _Sides) -> None:
