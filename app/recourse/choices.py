@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.drafts.drafts import check_invents
 from app.drafts.numbers import read_number
 from app.recourse.questions import SCALED, WAYS, suggest_columns, ways_of
 from app.tables.handles import DataHandle
@@ -36,7 +35,6 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     InputError
         If the model is a column of predictions, which cannot say what a changed person would get.
     """
-    check_invents(draft)
     names = changeable(data)
     first, why = suggest_columns(data, names)
     actionable = st.multiselect("A person can change", names, default=first, **state.choice("actionable"))
