@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from audits.data.values import MISSING
+from audits.data.values import MISSING, date_of_year
 from audits.stats import POWER, Condition, Estimate
 from audits.stats.intervals import cautious_difference
 from audits.stats.text import number
@@ -119,6 +119,8 @@ def _levels(
     kinds, codes = np.unique(parts, return_inverse=True)
     whole = (numbers[known] % 1 == 0).all() and abs(numbers[known]).max() < _MAX_WHOLE
     word = "{:.0f}".format if whole else number
+    if pd.api.types.is_datetime64_any_dtype(values):
+        word = date_text
     names = []
     for kind in kinds:
         here = numbers[parts == kind]
@@ -134,6 +136,11 @@ def numbers_of(values: pd.Series) -> np.ndarray:
         days = (values - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
         return 1970 + days.to_numpy(dtype=float, na_value=np.nan) / 365.2425
     return pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+
+
+def date_text(year: float) -> str:
+    """Return the day of a year with a fraction, see `numbers_of`."""
+    return str(date_of_year(year).date())
 
 
 def level_members(
