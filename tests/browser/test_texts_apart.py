@@ -78,6 +78,8 @@ APART = """
                 wrong.push(`${figure.id}: ${says} touches ${other.textContent}`);
         }
     });
+    for (const {textContent} of ticks.filter(tick => tick.style.display === "none"))
+        wrong.push(`${figure.id}: ${textContent} is hidden`);
     for (const {xaxis} of Object.values(figure._fullLayout._plots ?? {}))
         if (xaxis._length < 120) wrong.push(`${figure.id}: a panel is ${Math.round(xaxis._length)} px wide`);
     return wrong;

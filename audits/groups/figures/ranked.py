@@ -131,6 +131,8 @@ def draw_ranked(result: GroupsResult, groups: RankedGroups) -> go.Figure:
     alt = f"{groups.title}. {groups.caption}"
     finish(figure, height=70 + pitch * len(rows), alt=alt)
     left = 14 + 7 * max(map(len, labels)) if pitch == 30 else 18
+    if "margin" in figure.layout.meta.get("narrow", {}):
+        where_narrow(figure, "margin", {"l": 18})  # the label of 0 is half as wide
     figure.layout.margin = {"l": left, "r": 14 + _LETTER * max(map(len, values)), "t": 24, "b": 24}
     return figure
 
