@@ -238,13 +238,13 @@ def short_number(value: float, decimals: int = 2) -> str:
     --------
     >>> short_number(-26.96), short_number(1.594), short_number(0.0463), short_number(-5.4e-18)
     ('−27', '1.59', '0.05', '0')
-    >>> short_number(8.651, 1), short_number(0.00042)
-    ('8.7', '0.0004')
+    >>> short_number(8.651, 1), short_number(0.00042), short_number(-3767.2)
+    ('8.7', '0.0004', '−3,767')
     """
     value = 0.0 if abs(value) < _NOTHING else value
     if value and abs(value) < 0.5 * 10.0**-decimals:
         decimals = -math.floor(math.log10(abs(value)))  # one digit of its own
-    text = f"{value:.{0 if abs(value) >= 9.95 else decimals}f}"
+    text = f"{value:,.{0 if abs(value) >= 9.95 else decimals}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return ("0" if text == "-0" else text).replace("-", "−")
 
