@@ -43,7 +43,7 @@ _ALONE = "Only the report of this audit"
 Columns = dict[str, Any]
 _MAX_CHANGES = 500
 _MAX_STEM = 60
-_SHORT_TITLE = 32  # letters that a line of the list holds
+_SHORT_TITLE = 34  # letters that a line of the list holds
 
 
 def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:

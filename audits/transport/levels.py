@@ -6,7 +6,7 @@ least 10% and at least 50 people of a group is covered; intervals hold for all c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,9 +118,8 @@ def _levels(
     parts = np.where(known, np.searchsorted(cuts, numbers, side="left"), len(cuts) + 1)
     kinds, codes = np.unique(parts, return_inverse=True)
     whole = (numbers[known] % 1 == 0).all() and abs(numbers[known]).max() < _MAX_WHOLE
-    word = "{:.0f}".format if whole else number
-    if pd.api.types.is_datetime64_any_dtype(values):
-        word = date_text
+    dates = pd.api.types.is_datetime64_any_dtype(values)
+    word: Callable[[float], str] = date_text if dates else "{:.0f}".format if whole else number
     names = []
     for kind in kinds:
         here = numbers[parts == kind]
