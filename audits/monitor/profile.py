@@ -237,6 +237,8 @@ def _unit(x: np.ndarray, span: tuple[float, float], mean: float, sd: float) -> s
     kept = x[np.abs(x / min(found)[1] - mean) <= 2 * (high - low)]
     # of values around 0 the spread tells how many times, of others their middle
     times = float(np.std(kept) / sd if abs(mean) < sd else np.mean(kept) / mean)
+    if not 0 < times < np.inf:  # one value again and again
+        return ""
     error = 0.01 + 2 * sd / max(abs(mean), sd) / np.sqrt(len(kept))
     near = [each for _, each in found if each not in others and abs(each / times - 1) <= error <= _SURE]
     named = f", as between {_UNITS[_whole(near[0])]}" if len(near) == 1 else ""

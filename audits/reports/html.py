@@ -142,7 +142,7 @@ def _drawing(block: Figure) -> Markup:
     figure["layout"].pop("template", None)  # all figures have the one that is written above them
     height = figure["layout"].get("height", 300)
     return Markup(
-        '<div class="scroll"><div id="{name}" class="figure{broad}" role="img" aria-label="{alt}"'
+        '<div class="scroll{broad}"><div id="{name}" class="figure" role="img" aria-label="{alt}"'
         ' style="height:{height}px"></div></div><script>draw({name_js}, {text});</script>'
     ).format(
         name=block.name,

@@ -51,6 +51,7 @@ def test_the_people_audited_are_no_news(bundle: MonitorBundle):
         ("height", lambda x: x * 25, "25 times the audited ones, as between a scale of 100"),
         ("height", lambda x: x * 20, "about 20 times the audited ones: divided by 20"),
         ("height", lambda x: x.where(x.index > 5, 1e300), "6 of 300 impossible values (1e+300)"),
+        ("skill", lambda x: x * 0 + 400.0, "skill: 300 of 300 impossible values"),
         ("height", lambda x: x.where(x.index > 5, -3.0), "6 of 300 impossible values ("),
         ("skill", lambda x: x.where(x.index > 30), "skill: 31 of 300 missing"),
         ("town", lambda x: x.where(x.index > 3, "moon"), "town: 4 of 300 never seen in the audit"),
