@@ -25,6 +25,8 @@ from audits.stats.text import number
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, value_words
 
+_YEARS = 1500, 2200  # numbers that may be years
+
 
 @dataclass(frozen=True, eq=False)
 class Beside:
@@ -206,7 +208,7 @@ def _differences(sides: _Sides, effects: Mapping[str, float], spec: Mapping[str,
         better = "" if effect is None or abs(effect) < 1e-9 else its if effect > 0 else mine
         if effect is not None and abs(effect) < 1e-9:
             better = "neither"
-        rows.append((name, *_shown(sides.values[name]), better))
+        rows.append((name, *pair_words(sides.values[name]), better))
     table = pd.DataFrame(rows, columns=["only what differs", mine, its, "better for"])
     table = in_units(table.set_index("only what differs"), spec)
     if table["better for"].eq("").all():
@@ -230,7 +232,7 @@ def _alternatives(answer: Mapping[str, Any], sides: _Sides) -> None:
                     turned = "" if favorable == before["favorable"] else f", {decided}"
                     st.text(f"What if {column} were {values}? {number(before['score'])} → {score}{turned}")
         if answer["enough"]:
-            told = [f"{name} {' → '.join(_shown(sides.values[name]))}" for name in answer["enough"]]
+            told = [f"{name} {' → '.join(pair_words(sides.values[name]))}" for name in answer["enough"]]
             st.text(f"What would be enough? {' and '.join(told)}: {words.yes or 'favorable'}")
         elif sides.differ and not before["favorable"]:
             st.text("What would be enough? Not even the match's values in what can be changed.")
@@ -248,12 +250,13 @@ def _swapped(swaps: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, bool], 
     }
 
 
-def _shown(values: pd.Series) -> list[str]:
+def pair_words(values: pd.Series) -> list[str]:
     """Return the first two values of a column in words, alike: 9,900 beside 13,100, but the year 2024."""
     pair = values.iloc[:2].tolist()
     told = [value_words(float(each)) if _is_number(each) else value_text(each) for each in pair]
     numbers = [text for text, each in zip(told, pair, strict=True) if _is_number(each)]
-    if not any("," in text for text in numbers):
+    sizes = [abs(float(each)) for each in pair if _is_number(each)]
+    if all(size < 1000 or _YEARS[0] <= size <= _YEARS[1] for size in sizes):
         return told
     return [f"{int(text):,}" if text in numbers and text.lstrip("-").isdecimal() else text for text in told]
 
