@@ -235,5 +235,5 @@ def without_luck(result: RuleSetsResult) -> str:
     found = result.shrunken
     if found is None or found.low is None or found.high is None:
         return words
-    low, high = (number(100 * end) for end in (found.low, found.high))
+    low, high = (number(100 * end).replace("-", "−") for end in (found.low, found.high))
     return f"{words} ({low} to {high}; {found.method})"
