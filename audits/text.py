@@ -86,13 +86,13 @@ def points_of(share: float, n: float) -> str:
 
     Examples
     --------
-    >>> points_of(0.3041, 7529.0), points_of(0.0031, 46.0), points_of(0.0, 46.0), points_of(-1e-9, 46.0)
-    ('30.4', '0.3', '0', '0')
+    >>> [points_of(*each) for each in ((0.3041, 7529.0), (-0.0031, 46.0), (0.0, 46.0), (-1e-9, 46.0))]
+    ['30.4', '−0.3', '0', '0']
     """
     digits = 1 if n >= _DECIMAL_FROM else 0
     least = next((more for more in range(digits, 5) if round(abs(100 * share), more) > 0), digits)
     text = f"{100 * share:.{least}f}"
-    return text.lstrip("-") if float(text) == 0 else text
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
 def points_words(size: str) -> str:

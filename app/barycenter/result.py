@@ -59,7 +59,7 @@ def _choose_group(result: BarycenterResult) -> str:
 
 def _choose_way(result: BarycenterResult, group: str) -> str:
     """Draw the choice of a direction, at first the one that more of the group flip."""
-    words = {name: begun(way_words(name)) for name in _WAYS}
+    words = {name: notices.label(begun(way_words(name)), 100) for name in _WAYS}
     way: str = st.segmented_control(
         "People who are",
         list(words),

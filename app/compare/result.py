@@ -133,7 +133,7 @@ def _change(found: RunResult, place: int, change: AuditChange, across: RunCorrec
         notices.note(change.refused)
         return
     for words in filter(None, (across.note, change.given)):
-        st.caption(words)
+        st.caption(notices.label(words, 600))
     own = (
         found.compared.second.audits[change.second] if found.compared and change.second is not None else None
     )

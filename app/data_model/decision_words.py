@@ -10,6 +10,7 @@ import streamlit as st
 
 from app.drafts.drafts import label_column, with_data
 from app.tables.columns import ColumnProfile
+from app.widgets import notices
 from audits.data.role_guesses import YES, guess_group_words, says_which
 from audits.stats.vocabulary import singular
 
@@ -99,7 +100,7 @@ def words_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> d
         ).strip()
     if proposed and not numeric and not any(known.get(name) for name in _FIELDS):
         people, yes, no = proposed.values()
-        if st.button(f"Use “{people}”, “{yes}” and “{no}”", key="use-words"):
+        if st.button(notices.label(f"Use “{people}”, “{yes}” and “{no}”", 100), key="use-words"):
             given = proposed
     return draft if all(given[name] == known.get(name, "") for name in _FIELDS) else with_words(draft, given)
 

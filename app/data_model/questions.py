@@ -15,6 +15,7 @@ from app.data_model.model_choice import model_section, way_of
 from app.data_model.outcome import NUMBERS, good_answer, outcome_section
 from app.drafts.drafts import label_column, made_groups, with_data, with_spec
 from app.tables.columns import ColumnProfile
+from app.widgets import notices
 from app.widgets.subject import model_words
 from app.workspaces.workspace import Workspace
 from audits.checks import choices
@@ -113,7 +114,7 @@ def _propose_decision(draft: dict[str, Any], profiles: Sequence[ColumnProfile], 
 
 
 def _decision(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
-    st.caption(draft["proposal"])
+    st.caption(notices.label(draft["proposal"], 300))
     draft = _with_column(draft, state.widget(f"way-{draft['id']}"))
     edited = model_section(space, draft, profiles, brief=True)
     if "train" in edited["spec"]["model"]:
@@ -136,7 +137,8 @@ def _groups(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnPr
     ]
     likely = [each.name for each in profiles if each.likely_protected and each.name in names]
     if likely:
-        st.caption(f"Proposed by name: {', '.join(likely)}. Numbers such as age are cut into ranges.")
+        proposed = notices.label(", ".join(likely), 300)
+        st.caption(f"Proposed by name: {proposed}. Numbers such as age are cut into ranges.")
     else:
         st.caption("No column name suggests a group of people. Numbers such as age are cut into ranges.")
     now = data.get("protected") or []
@@ -189,7 +191,8 @@ def _words(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnPro
             proposed = {name: each for name, each in proposed.items() if name == "people"}
         draft = {**with_group_words(with_words(draft, proposed), profiles), "named": True}
     for name, said in ((draft["spec"]["data"].get("words") or {}).get("groups") or {}).items():
-        st.caption(f"{name}: {', '.join(f'“{value}” are {words}' for value, words in said.items())}.")
+        named = ", ".join(f"“{value}” are {words}" for value, words in said.items())
+        st.caption(notices.label(f"{name}: {named}.", 300))
     return words_section(draft, profiles)
 
 

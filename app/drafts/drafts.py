@@ -154,6 +154,12 @@ def made_groups(data: Mapping[str, Any]) -> list[str]:
     return [name for name, made in recode.items() if {"where", "rows", "take"} & set(made)]
 
 
+def prediction_column(draft: Mapping[str, Any]) -> str | None:
+    """Return the column that holds the predictions; None where a model makes them."""
+    told = draft["spec"]["model"].get("predictions") or {}
+    return told.get("label") or told.get("score")
+
+
 def check_invents(draft: Mapping[str, Any]) -> None:
     """Raise `InputError` if the model is a column of predictions, which cannot score a changed person."""
     if "predictions" in draft["spec"]["model"]:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.drafts.drafts import prediction_column
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets.any_audit import options_fold, other_options
@@ -27,7 +28,8 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     apart = {*source, *target, *data.protected}
     usual = [name for name in data.features if name not in apart and data.roles.get(name) != "immutable"]
     number = draft["spec"]["data"].get("label") if data.numeric else None
-    named = [name for name in data.frame.columns if name not in {*source, *target, data.label, number}]
+    outcomes = {data.label, number, prediction_column(draft)}
+    named = [name for name in data.frame.columns if name not in {*source, *target, *outcomes}]
     explainers = st.multiselect(
         "May explain it",
         named,

@@ -8,9 +8,11 @@ from typing import Any
 import streamlit as st
 
 from app import jobs, state
+from app.drafts.drafts import prediction_column
 from app.flipset.map_choices import choose_map_options
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary
+from app.widgets import notices
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.counterfactuals import choose_counterfactuals
 from app.widgets.choices.groups import choose_groups
@@ -53,8 +55,9 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
             f"{count(sizes[0])} source and {count(sizes[1])} target people"
             + (" before the split" if "train" in draft["spec"]["model"] else "")
         )
+    outcomes = {summary.label, prediction_column(draft)}
     columns = [
-        name for name, kind in summary.kinds.items() if kind in _CONDITION_KINDS and name != summary.label
+        name for name, kind in summary.kinds.items() if kind in _CONDITION_KINDS and name not in outcomes
     ]
     conditions = [_NOTHING, *([_LABEL] if summary.label else []), *columns]
     condition = st.selectbox(
@@ -83,7 +86,7 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     with st.expander("More options", key="flipset-more"):
         options |= _more()
         options |= choose_map_options(method)
-        options |= _weights([name for name in summary.features if name not in {*source, *target}])
+        options |= _weights([name for name in data.features if name not in {*source, *target}])
         options |= choose_counterfactuals(draft.get("options") or {}, data, summary, source)
     title = f"{group_name(source)} → {group_name(target)}"
     return ChosenOptions(options, f"Flipset: {title}")
@@ -175,7 +178,7 @@ def _weights(features: list[str]) -> dict[str, Any]:
     )
     weights = {
         name: st.number_input(
-            f"Weight of {name}",
+            f"Weight of {notices.label(name)}",
             min_value=0.0,
             value=2.0,
             step=0.5,

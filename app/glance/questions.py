@@ -67,7 +67,7 @@ def _weight(finding: RunFinding) -> int:
 
 def _answer(finding: RunFinding, latest: Mapping[str, dict[str, Any]], *, said: bool) -> None:
     """Write an audit's badge and, unless the headline has `said` it, what it found; link to the run."""
-    st.badge(finding.badge_text, color="gray")
+    st.badge(label(finding.badge_text, 200), color="gray")
     if not said:
         st.text(finding.sentence)
     record = latest[finding.audit.name]

@@ -137,9 +137,10 @@ def _threshold(
     """Draw the two groups of the sentence with a threshold to drag, and thresholds by group to try."""
     if isinstance(threshold, float):
         plot(threshold_slider(result, pair, threshold), "group-threshold", tools=False)
+        yes = notices.label(vocabulary().yes) or "favored"
         st.caption(
-            f"Bars: people by score. Filled: {vocabulary().yes or 'favored'} at this threshold. Drag the "
-            "slider, or use the arrow keys. This describes the people audited; others may differ."
+            f"Bars: people by score. Filled: {yes} at this threshold. Drag the slider, or use the "
+            "arrow keys. This describes the people audited; others may differ."
         )
     moved = any(state.address_value(key) for key in ("cut", "preset", "by-group"))
     panel = st.expander(

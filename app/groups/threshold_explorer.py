@@ -90,7 +90,8 @@ def _threshold_controls(
         elif by_group:
             return result  # thresholds by an attribute that is not shown
         at = preset(result, attribute, values if single else [], found.model["higher_is"])
-        st.caption(f"They {vocabulary().are_yes} where the score is {'below' if sign < 0 else 'at least'}")
+        side = "below" if sign < 0 else "at least"
+        st.caption(f"They {notices.label(vocabulary().are_yes)} where the score is {side}")
         by_group = by_group or bool(at)
         asked = _by_group(attribute, values, spec, low, high, at) if by_group else _one(spec, low, high)
         moved = result

@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.drafts.drafts import check_invents
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets.any_audit import options_fold, other_options
@@ -34,7 +33,6 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         If the data have no label, or one outcome only: there is no loss then; or if the model is a column of
         predictions, which cannot say what a changed person would get.
     """
-    check_invents(draft)
     data.asked("loss_ratio", "labels")
     metrics = list(_METRICS)
     usual = data.usual_audits(draft["spec"]["model"]).get("loss_ratio", {})

@@ -119,7 +119,7 @@ def _show(result: MitigationResult) -> None:
     with st.container(key="mitigated"):
         st.text(result.finding)
     with st.container(horizontal=True, vertical_alignment="center", key="mitigation-verdict"):
-        st.badge(result.judged.badge_text, color="gray")
+        st.badge(notices.label(result.judged.badge_text, 200), color="gray")
         st.text("of what is left of the difference")
     notices.notes(result.warnings)
     section = cached_section(AUDIT, result)

@@ -13,15 +13,18 @@ from app.serving.monitor_api import INGEST, as_csv
 from app.widgets import notices
 from app.widgets.results.figure_card import number_columns
 from audits.errors import InputError, RunFailed
-from audits.monitor.alarms import Alarm
+from audits.monitor.alarms import Alarm, alarm_name
 from audits.monitor.dashboard import Flag
 from audits.stats.text import count, number
 
 
-def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Alarm]]) -> None:
+def alarms_card(
+    identity: str, alarms: list[Alarm], waiting: tuple[int, list[Alarm]], *, flags: bool = True
+) -> None:
     """Draw the alarms: of those that wait the ones that last, oldest first, so that new ones move none.
 
-    `alarms` are the latest, `waiting` how many wait in all and the first of them.
+    `alarms` are the latest, `waiting` how many wait in all and the first of them. Without `flags` no model
+    flags people, so that none can be listed.
     """
     problem = state.get("alarm-problem")
     if problem:
@@ -31,7 +34,7 @@ def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Ala
     number_waiting, first = waiting
     st.subheader(f"Alarms ({count(number_waiting)} waiting)", anchor=False)
     for alarm in first:
-        _one(identity, alarm)
+        _one(identity, alarm, flags=flags)
     if number_waiting > 1:
         _all_at_once(identity, number_waiting, number_waiting - len(first))
     seen = pd.DataFrame([alarm_row(alarm) for alarm in alarms])
@@ -48,11 +51,12 @@ def alarms_card(identity: str, alarms: list[Alarm], waiting: tuple[int, list[Ala
 def alarm_row(alarm: Alarm) -> dict[str, str]:
     """Return a row of the table of alarms."""
     state = "ongoing" if alarm.lasts else "over"
+    number_words, about = alarm_name(alarm.place, alarm.about)
     return {
-        "alarm": str(alarm.place),
+        "alarm": number_words,
         "raised": _time(alarm.raised),
         "severity": alarm.severity,
-        "about": alarm.about,
+        "about": about,
         "state": f"{state}, {'waiting' if alarm.waits else 'seen'}",
         "people": f"{count(alarm.person)} to {count(alarm.last_person)}",
         "found": f"{count(alarm.times)} times" if alarm.times > 1 else "once",
@@ -60,7 +64,7 @@ def alarm_row(alarm: Alarm) -> dict[str, str]:
     }
 
 
-def _one(identity: str, alarm: Alarm) -> None:
+def _one(identity: str, alarm: Alarm, *, flags: bool) -> None:
     """Draw an alarm that waits, and what can be done with it."""
     with st.container(border=True, key=f"alarm-{alarm.place}"):
         told = f" {alarm.told}." if alarm.told else ""
@@ -77,7 +81,10 @@ def _one(identity: str, alarm: Alarm) -> None:
             st.button(
                 "Acknowledge", key=f"{key}-done", on_click=_acknowledge, args=(identity, alarm.place, key)
             )
-            st.button("Affected people", key=f"{key}-people", on_click=_show_people, args=(identity, alarm))
+            if flags:
+                st.button(
+                    "Affected people", key=f"{key}-people", on_click=_show_people, args=(identity, alarm)
+                )
 
 
 def _show_people(identity: str, alarm: Alarm) -> None:
@@ -116,7 +123,7 @@ def flags_card(identity: str, flags: list[Flag]) -> None:
         st.subheader("Latest flagged people", anchor=False)
     else:
         place, first, last = chosen_alarm
-        st.subheader(f"Flagged people of alarm {place} ({count(first)} to {count(last)})", anchor=False)
+        st.subheader(f"Flagged people of alarm {place + 1} ({count(first)} to {count(last)})", anchor=False)
         st.button("All flagged people", on_click=state.forget, args=(f"people-of-{identity}",))
     if not flags:
         st.text("Nobody is flagged there, or retention removed them.")

@@ -56,7 +56,7 @@ def choose_monitor(space: Workspace) -> StoredMonitor | None:
 
 def watch(monitor: StoredMonitor, space: Workspace) -> None:
     """Draw a monitor; what is live is drawn again every few seconds."""
-    st.subheader(monitor.name, anchor=False)
+    st.subheader(notices.label(monitor.name), anchor=False)
     if len(monitor.note) > _LONG_NOTE:  # what is wrong now shall be in sight
         with st.expander("Note", key="monitor-note"):
             st.text(monitor.note)
@@ -115,10 +115,14 @@ def _live(identity: str) -> None:
         notices.problem(str(error))
         return
     lasting = [alarm for alarm in alarms if alarm.lasts]
-    state_head(_wrong(lasting, monitor) if monitor.people else _NOTHING, len(lasting))
     if not monitor.people:
+        state_head(_NOTHING, "– No predictions yet")
         return
-    if monitor.bundle.audited is not None:
+    measured = monitor.bundle.audited is not None
+    early = not lasting and measured and monitor.people < _delay(monitor)[0]  # nor would much be found yet
+    badge = "○ Can't tell yet" if early else alarms_badge(len(lasting))
+    state_head(_too_early(monitor) if early else _wrong(lasting), badge)
+    if measured:
         with st.container(key="counted"):
             st.caption(f"{_flag_count(monitor)}.")
         chart_card(points, monitor.chart, alarms)
@@ -126,7 +130,7 @@ def _live(identity: str) -> None:
         st.caption(f"{people_words(monitor.people)} so far, watched without the model: nobody is flagged.")
     people, incoming, tested = st.tabs(TABS, key="monitor-tabs")
     with people:
-        alarms_card(identity, alarms, waiting)
+        alarms_card(identity, alarms, waiting, flags=measured)
         flags_card(identity, flags)
     with incoming:
         if drift.distance is not None:
@@ -148,10 +152,15 @@ def _live(identity: str) -> None:
             st.text(f"Without any change, an alarm of any kind is raised {once}.")
 
 
-def state_head(said: str, alarms: int) -> None:
+def alarms_badge(alarms: int) -> str:
+    """Return the badge of a monitor to which enough people came."""
+    return f"● {several(alarms, 'alarm')}" if alarms else "✓ In control"
+
+
+def state_head(said: str, badge: str) -> None:
     """Write the badge and the sentence of how it stands."""
     with st.container(key="verdict"):
-        st.badge(f"● {several(alarms, 'alarm')}" if alarms else "✓ In control", color="gray")
+        st.badge(badge, color="gray")
     with st.container(key="finding"):
         st.text(said)
 
@@ -168,12 +177,13 @@ def chart_card(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]) -
     )
 
 
-def _wrong(lasting: list[Alarm], monitor: StoredMonitor) -> str:
+def _too_early(monitor: StoredMonitor) -> str:
+    people = "one person" if monitor.people == 1 else f"{count(monitor.people)} people"
+    return f"Nothing is out of control so far, but {people} cannot show much."
+
+
+def _wrong(lasting: list[Alarm]) -> str:
     """Say in one sentence what is wrong now."""
-    measured = monitor.bundle.audited is not None
-    if not lasting and measured and monitor.people < _delay(monitor)[0]:  # nor would much be found yet
-        people = "one person" if monitor.people == 1 else f"{count(monitor.people)} people"
-        return f"Nothing is out of control so far, but {people} cannot show much."
     if not lasting:
         return "Nothing is out of control now."
     worst = max(lasting, key=lambda alarm: SEVERITIES.index(alarm.severity))

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app.monitor.alarms import alarm_row
-from app.monitor.dashboard import TABS, chart_card, state_head, unseen_values
+from app.monitor.dashboard import TABS, alarms_badge, chart_card, state_head, unseen_values
 from app.widgets.frame import page_text
 from audits.monitor.example_stream import ExampleStream, example_stream
 from audits.stats.text import count, several
@@ -30,7 +30,7 @@ def watch_example(stream: ExampleStream) -> None:
         f" The first alarm came after {several(later[0].person + 1 - seen, 'more person')}" if later else ""
     )
     found = found.replace("more persons", "more people")
-    state_head(f"{stream.incident}{found}.".replace("..", "."), len(later))
+    state_head(f"{stream.incident}{found}.".replace("..", "."), alarms_badge(len(later)))
     st.caption(
         f"An example: {count(stream.people)} generated predictions over {len(stream.points)} days. "
         f"Before the incident {count(len(early)) if early else 'no'} alarm was raised."

@@ -76,7 +76,8 @@ def _retention() -> tuple[int, int]:
 
 def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
     """Draw the form; after it, the new monitor's token."""
-    with st.form("new-monitor"):
+    made_before = len(INGEST.monitors.of_owner(space.token))  # once one is made the form is empty again
+    with st.form(f"new-monitor-{made_before}"):
         chosen = st.selectbox(
             "From",
             list(audits),

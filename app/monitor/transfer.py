@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
 import streamlit as st
 
 from app import state
@@ -93,7 +94,9 @@ def send(monitor: StoredMonitor) -> None:
     kept = "Rows are kept" if monitor.keeps_rows else "Nothing of a row is kept"
     st.text(f"Rows have exactly these columns: {', '.join(bundle.reads)}. {kept}.")
     notices.bullets(written_words(bundle))
-    row = {entry["column"]: _example(entry) for entry in bundle.encoding if entry["column"] in bundle.reads}
+    row = {
+        entry["column"]: example_value(entry) for entry in bundle.encoding if entry["column"] in bundle.reads
+    }
     told: dict[str, Any] = {"rows": [row], "ids": ["your id"]}
     if bundle.needs:
         told[bundle.needs] = [{"scores": 0.7, "decisions": True}[bundle.needs]]
@@ -121,13 +124,14 @@ def _server() -> str:
     return f"{parts.scheme}://{parts.netloc}" if parts.netloc else "SERVER"
 
 
-def _example(entry: dict[str, object]) -> object:
+def example_value(entry: dict[str, object]) -> object:
+    """Return a value of a column that the audited people are about the middle of, or that one of them has."""
     levels = entry["levels"]
     if isinstance(levels, list) and levels:
         return levels[0]
-    if entry["kind"] == "datetime":
-        return "2024-05-31"
     mean = float(entry["mean"])  # type: ignore[arg-type]
+    if entry["kind"] == "datetime":  # in days
+        return str(np.datetime64(round(mean), "D"))
     return round(mean) if entry["kind"] == "integer" else round(mean, 3)
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.drafts.drafts import check_invents
 from app.drafts.numbers import read_number
 from app.recourse.questions import SCALED, WAYS, suggest_columns, ways_of
 from app.tables.handles import DataHandle
@@ -36,7 +35,6 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     InputError
         If the model is a column of predictions, which cannot say what a changed person would get.
     """
-    check_invents(draft)
     names = changeable(data)
     first, why = suggest_columns(data, names)
     actionable = st.multiselect("A person can change", names, default=first, **state.choice("actionable"))
@@ -139,7 +137,7 @@ def _follows(actionable: list[str], data: DataHandle, summary: Summary) -> dict[
     follows = {}
     for name in moved:
         others = [other for other in data.features if other != name]
-        causes = st.multiselect(f"{name} follows", others, **state.choice(f"follows-{name}"))
+        causes = st.multiselect(f"{notices.label(name)} follows", others, **state.choice(f"follows-{name}"))
         if causes:
             follows[name] = causes
     return {"follows": follows} if follows else {}
@@ -148,7 +146,7 @@ def _follows(actionable: list[str], data: DataHandle, summary: Summary) -> dict[
 def _among(name: str, values: Sequence[str]) -> dict[str, Any]:
     """Offer the values of a category that a person can move to; all of them where none is chosen."""
     chosen = st.multiselect(
-        f"{name} can become", values, **state.choice(f"among-{name}"), placeholder="any value"
+        f"{notices.label(name)} can become", values, **state.choice(f"among-{name}"), placeholder="any value"
     )
     return {name: {"among": chosen}} if chosen else {}
 

@@ -43,7 +43,7 @@ _ALONE = "Only the report of this audit"
 Columns = dict[str, Any]
 _MAX_CHANGES = 500
 _MAX_STEM = 60
-_SHORT_TITLE = 60  # letters that a line of the list holds
+_SHORT_TITLE = 34  # letters that a line of the list holds
 
 
 def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
@@ -70,8 +70,8 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         st.text("No saved audit matches." if filtered else "Nothing has been run yet.")
         return None
     table = pd.DataFrame(
-        [(run.title, _when(run.created), run.status, run.verdict, run.finding or run.error) for run in found],
-        columns=["title", "started", "status", "verdict", "finding"],
+        [(run.title, run.verdict, _when(run.created), run.status, run.finding or run.error) for run in found],
+        columns=["title", "verdict", "started", "status", "finding"],
     )
     names = {run.id[:12]: run for run in found}
     clicks = clickable("saved-runs")
@@ -81,7 +81,7 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         hide_index=True,
         row_height=WRAPPING if table["title"].str.len().max() > _SHORT_TITLE else None,
         column_config={
-            "title": st.column_config.TextColumn(width=380),
+            "title": st.column_config.TextColumn(width=210),  # a phone has the verdict beside it,
             "status": st.column_config.TextColumn(width=90),
             "verdict": st.column_config.TextColumn(width=190),
         },
@@ -137,7 +137,7 @@ def status_section(space: Workspace, run: SavedRun, result: RunResult | None) ->
         with st.container(key="finding"):
             st.text(run.finding)
         with st.container(key="verdict"):
-            st.badge(run.verdict if result is None else _badge(result), color="gray")
+            st.badge(notices.label(run.verdict if result is None else _badge(result), 200), color="gray")
         return
     words = {
         "running": "It is still running.",

@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.drafts.drafts import check_invents
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets.any_audit import options_fold, other_options
@@ -28,7 +27,6 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     InputError
         If the model is a column of predictions, which cannot say what a changed person would get.
     """
-    check_invents(draft)
     names = list(data.protected)
     chosen = st.multiselect(
         "Protected attributes",

@@ -121,6 +121,12 @@ class DataHandle:
                 self._told.popitem(last=False)
         return copy.deepcopy(self._told[key])
 
+    def without_feature(self, column: object) -> DataHandle:
+        """Return the same data without a column of predictions among the features."""
+        found = copy.copy(self)
+        found.features = tuple(name for name in self.features if name != column)
+        return found
+
     def members(self, where: Mapping[str, object], *, argument: str = "group") -> np.ndarray:
         """Return who belongs to a group, as `AuditData.members` does."""
         found: np.ndarray = self._ask("members", where=dict(where), argument=argument)

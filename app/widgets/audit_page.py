@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from app import jobs, state
-from app.drafts.drafts import audit_spec
+from app.drafts.drafts import audit_spec, check_invents, prediction_column
 from app.drafts.sanity import words_of
 from app.latest_runs import KEY, latest_audits, linked_run
 from app.tables.handles import DataHandle
@@ -88,10 +88,13 @@ def audit_page(
         notices.problem(str(error))
         _to_data("Fix this on the data page")
         return
+    data = data.without_feature(prediction_column(draft))
     title(heading, subject_line(draft, summary))
     stand_in_note(space, draft)
     choices = st.sidebar.empty()
     try:
+        if record.asks_anew:
+            check_invents(draft)
         with st.sidebar:
             with choices.container(), settings_fold(done=audit in latest_audits(space, draft)):
                 chosen = choose(draft, data, summary)

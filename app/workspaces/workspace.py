@@ -35,7 +35,8 @@ _MAX_NAME = 100
 _REMEMBERED_RUNS = 30
 _REMEMBERED_TOKENS = 10_000
 _TOKEN = re.compile(r"[0-9a-f]{32}")
-_UNSAFE = re.compile(r"[^\w.\- ()+=@,]", re.UNICODE)
+# pictures and signs of money stay; what a pattern or another system's names give a meaning goes
+_UNSAFE = re.compile("[^\\w.\\- ()+=@,$€£&!'~\u2600-\u27bf\U0001f300-\U0001faff]", re.UNICODE)
 
 
 def new_token() -> str:

@@ -46,7 +46,7 @@ def _cut(found: re.Match[str], name: str, most: int) -> str:
 def _number(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judgment) -> str:
     change, unit = judged.interval, "%" if kind == "share" else ""
     sides = (stated_words(each, kind).removesuffix("%") for each in (first, second))
-    before, after = (each.replace("-", "−") for each in sides)
+    before, after = sides
     if judged.verdict == EVIDENCE:
         way = "raises" if float(change.value or 0) > 0 else "lowers"
         if before == after:  # so small a change that the numbers are told alike
@@ -144,13 +144,13 @@ def _ends(change: Estimate, kind: Kind) -> str:
     if change.low is None or change.high is None:
         return ""
     unit = "" if kind == "number" else " points"
-    ends = (_signed_number(end, change.n, kind).replace("-", "−") for end in (change.low, change.high))
+    ends = (_signed_number(end, change.n, kind) for end in (change.low, change.high))
     return f" ({' to '.join(ends)}{unit})"
 
 
 def _signed_number(value: float, n: float, kind: Kind) -> str:
     text = number(value) if kind == "number" else points_of(value, n)
-    return text if text.startswith("-") or float(text.replace(",", "")) == 0 else f"+{text}"
+    return text if text.startswith("−") or float(text.replace(",", "")) == 0 else f"+{text}"
 
 
 def _without_interval(told: str) -> str:

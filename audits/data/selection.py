@@ -19,7 +19,7 @@ from audits.data.io.tables import Table
 from audits.data.preprocessing.filters import apply_recodes, kept_rows, numbers_in_ranges
 from audits.data.preprocessing.groups import bin_names
 from audits.data.spec import DataSpec, Keep, check_rules
-from audits.data.values import MISSING, as_text, match_level, text_of
+from audits.data.values import MISSING, as_text, date_of_year, match_level, text_of
 from audits.errors import InputError
 
 Terms = Sequence[Mapping[str, Any]]
@@ -120,8 +120,7 @@ def _date(year: Any) -> Any:
     """Return a year with a fraction, as figures draw dates, as a date."""
     if isinstance(year, str):
         return year
-    found = pd.Timestamp("1970-01-01") + pd.Timedelta(days=(year - 1970) * 365.2425)
-    return str(found.isoformat())
+    return str(date_of_year(year).isoformat())
 
 
 def _level(value: Any, levels: Sequence[str]) -> Any:

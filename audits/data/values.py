@@ -93,6 +93,17 @@ def places_by_text(levels: Iterable[object]) -> dict[str | None, int]:
     return known
 
 
+def date_of_year(year: float) -> pd.Timestamp:
+    """Return a year with a fraction, as figures draw dates, as a date.
+
+    Examples
+    --------
+    >>> str(date_of_year(2021.5).date())
+    '2021-07-01'
+    """
+    return _EPOCH + pd.Timedelta(days=(year - 1970) * 365.2425)
+
+
 def number_column(column: pd.Series) -> np.ndarray:
     """Return a column as numbers, (n,) float64: missing as NaN, dates as days since 1970.
 

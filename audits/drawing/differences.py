@@ -84,7 +84,6 @@ def differences(
 def _interval_label(found: Estimate, unit: float) -> str:
     """Value and interval as figures say them."""
     value, low, high = (
-        "" if end is None else number(unit * end).replace("-", "−")
-        for end in (found.value, found.low, found.high)
+        "" if end is None else number(unit * end) for end in (found.value, found.low, found.high)
     )
     return f"{value} ({low} to {high})" if low and high else value

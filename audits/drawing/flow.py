@@ -12,6 +12,7 @@ from audits.drawing.selected import people_id
 from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, annotate, finish, wrap_title
 
 _PAD, _THICK, _SIDE = 12.0, 12, 0.26  # pixels, pixels, share of the width for names
+_LINE = 17  # pixels of a line of a name
 _ROW, _LEAST = 70, 13.0  # pixels of a row, and of a band that has room for its number
 _LETTERS, _MAX_BARS = 26, 5  # in a line; of a row
 _MARGIN = {"l": 8, "r": 12, "t": 36, "b": 8}
@@ -111,8 +112,10 @@ def flow_map(flows: FlowMap, *, alt: str) -> go.Figure:
         ((flows.rows, "right", _SIDE), (flows.columns, "left", 1 - _SIDE))
     ):
         away = -8 if anchor == "right" else 8
-        for name, middle in zip(names, middles[side], strict=True):
-            notes.append(_note(wrap_title(name, _LETTERS), x, middle, anchor, away))
+        texts = [wrap_title(name, _LETTERS) for name in names]
+        highs = [_LINE * (text.count("<br>") + 1) / inner for text in texts]
+        for text, middle in zip(texts, spread(middles[side], highs), strict=True):
+            notes.append(_note(text, x, middle, anchor, away))
     annotate(figure, notes)
     return finish(figure, height=height, alt=alt)
 
@@ -124,6 +127,25 @@ def _starts(sizes: Sequence[float], scale: float, inner: float) -> list[float]:
     for size in sizes[:-1]:
         tops.append(tops[-1] + size * scale + _PAD)
     return tops
+
+
+def spread(middles: Sequence[float], highs: Sequence[float]) -> list[float]:
+    """Move texts along a side, from 0 to 1, until none lies over another, each near its place.
+
+    Examples
+    --------
+    >>> [round(middle, 3) for middle in spread([0.3, 0.9, 0.97], [0.1, 0.1, 0.1])]
+    [0.3, 0.85, 0.95]
+    """
+    found, end = list(middles), 0.0
+    for place, high in enumerate(highs):
+        found[place] = max(found[place], end + high / 2)
+        end = found[place] + high / 2
+    end = 1.0
+    for place, high in reversed(list(enumerate(highs))):
+        found[place] = min(found[place], end - high / 2)
+        end = found[place] - high / 2
+    return found
 
 
 def _note(text: str, x: float, down: float, anchor: str, away: float) -> dict[str, object]:
@@ -175,8 +197,10 @@ def flow_bars(flows: FlowMap, *, alt: str) -> go.Figure:
     annotate(figure, [{**where, "y": y, "text": name} for y, name in zip(places, rows, strict=True)])
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[-0.55, len(rows) - 0.4])
     figure.update_xaxes(range=[0, 135], visible=False)
-    finish(figure, height=90 + 52 * len(rows), alt=alt)
-    return figure.update_layout(margin={"t": 66})
+    lines = max(note.text.count("<br>") + 1 for note in figure.layout.annotations[: len(flows.columns)])
+    above = 15 + _LINE * lines
+    finish(figure, height=24 + above + 52 * len(rows), alt=alt)
+    return figure.update_layout(margin={"t": above})
 
 
 def flow_list(flows: FlowMap, *, alt: str) -> go.Figure:

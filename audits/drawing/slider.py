@@ -41,7 +41,7 @@ def with_slider(
                 for name, label in zip(names, labels, strict=True)
             ],
             "font": {"color": "rgba(0,0,0,0)", "size": 1},  # only the step chosen is written
-            "currentvalue": {"xanchor": "right", "font": {"size": 14, "color": INK}},
+            "currentvalue": {"xanchor": "right", "offset": 20, "font": {"size": 14, "color": INK}},
             "pad": {"t": 56, "b": 0, "l": 88},
             "ticklen": 4,
             "minorticklen": 0,
@@ -57,12 +57,12 @@ def with_slider(
             "xanchor": "left",
             "y": 0,
             "yanchor": "top",
-            "pad": {"t": 74, "l": 0},
+            "pad": {"t": 84, "l": 0},  # below what is written, which may be as wide as a phone
         }
     ]
-    finish(figure, height=height, alt=f"{alt} It moves by the arrow keys.")
+    finish(figure, height=height + 10, alt=f"{alt} It moves by the arrow keys.")
     # a figure with a slider has its tools above
-    figure.update_layout(margin={"b": 80, "t": 66})
+    figure.update_layout(margin={"b": 90, "t": 66})
     if link:
         figure.layout.meta = {**figure.layout.meta, "link": link}
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import html
 import math
 import textwrap
@@ -25,6 +26,20 @@ addEventListener("resize", () => {
 """
 """For a document of figures that follow its width: Plotly leaves a legend where the old width had it, as when
 a phone is turned, unless the figure is drawn again."""
+
+NARROWED_JS = """
+function narrowed(layout, data = []) {
+  const {dots = 1, taller = 0, below, ...lays} = layout.meta?.narrow ?? {};
+  for (const {marker} of data) if (marker?.size > 0) marker.size *= dots;
+  for (const [name, own] of Object.entries(lays))
+    if (Array.isArray(own)) own.forEach((each, place) => Object.assign(layout[name][place], each));
+    else if (typeof own === "object") Object.assign(layout[name], own);
+    else layout[name] = own;
+  layout.height += taller;
+}
+"""
+"""What a figure has otherwise on a narrow screen: domains of panels, places of titles and names, height, size
+of dots. The pages' component holds the same function."""
 
 KEPT_HERE = {"displaylogo": False, "modeBarButtonsToRemove": ["sendChartToCloud"]}
 """Plotly's configuration of figures taken away: no button uploads what is drawn to a cloud."""
@@ -266,6 +281,24 @@ def round_ticks(low: float, high: float, most: int = 3) -> list[float]:
     step = next(unit * times for times in (1, 2, 2.5, 5, 10) if unit * times >= span)
     first = math.ceil(low / step - 1e-9)
     return [round(step * k, 12) for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def date_ticks(low: float, high: float) -> dict[float, str]:
+    """Return round dates between two years with fractions, in words: years, or months.
+
+    Examples
+    --------
+    >>> date_ticks(1990.2, 2021.4)
+    {2000.0: '2000', 2020.0: '2020'}
+    >>> date_ticks(2021.0, 2021.8)
+    {2021.0: 'Jan 2021', 2021.5: 'Jul 2021'}
+    """
+    years = [tick for tick in round_ticks(low, high) if tick % 1 == 0]
+    if len(years) > 1:
+        return {tick: f"{tick:.0f}" for tick in years}
+    step = next((months for months in (1, 2, 3, 6) if months >= 4 * (high - low)), 12)
+    months = range(step * math.ceil(12 * low / step - 1e-9), math.floor(12 * high + 1e-9) + 1, step)
+    return {month / 12: f"{calendar.month_abbr[month % 12 + 1]} {month // 12}" for month in months}
 
 
 def shares_axis(percents: Iterable[float]) -> dict[str, Any]:

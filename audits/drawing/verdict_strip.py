@@ -7,7 +7,7 @@ import math
 import plotly.graph_objects as go
 
 from audits.drawing.marks import decisive
-from audits.drawing.style import CLEAR, GRAY, INK, annotate, describe
+from audits.drawing.style import CLEAR, GRAY, INK, annotate, describe, wrap_title
 from audits.stats import Judgment
 from audits.stats.badges import interval_text
 
@@ -31,7 +31,9 @@ def with_strip(figure: go.Figure, judged: Judgment, label: str, *, unit: float =
     interval, layout = judged.interval, figure.layout
     margin = layout.margin.t + layout.margin.b
     inner = layout.height - margin
-    whole = inner + _STRIP + _GAP
+    said = wrap_title(describe(label, longest=98), 50)
+    strip = _STRIP + 17 * said.count("<br>")
+    whole = inner + strip + _GAP
     first = decisive(judged, 0, unit).update(xaxis="x2", yaxis="y2")
     made = go.Figure(data=(first, *figure.data), layout=layout)
     ends = [abs(unit * end) for end in (interval.low, interval.value, interval.high) if end is not None]
@@ -44,7 +46,11 @@ def with_strip(figure: go.Figure, judged: Judgment, label: str, *, unit: float =
         height=whole + margin,
         yaxis_domain=[0.0, inner / whole],
         xaxis2={"anchor": "y2", "range": [-edge, edge]},
-        yaxis2={"domain": [1 - _STRIP / whole, 1.0], "range": [-0.7, 1.3], "visible": False},
+        yaxis2={
+            "domain": [1 - strip / whole, 1.0],
+            "range": [-0.7, 2 * strip / _STRIP - 0.7],
+            "visible": False,
+        },
         legend={"y": (inner + 6) / whole},
     )
     shapes = [{"type": "line", "x0": 0, "x1": 0, "line": {"color": INK, "width": 1}}]
@@ -52,9 +58,9 @@ def with_strip(figure: go.Figure, judged: Judgment, label: str, *, unit: float =
         start = -edge if low is None or not math.isfinite(low) else unit * low
         look = {"fillcolor": GRAY, "opacity": 0.16, "line": {"width": 0}, "layer": "below"}
         shapes.append({"type": "rect", "x0": max(start, -edge), "x1": unit * high, **look})
-    where = {"xref": "x2", "yref": "y2 domain", "y0": 0, "y1": 0.6}
+    where = {"xref": "x2", "yref": "y2 domain", "y0": 0, "y1": 0.6 * _STRIP / strip}
     made.layout.shapes = [*made.layout.shapes, *({**where, **shape} for shape in shapes)]
-    said = f"{describe(label, longest=50)}<br><b>{interval_text(judged) or 'no interval'}</b>"
+    said += f"<br><b>{interval_text(judged) or 'no interval'}</b>"
     left = {"xref": "paper", "x": 0, "xanchor": "left", "xshift": CLEAR, "yref": "y2 domain", "y": 1.0}
     annotate(made, [{**left, "yanchor": "top", "align": "left", "showarrow": False, "text": said}])
     return made

@@ -20,6 +20,7 @@ from audits.stats.vocabulary import vocabulary
 _MOST, _FIRST = 12, 8  # rows
 _ABOVE = 52  # letters above a row, on a phone too
 _ENOUGH = 0.8  # of the source comparable, for a row to be trusted
+_SMALL = 6  # pixels of a dot of few people: its color says whose it is
 _FEW = 10  # people of a group at a level, for its dots to be trusted
 _REACH = 30  # points to both sides, unless an interval reaches further
 Row = tuple[str, Estimate, bool]
@@ -132,7 +133,7 @@ def values(result: ExplainResult) -> go.Figure:
             x=[None if rate is None else result.scale * rate for rate in rates],
             y=places,
             mode="markers",
-            marker={"color": [CONTEXT if thin else color for thin in few], "size": 10},
+            marker={"color": color, "size": [_SMALL if thin else 10 for thin in few]},
             customdata=people,
             text=[people_words(n) for n in people],
             meta=_people(result, side, [row.value for row in shown]),
@@ -152,7 +153,8 @@ def values(result: ExplainResult) -> go.Figure:
         figure.add_trace(go.Scatter(x=x, y=y, mode="lines", line=line, showlegend=False, hoverinfo="skip"))
     add_legend(figure, [(names[0], dot(FOCUS)), (names[1], dot(INK))])
     if any(few):
-        add_legend(figure, [(f"fewer than {_FEW} people", dot(CONTEXT))])
+        small = {"mode": "markers", "marker": {"color": INK, "size": _SMALL}}
+        add_legend(figure, [(f"small: fewer than {_FEW} people", small)])
     labels = [
         f"{describe(row.value)} ({count(row.source_people)} and {count(row.target_people)})" for row in shown
     ]

@@ -12,7 +12,7 @@ import pandas as pd
 from audits.data.values import MISSING
 from audits.results import Optimum, frame_of
 from audits.stats import BaseResult, Estimate, Judgment
-from audits.transport.levels import LevelDifference
+from audits.transport.levels import LevelDifference, date_text
 
 Way = Literal["positive", "negative"]
 WAYS: tuple[Way, Way] = ("positive", "negative")
@@ -76,6 +76,8 @@ class Marginal:
         People per bin or value.
     missing : tuple of float, optional
         Everyone, and the people of the flipset, in whom a numeric feature is missing; None where nobody's is.
+    dates : bool
+        Whether the edges are dates: years with fractions.
     distance : float
         Largest gap of the two cumulative distributions over the bins (numeric; missing ones are a last bin),
         or half the summed difference of shares (categorical), in [0, 1].
@@ -91,11 +93,13 @@ class Marginal:
     distance: float
     adjusted_p: float | None
     missing: tuple[float, float] | None = None
+    dates: bool = False
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Value or range of each bar; missing ones come last."""
-        ranges = (f"{low:g} to {high:g}" for low, high in itertools.pairwise(self.edges or ()))
+        word = date_text if self.dates else "{:g}".format
+        ranges = (f"{word(low)} to {word(high)}" for low, high in itertools.pairwise(self.edges or ()))
         return (*(self.categories or ranges), *(() if self.missing is None else (MISSING,)))
 
     @property

@@ -40,7 +40,7 @@ def finding(noun: str, group: str, first: Step, last: Step, judged: Judgment, lo
             return "in a share that cannot be compared with the others'"
         below = found.value < 0
         ends = (-found.value, -found.high, -found.low) if below else (found.value, found.low, found.high)
-        value, low, high = (number(100 * end).replace("-", "−") for end in ends)
+        value, low, high = (number(100 * end) for end in ends)
         return f"{value} points {'less' if below else 'more'} often than the others ({low} to {high})"
 
     people, own = first.difference.n, count(first.favorable_in.n)

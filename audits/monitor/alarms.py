@@ -113,6 +113,18 @@ def alarm_of(row: Any) -> Alarm:
     return Alarm(**stored)
 
 
+def alarm_name(place: int, about: str) -> tuple[str, str]:
+    """Return an alarm's number, from 1, and what it is about, as pages write both.
+
+    Examples
+    --------
+    >>> alarm_name(0, "inputs:income")
+    ('1', 'inputs: income')
+    """
+    kind, _, rest = about.partition(":")
+    return count(place + 1), f"{kind}: {rest.replace(':', ', ')}" if rest else kind
+
+
 def severity_of(kind: str) -> str:
     """Return how grave an alarm of a kind is."""
     return "high" if kind in _GRAVE else "medium"

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.drawing.style import CONTEXT, FOCUS, INK, empty, finish
-from audits.monitor.alarms import Alarm
+from audits.monitor.alarms import Alarm, alarm_name
 from audits.monitor.dashboard import Drift, Point
 from audits.stats.control import Chart
 from audits.stats.text import count, number, percent
@@ -52,7 +52,10 @@ def control_chart(points: Sequence[Point], chart: Chart, alarms: Sequence[Alarm]
         y=[100.0] * len(shown),
         mode="markers",
         marker={"color": FOCUS, "size": 12, "symbol": "x"},
-        customdata=[f"alarm {alarm.place}: {alarm.about}, batch {alarm.batch}" for alarm in shown],
+        customdata=[
+            f"alarm {' · '.join(alarm_name(alarm.place, alarm.about))}, batch {alarm.batch}"
+            for alarm in shown
+        ],
         hovertemplate="%{x}<br>%{customdata}<extra></extra>",
         name="alarm",
         showlegend=bool(shown),

@@ -32,26 +32,23 @@ MAX_DISTANCE = 0.005
 """How far a score that was sent may be from the bundle's own: rounding."""
 
 _LONG = 1e9  # from here on a number's digits say less than its power of ten
-_UNITS = {  # how many times too large or too small: what that looks like
-    365.25: "days where the audit had years",
-    52.18: "weeks where the audit had years",
-    12.0: "months where the audit had years",
-    30.44: "days where the audit had months",
-    7.0: "days where the audit had weeks",
-    24.0: "hours where the audit had days",
-    60.0: "minutes where the audit had hours",
-    3600.0: "seconds where the audit had hours",
-    100.0: "per cent where the audit had shares",
-    1000.0: "thousandths where the audit had whole units",
-    1e6: "millionths where the audit had whole units",
-    1 / 365.25: "years where the audit had days",
-    1 / 12: "years where the audit had months",
-    1 / 30.44: "months where the audit had days",
-    1 / 100: "shares where the audit had per cent",
-    1 / 1000: "thousands where the audit had single units",
-    1e-6: "millions where the audit had single units",
+_UNITS = {  # how many times too large, or too small, and between which units that is so
+    365.25: "days and years",
+    52.18: "weeks and years",
+    12.0: "months and years",
+    30.44: "days and months",
+    7.0: "days and weeks",
+    24.0: "hours and days",
+    60.0: "minutes and hours",
+    3600.0: "seconds and hours",
+    25.0: "a scale of 100 and one of 4",
+    100.0: "percent and shares",
+    1000.0: "single units and thousands",
+    1e6: "single units and millions",
 }
 _MIN_TO_TELL = 5  # values from which a unit is guessed, unless none of them can be
+_TIMES = 3.0  # from which values of no known unit are said to be so many times the audited ones
+_SURE = 0.15  # how far off the times may be by chance, for a unit to be named
 _MAX_INSIDE = 0.5  # of values that are in another unit
 _LOOKS_LIKE = 0.9  # of the values must lie in the audited range once divided
 
@@ -227,19 +224,35 @@ def _unit(x: np.ndarray, span: tuple[float, float], mean: float, sd: float) -> s
     if inside > _MAX_INSIDE or high <= low:
         return ""
     found = []
-    for factor, words in _UNITS.items():
+    own = float(np.median(x) / mean) if mean and np.median(x) / mean > 0 else 1.0
+    others = [own] if not 1 / _TIMES < own < _TIMES else []  # as money of another country
+    for factor in (*_UNITS, *(1 / each for each in _UNITS), *others):
         there = x / factor
         off = abs(float(np.median(there)) - mean)
         fits = off <= sd / 2 and sd / 2 <= np.std(there) <= 2 * sd
         if ((there >= low) & (there <= high)).mean() >= _LOOKS_LIKE and (fits or inside <= 1 - _LOOKS_LIKE):
-            found.append((off, factor, words))
+            found.append((off, factor))
     if not found:
         return ""
-    _, factor, words = min(found)
-    by = f"divided by {factor:g}" if factor > 1 else f"multiplied by {1 / factor:g}"
+    kept = x[np.abs(x / min(found)[1] - mean) <= 2 * (high - low)]
+    # of values around 0 the spread tells how many times, of others their middle
+    times = float(np.std(kept) / sd if abs(mean) < sd else np.mean(kept) / mean)
+    if not 0 < times < np.inf:  # one value again and again
+        return ""
+    error = 0.01 + 2 * sd / max(abs(mean), sd) / np.sqrt(len(kept))
+    near = [each for _, each in found if each not in others and abs(each / times - 1) <= error <= _SURE]
+    named = f", as between {_UNITS[_whole(near[0])]}" if len(near) == 1 else ""
+    factor = near[0] if named else float(f"{times:.2g}")
+    by = f"divided by {factor:g}" if factor > 1 else f"multiplied by {_whole(factor):g}"
     ends = f"{_number_text(low)} to {_number_text(high)}"
-    times = f"{factor:g} times" if factor > 1 else f"1/{1 / factor:g} of"
-    return f"values look like {times} the audited ones, as with {words}: {by} they are in its range, {ends}."
+    size = f"{factor:g} times" if factor > 1 else f"1/{_whole(factor):g} of"
+    about = "" if named else "about "
+    return f"values look like {about}{size} the audited ones{named}: {by} they are in its range, {ends}."
+
+
+def _whole(factor: float) -> float:
+    """Return a factor, or of one below 1 what it divides by."""
+    return factor if factor >= 1 else round(1 / factor, 6)
 
 
 def _missing(found: dict[str, int], n: int, own: Mapping[str, Any]) -> list[str]:

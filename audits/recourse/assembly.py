@@ -11,6 +11,7 @@ import pandas as pd
 
 from audits.data.encoder_blocks import LevelBlock, NumberBlock
 from audits.data.values import text_of
+from audits.models import Subject
 from audits.recourse.alternatives import Alternatives
 from audits.recourse.inference import Burden
 from audits.recourse.paths import RecoursePath, Walk
@@ -86,6 +87,7 @@ def pack_recourse(way: RecoursePath, found: AlternativesParts) -> RecourseResult
         ways=None if found.ways is None else _ways_table(way, found.ways),
         ways_summary=None if found.ways is None else _ways_summary(way, found.ways),
         group_actions=found.group_actions,
+        cut_off=_cut_off(subject),
         **_tables(way, found, at),
     )
     return dataclasses.replace(
@@ -93,6 +95,13 @@ def pack_recourse(way: RecoursePath, found: AlternativesParts) -> RecourseResult
         finding=recourse_finding(result),
         warnings=(*found.warnings, *recourse_warnings(result)),
     )
+
+
+def _cut_off(subject: Subject) -> float | None:
+    """Return the threshold on the scale of the scores; None where there are several."""
+    if not isinstance(subject.threshold, (int, float)):
+        return None
+    return float(-subject.threshold if subject.higher_is == "unfavorable" else subject.threshold)
 
 
 def _edges(scores: np.ndarray) -> np.ndarray:

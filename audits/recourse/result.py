@@ -161,6 +161,8 @@ class RecourseResult(BaseResult):
         refits and of noisy draws that accept it. None where no ways were asked for.
     ways_summary : WaysSummary or None
     group_actions : tuple of GroupAction
+    cut_off : float or None
+        Score from which people are accepted; None where thresholds differ by group.
     scores : DataFrame, indexed by the user's row number
         Score of each rejected person at each α of `grid`: a slider needs no new run.
     paths : DataFrame, indexed by the user's row number
@@ -194,6 +196,7 @@ class RecourseResult(BaseResult):
     ways: pd.DataFrame | None = None
     ways_summary: WaysSummary | None = None
     group_actions: tuple[GroupAction, ...] = ()
+    cut_off: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the audit's part of results.json; the people stay in their tables."""

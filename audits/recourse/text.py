@@ -121,9 +121,7 @@ def _without_help(result: RecourseResult) -> str:
 def _interval(judged: Judgment) -> str:
     """A difference of burdens with its interval and p."""
     interval = judged.interval
-    value, low, high = (
-        number(end).replace("-", "−") for end in (interval.value, interval.low, interval.high)
-    )
+    value, low, high = (number(end) for end in (interval.value, interval.low, interval.high))
     p = "" if judged.p_value is None else f", p {p_words(judged.p_value)}"
     return value if interval.low is None else f"{value} ({low} to {high}{p})"
 

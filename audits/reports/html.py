@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from audits.drawing.style import KEPT_HERE, TURNED_JS, alt_text, finish
+from audits.drawing.style import KEPT_HERE, NARROWED_JS, TURNED_JS, alt_text, finish
 from audits.errors import InputError
 from audits.records import resolve
 from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, Template
@@ -127,6 +127,7 @@ def html_of(document: Document) -> str:
             plotly_js=Markup(get_plotlyjs()) if drawn else "",
             template=Markup(_script(template)),
             config=Markup(_script(KEPT_HERE)),
+            narrowed_js=Markup(NARROWED_JS),
             turned_js=Markup(TURNED_JS),
         )
         if len(text.encode()) < MAX_BYTES:
@@ -141,10 +142,11 @@ def _drawing(block: Figure) -> Markup:
     figure["layout"].pop("template", None)  # all figures have the one that is written above them
     height = figure["layout"].get("height", 300)
     return Markup(
-        '<div id="{name}" class="figure" role="img" aria-label="{alt}" style="height:{height}px"></div>'
-        "<script>draw({name_js}, {text});</script>"
+        '<div class="scroll{broad}"><div id="{name}" class="figure" role="img" aria-label="{alt}"'
+        ' style="height:{height}px"></div></div><script>draw({name_js}, {text});</script>'
     ).format(
         name=block.name,
+        broad=" broad" if block.exhibit.wide and "narrow" not in made.layout.meta else "",
         alt=alt_text(made),
         height=height,
         name_js=Markup(json.dumps(block.name)),

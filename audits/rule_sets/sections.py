@@ -171,7 +171,7 @@ def _sweep(result: RuleSetsResult) -> pd.DataFrame:
 def _points(share: float | None) -> str:
     if share is None or not math.isfinite(share):
         return "no value"
-    return f"{number(100 * share).replace('-', '−')} points"
+    return f"{number(100 * share)} points"
 
 
 def _halves(found: Discovery) -> str:

@@ -50,7 +50,7 @@ ICONS: dict[Badge, str] = {
     "difference": "●",
     "small difference": "◐",
     "cannot tell yet": "○",
-    "no verdict": "◌",
+    "no verdict": "–",
     "no material difference": "✓",
 }
 _NAMES: dict[Badge, str] = {
@@ -169,7 +169,7 @@ def badge_text(judged: Judgment) -> str:
     >>> badge_text(judge(share(0.05, -0.04, 0.14), immaterial=(-0.1, 0.1), people_needed=8712))
     "○ Can't tell yet · needs about 8,700 people"
     >>> badge_text(judge(share(0.05, -0.04, 0.14), immaterial=(-0.1, 0.1), reason="nobody is comparable"))
-    '◌ No verdict · nobody is comparable'
+    '– No verdict · nobody is comparable'
     >>> badge_text(judge(share(0.01, -0.05, 0.07), immaterial=(-0.1, 0.1)))
     '✓ No material difference · on average, limit 10 points'
     """
@@ -243,13 +243,13 @@ def short_number(value: float, decimals: int = 2) -> str:
     --------
     >>> short_number(-26.96), short_number(1.594), short_number(0.0463), short_number(-5.4e-18)
     ('−27', '1.59', '0.05', '0')
-    >>> short_number(8.651, 1), short_number(0.00042)
-    ('8.7', '0.0004')
+    >>> short_number(8.651, 1), short_number(0.00042), short_number(-3767.2)
+    ('8.7', '0.0004', '−3,767')
     """
     value = 0.0 if abs(value) < _NOTHING else value
     if value and abs(value) < 0.5 * 10.0**-decimals:
         decimals = -math.floor(math.log10(abs(value)))  # one digit of its own
-    text = f"{value:.{0 if abs(value) >= 9.95 else decimals}f}"
+    text = f"{value:,.{0 if abs(value) >= 9.95 else decimals}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return ("0" if text == "-0" else text).replace("-", "−")
 

@@ -172,22 +172,23 @@ def number(value: float | None) -> str:
     Examples
     --------
     >>> number(-0.30088), number(12345.6), number(None)
-    ('-0.301', '12,346', '–')
+    ('−0.301', '12,346', '–')
     >>> number(-4e-17), number(-4e-5)
-    ('0.00', '-0.00004')
+    ('0.00', '−0.00004')
     >>> number(0.9996), number(999.7), number(-0.42)
-    ('1.00', '1,000', '-0.420')
+    ('1.00', '1,000', '−0.420')
     """
     if value is None or not math.isfinite(value):
         return "–"
     rounded = abs(float(f"{value:.2e}"))  # 0.9996 has the digits of 1.00
     if rounded >= 1000:
-        return f"{value:,.0f}"
+        return f"{value:,.0f}".replace("-", "−")
     digits = 2 if rounded == 0 else 2 - math.floor(math.log10(rounded))
     text = f"{value:.{min(max(digits, 0), 12)}f}"
     if float(text) == 0:
         return "0.00"  # what is left of a rounding error has no sign
-    return text.rstrip("0").rstrip(".") if "." in text and len(text.lstrip("-")) > 5 else text
+    text = text.rstrip("0").rstrip(".") if "." in text and len(text.lstrip("-")) > 5 else text
+    return text.replace("-", "−")
 
 
 def percent(share: float | None, n: float, beside: float | None = None) -> str:
@@ -246,8 +247,7 @@ def estimate_text(estimate: Estimate, scale: float = 1.0, unit: str = "") -> str
     'no value'
     """
     value, low, high = (
-        None if end is None else number(scale * end).replace("-", "−")
-        for end in (estimate.value, estimate.low, estimate.high)
+        None if end is None else number(scale * end) for end in (estimate.value, estimate.low, estimate.high)
     )
     if value is None:
         return "no value"

@@ -6,14 +6,14 @@ least 10% and at least 50 people of a group is covered; intervals hold for all c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from audits.data.values import MISSING
+from audits.data.values import MISSING, date_of_year
 from audits.stats import POWER, Condition, Estimate
 from audits.stats.intervals import cautious_difference
 from audits.stats.text import number
@@ -118,7 +118,8 @@ def _levels(
     parts = np.where(known, np.searchsorted(cuts, numbers, side="left"), len(cuts) + 1)
     kinds, codes = np.unique(parts, return_inverse=True)
     whole = (numbers[known] % 1 == 0).all() and abs(numbers[known]).max() < _MAX_WHOLE
-    word = "{:.0f}".format if whole else number
+    dates = pd.api.types.is_datetime64_any_dtype(values)
+    word: Callable[[float], str] = date_text if dates else "{:.0f}".format if whole else number
     names = []
     for kind in kinds:
         here = numbers[parts == kind]
@@ -134,6 +135,11 @@ def numbers_of(values: pd.Series) -> np.ndarray:
         days = (values - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
         return 1970 + days.to_numpy(dtype=float, na_value=np.nan) / 365.2425
     return pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+
+
+def date_text(year: float) -> str:
+    """Return the day of a year with a fraction, see `numbers_of`."""
+    return str(date_of_year(year).date())
 
 
 def level_members(

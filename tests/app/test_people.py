@@ -7,6 +7,7 @@ import pandas as pd
 
 from app.flipset.people import match_of
 from app.flipset.people_table import flipped_people
+from app.widgets.people.person import pair_words
 from audits.data import build_data, data_spec
 from audits.flipset import FlipsetOptions, flipset
 from audits.models import make_subject, model_spec
@@ -42,3 +43,10 @@ def test_the_closest_match_is_the_counterpart_with_the_largest_share() -> None:
     result, _ = small()
     found = match_of(result, 11)
     assert (found.row, found.favorable, found.score, found.more) == (13, True, 0.8, "")
+
+
+def test_amounts_of_four_digits_have_separators_beside_years_that_have_none() -> None:
+    assert pair_words(pd.Series([1600, 1100])) == ["1,600", "1,100"]
+    assert pair_words(pd.Series([9900, 16_900])) == ["9,900", "16,900"]
+    assert pair_words(pd.Series([2024, 1998])) == ["2024", "1998"]
+    assert pair_words(pd.Series([0.25, 3])) == ["0.25", "3"]

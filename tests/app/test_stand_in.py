@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.widgets.choices.stand_in import with_stand_in, without_stand_in
-from tests.app.test_pages import open_example, prepared, texts
+from tests.app.test_pages import open_example, prepared, texts, visit
 
 
 def _draft(model: dict, threshold: object = 0.5) -> dict:
@@ -35,7 +35,9 @@ def test_a_score_is_learned_on_its_side_of_the_threshold() -> None:
 
 def test_a_page_that_needs_a_model_offers_one_with_a_click(space) -> None:
     at = open_example(space, "arrests")
-    at = prepared(at.switch_page("views/loss_ratio.py").run())
+    for page in ("attribute_swap", "loss_ratio"):
+        at = prepared(at.switch_page(f"views/{page}.py").run())
+        assert not [each for each in at.button if each.key == "run"], "it cannot run"
     at.button(key="stand-in").click().run()
     assert not at.exception
     assert any("This audits a stand-in" in text for text in texts(at))
@@ -45,6 +47,17 @@ def test_a_page_that_needs_a_model_offers_one_with_a_click(space) -> None:
     assert at.button(key="run").disabled is False
     at.button(key="stand-in-back").click().run()
     assert "predictions" in space.draft()["spec"]["model"]
+
+
+def test_stored_decisions_are_not_offered_to_explain_themselves(space) -> None:
+    prepared(open_example(space, "arrests"))
+    draft = space.draft()
+    data = {key: value for key, value in draft["spec"]["data"].items() if key not in {"features", "label"}}
+    space.save_draft({**draft, "spec": {**draft["spec"], "data": data}})
+    at = prepared(visit(space).switch_page("views/explain.py").run())
+    explainers = at.multiselect(key="explainers")
+    assert explainers.value
+    assert "high_risk" not in [*explainers.options, *explainers.value]
 
 
 def test_mitigation_says_before_it_runs_that_it_must_train_the_model(space) -> None:

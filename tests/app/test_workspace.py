@@ -65,6 +65,7 @@ def test_a_sanitised_name_stays_in_its_folder(name: str) -> None:
         ("adult.data.gz", "adult.data.gz"),
         (".hidden", "hidden"),
         ("a/b/../c<script>.csv", "c_script_.csv"),
+        ("odd $x$ <b> 😀.csv", "odd $x$ _b_ 😀.csv"),
         ("", "file"),
         ("x" * 300 + ".parquet", "x" * 92 + ".parquet"),
     ],

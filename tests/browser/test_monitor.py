@@ -52,7 +52,7 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     acts.settle(page)
     # by the keyboard alone, here and where an alarm is seen to and files are given
     acts.tab_to(page, '[aria-label="Name"]')
-    page.keyboard.type("hiring desk")
+    page.keyboard.type("hiring *desk*")
     acts.tab_to(page, '[aria-label="People per false alarm"]')
     page.keyboard.press("Control+a")
     page.keyboard.type("1000")
@@ -60,6 +60,7 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     page.keyboard.press("Enter")
     page.wait_for_selector(".stMain code", timeout=acts.SLOW)  # the token
     acts.settle(page)
+    expect(page.get_by_role("heading", name="hiring *desk*")).to_be_visible()  # no Markdown
     token = page.locator("code").first.inner_text().strip()
     assert "No predictions have come in yet" in acts.finding(page)
     command = page.locator("code", has_text="curl").text_content() or ""
@@ -100,7 +101,7 @@ def test_from_the_audit_to_an_alarm_dealt_with(
 
     shown = page.locator(".st-key-alarm-0")
     shown.get_by_role("button", name="Affected people").click()
-    expect(page.get_by_role("heading", name="Flagged people of alarm 0")).to_be_visible(timeout=LIVE)
+    expect(page.get_by_role("heading", name="Flagged people of alarm 1")).to_be_visible(timeout=LIVE)
     with acts.answered(page):
         page.get_by_role("button", name="All flagged people").click()
     acts.tab_to(page, '.st-key-alarm-0 [aria-label="Note"]', 160)
@@ -154,6 +155,7 @@ def test_a_table_of_predictions_is_watched_without_the_model(
     page.wait_for_selector(".stMain code", timeout=acts.SLOW)  # the token
     acts.settle(page)
     acts.narrow_and_shoot(page, artefacts, "monitor-alone-made", 1500)
+    expect(page.locator(".st-key-verdict")).not_to_contain_text("✓")
     token = page.locator("code").first.inner_text().strip()
     command = page.locator("code", has_text="curl").text_content() or ""
     address, example = command.split()[3], json.loads(command.partition(" -d '")[2].rstrip("'"))
@@ -172,5 +174,6 @@ def test_a_table_of_predictions_is_watched_without_the_model(
             )
     expect(page.locator(".st-key-finding")).to_contain_text("“income”", timeout=LIVE)
     expect(page.get_by_role("heading", name="Alarms (1 waiting)")).to_be_visible(timeout=LIVE)
+    expect(page.get_by_role("button", name="Affected people")).to_have_count(0)  # nobody is flagged
     assert not acts.serious(page)
     acts.narrow_and_shoot(page, artefacts, "monitor-alone-alarm", 1800, last=True)

@@ -17,7 +17,8 @@ from playwright.sync_api import Browser
 from plotly.offline import get_plotlyjs
 
 from audits.drawing.marks import add_legend, dot
-from audits.drawing.style import TURNED_JS
+from audits.drawing.style import NARROWED_JS, TURNED_JS
+from audits.groups.figures.ranked import draw_ranked, ranked_groups
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 
@@ -27,8 +28,10 @@ LONG = "district_of_residence_at_the_time_of_the_application_for_work"
 WORDY = "highest_educational_qualification"
 NAMES = [f"People of district {place:02} counted in the last census of that year" for place in range(20)]
 A, B = {LONG: NAMES[0]}, {LONG: NAMES[1]}
+SHORT = "race"
 OPTIONS: dict[str, dict[str, Any]] = {
     "groups": {},
+    "groups, short names": {},
     "flipset": {"source": A, "target": B, "permutations": 99, "seconds": 1, "repeats": 3},
     "explain": {"source": A, "target": B},
     "explain, one row": {"source": A, "target": B, "explainers": [WORDY]},
@@ -40,8 +43,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "sensitivity": {"protected": LONG, "bootstrap": 100},
 }
 COMPONENT = (Path(__file__).parents[2] / "assets" / "component" / "figure.js").read_text(encoding="utf-8")
-NARROWED = COMPONENT[COMPONENT.index("function narrowed(") :].partition("\n}\n")[0] + "\n}\n"
-"""How pages lay out the panels of a figure on a narrow screen."""
 LABELED = {"flipset blocks", "flipset again wide", "recourse reclassified"}
 """Figures whose marks are named beside them: by their rows, or by words above, below and at the cut-off."""
 
@@ -66,6 +67,21 @@ APART = """
         const high = Math.min(at.bottom, to.bottom) - Math.max(at.top, to.top);
         if (wide > 3 && high > 6) wrong.push(`${figure.id}: ${says} overlaps ${other}`);
     }));
+    const ticks = [...figure.querySelectorAll(".xtick text")];
+    ticks.forEach((tick, i) => {
+        const at = tick.getBoundingClientRect(), says = tick.textContent;
+        const turned = /rotate\\((?!0)/.test(tick.getAttribute("transform"));
+        if (turned && /^[−\\d.,%]+$/.test(says)) wrong.push(`${figure.id}: ${says} is turned`);
+        for (const other of ticks.slice(i + 1)) {
+            const to = other.getBoundingClientRect(), line = Math.abs(at.top - to.top) < 6;
+            if (line && Math.min(at.right, to.right) - Math.max(at.left, to.left) > -2)
+                wrong.push(`${figure.id}: ${says} touches ${other.textContent}`);
+        }
+    });
+    for (const {textContent} of ticks.filter(tick => tick.style.display === "none"))
+        wrong.push(`${figure.id}: ${textContent} is hidden`);
+    for (const {xaxis} of Object.values(figure._fullLayout._plots ?? {}))
+        if (xaxis._length < 120) wrong.push(`${figure.id}: a panel is ${Math.round(xaxis._length)} px wide`);
     return wrong;
 })
 """
@@ -82,6 +98,7 @@ def table(folder: Path) -> Path:
     frame = pd.DataFrame(
         {
             LONG: np.array(NAMES)[place],
+            SHORT: np.array(["African-American", "Caucasian", "Hispanic", "Native American"])[place % 4],
             "experience": np.where(rng.random(n) < 0.1, np.nan, (30_000 + 9_000 * skill).round()),
             WORDY: rng.choice(levels, n),
             "one_value": "the only value that anyone in this table has",
@@ -101,7 +118,7 @@ def figures(folder: Path) -> list[tuple[str, str]]:
                 "path": "hard.csv",
                 "label": "hired",
                 "favorable": 1,
-                "protected": [LONG],
+                "protected": [SHORT if "short" in name else LONG],
                 "features": ["experience", WORDY, "one_value"],
                 "test_size": 0.5,
             },
@@ -115,6 +132,9 @@ def figures(folder: Path) -> list[tuple[str, str]]:
             figure = exhibit.figure()
             wide = " wide" if exhibit.wide and "narrow" not in figure.layout.meta else ""
             made.append((f"{name} {exhibit.key}{wide}", figure.to_json()))
+        ranked = ranked_groups(result) if audit == "groups" else None
+        if ranked is not None:
+            made.append((f"{name} ranked", draw_ranked(result, ranked).to_json()))
     return made
 
 
@@ -126,7 +146,7 @@ def page(drawn: list[tuple[str, str]]) -> str:
         "<!doctype html><meta charset=utf-8><style>body{margin:0;font-family:sans-serif}"
         "[id$=wide]{min-width:600px}</style>"  # as pages show them on a narrow screen
         f"<script>{get_plotlyjs()}</script>{''.join(parts)}<script>"
-        f"{NARROWED}const all = []; const draw = (id, f) => {{ if (innerWidth < 560) narrowed(f.layout); "
+        f"{NARROWED_JS}const all = []; const draw = (id, f) => {{ if (innerWidth < 560) narrowed(f.layout); "
         "all.push(Plotly.newPlot(id, f.data, {...f.layout, autosize: true}, "
         "{responsive: true, displayModeBar: false})); };"
         f"{TURNED_JS}"  # as reports and figures taken away have it
@@ -237,6 +257,10 @@ def test_texts_are_apart_on_a_phone_and_stay_so_when_it_is_turned(drawn: Path, b
         found += [f"{width} px: {each}" for each in shown.evaluate(APART)]
     context.close()
     assert not found, "\n".join(found)
+
+
+def test_the_component_lays_figures_out_as_reports_do() -> None:
+    assert NARROWED_JS.strip() in COMPONENT
 
 
 def test_every_mark_is_named(made: list[tuple[str, str]]) -> None:

@@ -18,6 +18,7 @@ import yaml
 
 from audits.runs.documents import load_document
 from audits.runs.spec import parse_spec
+from audits.stats.text import number
 
 ROOT = Path(__file__).resolve().parents[2]
 pytest_plugins = ["pytester"]
@@ -80,7 +81,7 @@ def test_a_model_that_got_worse_is_stopped_by_its_baseline_and_the_same_one_is_n
     )
     now, then = (next(row for row in table if row["group"] == "female") for table in (second, first))
     change = now["selection_rate"]["value"] - then["selection_rate"]["value"]
-    assert f"selection rate of sex: female: {change:.3f} (" in answer.out
+    assert f"selection rate of sex: female: {number(change)} (" in answer.out
     other = cli("baseline", project, "--out", baseline)
     assert (other.status, "must hold a finished run" in other.err) == (2, True)
 

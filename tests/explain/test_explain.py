@@ -13,7 +13,7 @@ from scipy.special import expit
 from audits.data import DataSpec, build_data
 from audits.data.spec import Weights
 from audits.drawing.selected import of_value
-from audits.drawing.style import alt_text
+from audits.drawing.style import FOCUS, INK, alt_text
 from audits.errors import InputError
 from audits.explain import ExplainOptions, explain, figures
 from audits.explain.audit import people_of
@@ -366,6 +366,8 @@ def test_a_handful_of_people_gives_no_verdict_and_no_error(ours, theirs):
     json.dumps(found.to_json(), allow_nan=False)
     for exhibit in AUDIT.section(found).exhibits:
         exhibit.figure()
+    looks = [trace.marker.color for trace in figures.values(found).data if trace.customdata is not None]
+    assert looks == [FOCUS, INK] or not found.values, "however few they are, color says whose rate it is"
 
 
 def test_explainers_by_default_and_by_name():

@@ -13,6 +13,7 @@ from audits.drawing.style import alt_text
 from audits.flipset.comparisons.marginals import bars_of, joint_marginal, marginals
 from audits.flipset.figures import pairs
 from audits.flipset.figures.bars import bar_rules
+from audits.flipset.figures.flipsets import bar_grid
 from audits.flipset.result import Marginal
 from tests.flipset.conftest import audited, subject_of
 
@@ -54,6 +55,16 @@ def test_missing_numbers_are_a_value_of_their_own_and_nobody_is_lost():
     assert found.distance == pytest.approx(0.75)
     everyone = one([np.nan, np.nan], [1, 0], scaled=True)
     assert everyone.categories == ("(missing)",)
+
+
+def test_dates_are_named_as_dates_on_bars_and_axes():
+    days = pd.date_range("2021-01-01", "2021-10-20", periods=200)
+    found = one(days.to_list(), [1.0, 0.0] * 100, scaled=True)
+    assert found.dates
+    assert found.labels[1].startswith("2021-01-18 to 2021-02-")
+    figure = bar_grid([found], {"all": [], "flip": []}, hollow=True, alt="")
+    assert list(figure.layout.xaxis.ticktext) == ["Jan 2021", "Jul 2021"]
+    assert not one([1.5, 2.5, 3.5], [1, 0, 0], scaled=True).dates
 
 
 def bar_names(item: Marginal) -> list[str]:

@@ -45,10 +45,13 @@ def test_the_people_audited_are_no_news(bundle: MonitorBundle):
 @pytest.mark.parametrize(
     ("column", "change", "words"),
     [
-        ("height", lambda x: x * 12, "with months where the audit had years: divided by 12"),
-        ("height", lambda x: x * 365.25, "with days where the audit had years: divided by 365.25"),
-        ("height", lambda x: x / 100, "with shares where the audit had per cent: multiplied by 100"),
+        ("height", lambda x: x * 12, "12 times the audited ones, as between months and years"),
+        ("height", lambda x: x * 365.25, "as between days and years: divided by 365.25"),
+        ("height", lambda x: x / 100, "as between percent and shares: multiplied by 100"),
+        ("height", lambda x: x * 25, "25 times the audited ones, as between a scale of 100"),
+        ("height", lambda x: x * 20, "about 20 times the audited ones: divided by 20"),
         ("height", lambda x: x.where(x.index > 5, 1e300), "6 of 300 impossible values (1e+300)"),
+        ("skill", lambda x: x * 0 + 400.0, "skill: 300 of 300 impossible values"),
         ("height", lambda x: x.where(x.index > 5, -3.0), "6 of 300 impossible values ("),
         ("skill", lambda x: x.where(x.index > 30), "skill: 31 of 300 missing"),
         ("town", lambda x: x.where(x.index > 3, "moon"), "town: 4 of 300 never seen in the audit"),
@@ -70,7 +73,7 @@ def test_months_for_years_are_one_alarm_that_names_column_and_unit(monitors: Mon
     assert alarm.person < 2010
     assert alarm.times > 1
     assert "“height”" in alarm.sentence
-    assert "months where the audit had years" in alarm.sentence
+    assert "months and years" in alarm.sentence
     send(monitors, monitor, frame.assign(town="moon"))
     assert "inputs:town" in {each.about for each in monitors.alarms(monitor.id)}, "another column is another"
     assert monitors.counted(monitor.id)["height"]["impossible"] == 100

@@ -64,7 +64,7 @@ def test_three_steps_on_the_command_line_find_income_and_name_it(tmp_path, capsy
     assert only["about"].endswith("income")
     [only] = alarms["months"]
     assert "“years”" in only["sentence"]
-    assert "months where the audit had years" in only["sentence"]
+    assert "12 times the audited ones" in only["sentence"]
     assert main(["monitor", "score", str(tmp_path / "b"), str(tmp_path / "alike.csv")]) == 2
 
 

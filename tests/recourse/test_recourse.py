@@ -11,6 +11,7 @@ import pytest
 from audits.data import FeatureSpace
 from audits.models import Subject
 from audits.recourse.figures import groups
+from audits.recourse.figures.people import cut_off
 from audits.recourse.figures.person import person_path
 from audits.runs.registry import AUDITS
 from audits.stats.text import percent
@@ -40,6 +41,7 @@ def test_by_hand(by_hand):
     assert result.people["fewest"].tolist() == [1, 1]
     assert [row.group for row in result.by_group] == ["a", "b"]
     assert result.verdict == "insufficient evidence"
+    assert cut_off(result) == by_hand.threshold, "not the lowest score that is seen to be accepted"
 
 
 def test_mass_that_splits_goes_to_the_mean():

@@ -10,6 +10,7 @@ import streamlit as st
 from app import state
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary
+from app.widgets import notices
 from audits.errors import InputError
 
 
@@ -60,7 +61,7 @@ def choose_counterfactuals(
     found: dict[str, str] = {}
     for column in chosen:
         feature = st.selectbox(
-            f"{column} holds a counterfactual of",
+            f"{notices.label(column)} holds a counterfactual of",
             features,
             index=features.index(given.get(column) or _likely(column, features)),
             **state.choice(f"{key}-{column}"),

@@ -43,7 +43,9 @@ def stand_in_note(space: Workspace, draft: Mapping[str, Any]) -> None:
     what = "a network trained to reproduce the stored decisions" if stored else "a model trained here"
     notices.note(f"This audits a stand-in: {what}. Its accuracy, on the page Groups, says how well it does.")
     st.button(
-        f"Back to {'the stored decisions' if stored else model_words(draft[_BEFORE]['model'])}",
+        notices.label(
+            f"Back to {'the stored decisions' if stored else model_words(draft[_BEFORE]['model'])}"
+        ),
         key="stand-in-back",
         on_click=_change,
         args=(space, without_stand_in(draft)),

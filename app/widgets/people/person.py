@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app import jobs, state
 from app.serving.headers import INTO_VIEW
 from app.tables.people import MAX_ASSOCIATION, far, spreads_of, value_text
+from app.widgets import notices
 from app.widgets.people.what_if import ask_model, can_ask, what_if_section
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
@@ -23,6 +24,8 @@ from audits.runs.result import RunResult
 from audits.stats.text import number
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, value_words
+
+_YEARS = 1500, 2200  # numbers that may be years
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +94,7 @@ def person_card(
         if match is not None:
             closest = sides.names[1][:1].lower() + sides.names[1][1:]
             told += f" {begun(closest)} {is_so[1]}."
-        st.subheader(told, anchor=False)
+        st.subheader(notices.label(told, 160), anchor=False)
         differ = (
             f"They differ most in {' and '.join(sides.differ[:MAX_ASSOCIATION])}." if sides.differ else ""
         )
@@ -205,7 +208,7 @@ def _differences(sides: _Sides, effects: Mapping[str, float], spec: Mapping[str,
         better = "" if effect is None or abs(effect) < 1e-9 else its if effect > 0 else mine
         if effect is not None and abs(effect) < 1e-9:
             better = "neither"
-        rows.append((name, *_shown(sides.values[name]), better))
+        rows.append((name, *pair_words(sides.values[name]), better))
     table = pd.DataFrame(rows, columns=["only what differs", mine, its, "better for"])
     table = in_units(table.set_index("only what differs"), spec)
     if table["better for"].eq("").all():
@@ -215,7 +218,7 @@ def _differences(sides: _Sides, effects: Mapping[str, float], spec: Mapping[str,
         about = f"What differs between {mine} and {its}, and for whom the model finds it better"
         st.dataframe(table, height="content", column_config=names, alt=about)
     if sides.same:
-        st.caption(f"The same: {', '.join(sides.same)}")
+        st.caption(notices.label(f"The same: {', '.join(sides.same)}", 600))
 
 
 def _alternatives(answer: Mapping[str, Any], sides: _Sides) -> None:
@@ -229,7 +232,7 @@ def _alternatives(answer: Mapping[str, Any], sides: _Sides) -> None:
                     turned = "" if favorable == before["favorable"] else f", {decided}"
                     st.text(f"What if {column} were {values}? {number(before['score'])} → {score}{turned}")
         if answer["enough"]:
-            told = [f"{name} {' → '.join(_shown(sides.values[name]))}" for name in answer["enough"]]
+            told = [f"{name} {' → '.join(pair_words(sides.values[name]))}" for name in answer["enough"]]
             st.text(f"What would be enough? {' and '.join(told)}: {words.yes or 'favorable'}")
         elif sides.differ and not before["favorable"]:
             st.text("What would be enough? Not even the match's values in what can be changed.")
@@ -247,12 +250,13 @@ def _swapped(swaps: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, bool], 
     }
 
 
-def _shown(values: pd.Series) -> list[str]:
+def pair_words(values: pd.Series) -> list[str]:
     """Return the first two values of a column in words, alike: 9,900 beside 13,100, but the year 2024."""
     pair = values.iloc[:2].tolist()
     told = [value_words(float(each)) if _is_number(each) else value_text(each) for each in pair]
     numbers = [text for text, each in zip(told, pair, strict=True) if _is_number(each)]
-    if not any("," in text for text in numbers):
+    sizes = [abs(float(each)) for each in pair if _is_number(each)]
+    if all(size < 1000 or _YEARS[0] <= size <= _YEARS[1] for size in sizes):
         return told
     return [f"{int(text):,}" if text in numbers and text.lstrip("-").isdecimal() else text for text in told]
 

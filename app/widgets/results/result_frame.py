@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app.serving.documentation import page_about
+from app.widgets import notices
 from app.widgets.frame import page_text
 from app.widgets.results.export import export_section
 from audits.runs.documents import dump_yaml
@@ -21,7 +22,7 @@ from audits.stats.badges import interval_text
 def headline(said: str, judged: Judgment) -> None:
     """Write the badge, the sentence, and beside it the interval that the verdict follows from."""
     with st.container(key="verdict"):
-        st.badge(judged.badge_text, color="gray")
+        st.badge(notices.label(judged.badge_text, 200), color="gray")
     with st.container(horizontal=True, key="said"):
         with st.container(key="finding"):
             st.text(said)

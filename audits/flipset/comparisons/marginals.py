@@ -168,6 +168,7 @@ def marginals(
                 distance=distance,
                 adjusted_p=None,
                 missing=None if known == len(labels) else (float(population[known]), float(inside[known])),
+                dates=cumulative and pd.api.types.is_datetime64_any_dtype(frame[feature]),
             )
         )
     if flips.sum() > 0:

@@ -23,6 +23,8 @@ def bar_words(item: Marginal, word: Callable[[float], str] = value_words) -> lis
     """
     if item.edges is None:
         return list(item.categories or ())
+    if item.dates:
+        return list(item.labels)
     found = []
     for low, high in itertools.pairwise(item.edges):
         ends = (math.ceil(low), math.floor(high)) if low % 1 == high % 1 == 0.5 else (low, high)

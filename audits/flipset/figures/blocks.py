@@ -65,7 +65,7 @@ def blocks(result: FlipsetResult) -> go.Figure:
     )
     if larger.expected_by_chance is not None:
         alt += f" Chance alone gives about {count(larger.expected_by_chance.value or 0.0)} of the first."
-    figure = finish(figure, height=inner + 56, alt=alt).update_layout(margin={"t": 44, "b": 12})
+    figure = finish(figure, height=inner + 56, alt=alt).update_layout(margin={"l": 12, "t": 44, "b": 12})
     return smaller_dots_where_narrow(figure, columns)
 
 

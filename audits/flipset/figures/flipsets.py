@@ -16,6 +16,7 @@ from audits.drawing.style import (
     FOCUS,
     GRAY,
     INK,
+    date_ticks,
     describe,
     distinct,
     empty,
@@ -178,17 +179,22 @@ def _mirrored_axis(highest: float) -> dict[str, Any]:
 def _category_axis(item: Marginal) -> dict[str, object]:
     """Write the values of a categorical feature under their bars, at most as many as can be read.
 
-    Of a numeric one only where a bar apart stands for missing values.
+    Of a numeric one only where a bar apart stands for missing values, and of dates.
     """
     if item.categories is None:
-        if item.missing is None or item.edges is None:
+        if item.edges is None or not (item.dates or item.missing is not None):
             return {}
         low, high = item.edges[0], item.edges[-1]
-        ticks = [tick for tick in round_ticks(low, high) if tick <= high - 0.3 * (high - low)]
+        marks = (
+            date_ticks(low, high) if item.dates else {tick: short(tick) for tick in round_ticks(low, high)}
+        )
+        if item.missing is not None:
+            marks = {tick: text for tick, text in marks.items() if tick <= high - 0.3 * (high - low)}
+            marks[_bars(item)[0][-1]] = "missing"
         return {
             "tickmode": "array",
-            "tickvals": [*ticks, _bars(item)[0][-1]],
-            "ticktext": [*map(short, ticks), "missing"],
+            "tickvals": list(marks),
+            "ticktext": list(marks.values()),
             "tickangle": 0,
         }
     step = -(-len(item.categories) // 12)

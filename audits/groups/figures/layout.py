@@ -32,6 +32,7 @@ BESIDE = 24  # letters of a name that stands beside its row, not above
 LEGEND = 46  # letters of a name in a legend
 _TITLE, _NARROWEST = 44, 9  # letters in a line of a panel's title
 _PAGE, _LETTER = 760, 7  # pixels: of a figure on a page, of a letter
+_PHONE = 27  # letters of a name and a value that leave a phone's rows half of its width
 _FEW_PANELS = 3  # beside which a column of names has room
 MAX_GROUPS = 25
 """Groups that are drawn in one figure, the largest; tables hold all."""
@@ -101,6 +102,11 @@ def value_column(texts: Sequence[str], colors: Sequence[str]) -> list[dict[str, 
         for place, (text, color) in rows
         if text
     ]
+
+
+def beside_values(texts: Sequence[str]) -> int:
+    """Return the letters of a name that has room beside its row on a phone, beside a column of values."""
+    return max(0, _PHONE - max(map(len, texts), default=0))
 
 
 def panel_titles(panels: Sequence[str], groups: Sequence[str]) -> list[str]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from audits.data import group_name, named_with
-from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named
-from audits.groups.figures.layout import people_of, value_column
+from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named, where_narrow
+from audits.groups.figures.layout import beside_values, people_of, value_column
 from audits.groups.inference import MIN_COVERED, most_telling
 from audits.groups.metrics import METRICS
 from audits.groups.result import GroupRow, GroupsResult
@@ -107,7 +107,7 @@ def ranked_groups(result: GroupsResult, asked: Sequence[Mapping[str, str]] = ())
 def draw_ranked(result: GroupsResult, groups: RankedGroups) -> go.Figure:
     """Draw the groups with intervals on one axis; values stand in a column of their own."""
     rows = groups.rows[::-1]
-    names = [describe(_name(row), longest=60) for row in rows]
+    names = [describe(_name(row), longest=40) for row in rows]
     labels = [name + " (reference)" * row.is_reference for name, row in zip(names, rows, strict=True)]
     figure = go.Figure()
     order = sorted(range(len(rows)), key=lambda place: rows[place] != groups.focus)  # the focus first
@@ -115,14 +115,15 @@ def draw_ranked(result: GroupsResult, groups: RankedGroups) -> go.Figure:
     for place in order:
         row = rows[place]
         figure.add_trace(_mark(groups, row, place, inside.get(row.group, "")))
-    pitch = rows_named(figure, labels)
     values = [groups.text(row) for row in rows]
+    pitch = rows_named(figure, labels, beside=beside_values(values))
     ends = [row.metric(groups.rate) for row in rows]
     highest = max([groups.everyone, *(end.high or 0.0 for end in ends if end is not None)])
     last = 30 if highest < 0.3 else 100  # small rates are drawn on a scale of their own
     ticks = [last * part / 4 for part in range(5)]
     text = [f"{at:g}%" for at in ticks]
     figure.update_xaxes(range=[0, last], tickvals=ticks, ticktext=text, zeroline=False)
+    where_narrow(figure, "xaxis", {"tickvals": ticks[::2], "ticktext": text[::2]})
     figure.add_vline(x=100 * groups.everyone, line={"color": INK, "width": 1})
     top = {"x": 100 * groups.everyone, "xref": "x", "y": 1, "yref": "paper", "yanchor": "bottom"}
     everyone = {"text": f"everyone {_percent(groups.everyone)}", "showarrow": False}
@@ -131,6 +132,8 @@ def draw_ranked(result: GroupsResult, groups: RankedGroups) -> go.Figure:
     alt = f"{groups.title}. {groups.caption}"
     finish(figure, height=70 + pitch * len(rows), alt=alt)
     left = 14 + 7 * max(map(len, labels)) if pitch == 30 else 18
+    if "margin" in figure.layout.meta.get("narrow", {}):
+        where_narrow(figure, "margin", {"l": 18})  # the label of 0 is half as wide
     figure.layout.margin = {"l": left, "r": 14 + _LETTER * max(map(len, values)), "t": 24, "b": 24}
     return figure
 

@@ -13,7 +13,7 @@ from audits.drawing.marks import decisive, named_above
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named, where_narrow
 from audits.groups.amounts.inference import ordered, worse_first
 from audits.groups.amounts.text import amount_title, own_amount
-from audits.groups.figures.layout import value_column
+from audits.groups.figures.layout import beside_values, value_column
 from audits.groups.inference import MIN_COVERED, RATIO, by_importance, lower_first, most_telling
 from audits.groups.metrics import METRICS
 from audits.groups.names import people_of
@@ -75,12 +75,12 @@ def deciding(result: GroupsResult, *, most: int = MAX_ROWS) -> go.Figure:
     figure.update_xaxes(
         title=axis, nticks=7, range=[unit * none - reach, unit * none + reach], zeroline=False, tickangle=0
     )
-    where_narrow(figure, "xaxis", {"nticks": 5})  # beside values in a column of their own
+    where_narrow(figure, "xaxis", {"nticks": 4})  # beside values in a column of their own
     if limits:
         at = unit * max(limits)
         named_above(figure, "your limit", (at, at), (unit * none - reach, unit * none + reach))
-    pitch = rows_named(figure, [row.name for row in rows[::-1]])
     told = [row.rate for row in rows[::-1]]
+    pitch = rows_named(figure, [row.name for row in rows[::-1]], beside=beside_values(told))
     annotate(figure, value_column(told, [focus if place == first else INK for place in range(len(rows))]))
     alt = f"{rows[0].name}: {estimate_text(judged.interval, unit)}, and {several(first, 'other group')}."
     finish(figure, height=84 + pitch * len(rows), alt=alt)

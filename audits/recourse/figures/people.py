@@ -111,7 +111,12 @@ def _bars_of(result: RecourseResult, step: AlphaRow) -> go.Bar:
 
 
 def cut_off(result: RecourseResult) -> float | None:
-    """Return the lowest score that is accepted, as far as people's ways tell; None where groups differ."""
+    """Return the score from which people are accepted; None where groups differ.
+
+    Results saved before it was kept tell the lowest score that is accepted.
+    """
+    if result.cut_off is not None:
+        return result.cut_off
     score, accepted = result.paths["score"], result.paths["decision"].astype(bool)
     if not accepted.any():
         return None

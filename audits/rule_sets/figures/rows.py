@@ -79,7 +79,7 @@ def bars(x: Iterable[float], **more: Any) -> go.Bar:
 
 def signed(value: float) -> str:
     """Word a number whose minus is one."""
-    return number(value).replace("-", "−")
+    return number(value)
 
 
 def of_rule(words: str) -> str:

@@ -176,7 +176,7 @@ def _mean(tested: MeasureTest, n: float, total: float, squares: float | None, le
 def _finding(row: MeasureRow, judged: Judgment, words: Any, family: int) -> str:
     """Say which group the model errs on differently, how much, and how sure that is."""
     inside, outside = (
-        percent(each.value, each.n) if words.share else number(each.value).replace("-", "−")
+        percent(each.value, each.n) if words.share else number(each.value)
         for each in (row.inside, row.outside)
     )
     among = words.among.replace("people", "person", 1) if count(row.n_in) == "1" else words.among
