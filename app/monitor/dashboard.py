@@ -116,7 +116,7 @@ def _live(identity: str) -> None:
         return
     lasting = [alarm for alarm in alarms if alarm.lasts]
     if not monitor.people:
-        state_head(_NOTHING, "– No predictions yet")
+        state_head(_NOTHING, "◌ No predictions yet")
         return
     measured = monitor.bundle.audited is not None
     early = not lasting and measured and monitor.people < _delay(monitor)[0]  # nor would much be found yet

@@ -50,7 +50,7 @@ ICONS: dict[Badge, str] = {
     "difference": "●",
     "small difference": "◐",
     "cannot tell yet": "○",
-    "no verdict": "–",
+    "no verdict": "◌",
     "no material difference": "✓",
 }
 _NAMES: dict[Badge, str] = {
@@ -169,7 +169,7 @@ def badge_text(judged: Judgment) -> str:
     >>> badge_text(judge(share(0.05, -0.04, 0.14), immaterial=(-0.1, 0.1), people_needed=8712))
     "○ Can't tell yet · needs about 8,700 people"
     >>> badge_text(judge(share(0.05, -0.04, 0.14), immaterial=(-0.1, 0.1), reason="nobody is comparable"))
-    '– No verdict · nobody is comparable'
+    '◌ No verdict · nobody is comparable'
     >>> badge_text(judge(share(0.01, -0.05, 0.07), immaterial=(-0.1, 0.1)))
     '✓ No material difference · on average, limit 10 points'
     """
