@@ -62,12 +62,14 @@ def _extremes(result: GroupsResult, attribute: str) -> str:
     ends = (rows[0], rows[-1])
     few = min(row.n for row in ends)
     told = [f"{percent(row.selection_rate.value, row.n, few)} of {people_of(row)}" for row in ends]
-    return f"{begun(vocabulary().share_yes)}: {told[0]} to {told[1]}{_among_enough(known, rows)}"
+    return f"{begun(vocabulary().share_yes)}: {told[0]} to {told[1]}{_among_enough(known, ends, 'selection_rate')}"
 
 
-def _among_enough(known: Sequence[GroupRow], rows: Sequence[GroupRow]) -> str:
-    """Say that smaller groups, which are drawn too, are left out of a title."""
-    return f", in groups of {MIN_COVERED} people or more" if len(rows) < len(known) else ""
+def _among_enough(known: Sequence[GroupRow], ends: Sequence[GroupRow], name: str) -> str:
+    """Say that smaller groups are left out of a title, where some that are drawn lie outside its range."""
+    drawn, told = ([getattr(row, name).value or 0.0 for row in some] for some in (known, ends))
+    outside = min(drawn) < min(told) or max(drawn) > max(told)
+    return f", in groups of {MIN_COVERED} people or more" if outside else ""
 
 
 def _mean_scores(result: GroupsResult, attribute: str) -> str:
@@ -80,7 +82,7 @@ def _mean_scores(result: GroupsResult, attribute: str) -> str:
     values = [float(row.mean_score.value or 0.0) for row in (low, high)]
     digits = next((n for n in (2, 3, 4) if len({f"{value:.{n}f}" for value in values}) == 2), 2)
     told = [f"{value:.{digits}f} of {people_of(row)}" for value, row in zip(values, (low, high), strict=True)]
-    return f"Mean score: {told[0]} to {told[1]}{_among_enough(known, rows)}"
+    return f"Mean score: {told[0]} to {told[1]}{_among_enough(known, [low, high], 'mean_score')}"
 
 
 def _differing(result: GroupsResult, attribute: str) -> str:
