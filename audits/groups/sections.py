@@ -62,7 +62,8 @@ def _extremes(result: GroupsResult, attribute: str) -> str:
     ends = (rows[0], rows[-1])
     few = min(row.n for row in ends)
     told = [f"{percent(row.selection_rate.value, row.n, few)} of {people_of(row)}" for row in ends]
-    return f"{begun(vocabulary().share_yes)}: {told[0]} to {told[1]}{_among_enough(known, ends, 'selection_rate')}"
+    among = _among_enough(known, ends, "selection_rate")
+    return f"{begun(vocabulary().share_yes)}: {told[0]} to {told[1]}{among}"
 
 
 def _among_enough(known: Sequence[GroupRow], ends: Sequence[GroupRow], name: str) -> str:
