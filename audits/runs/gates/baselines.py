@@ -99,8 +99,10 @@ class GateBaseline:
 
 
 def _stated(numbers: Mapping[str, Any], path: str) -> Estimate | None:
-    found = numbers.get(path)
-    return None if found is None else Estimate(*found, "")
+    if path not in numbers:
+        return None
+    value, low, high, n = numbers[path]
+    return Estimate(value, low, high, n, "")
 
 
 def baseline_in(result: Any) -> GateBaseline:
