@@ -115,7 +115,7 @@ if (!window.evenhand) {
   together(document.body);
 
   // one press of Back leads to the page before: what a page opens with, a run and a tab, is no step of its own. What
-  // only takes away waits for the next page, so that the page left behind keeps it for who comes back
+  // the address loses or gains on the way out by a link is not written: the page left behind keeps its own
   const MINOR = ["run", "tab", "w"];
   const step = history.pushState.bind(history);
   const major = address => {
@@ -124,18 +124,18 @@ if (!window.evenhand) {
     told.sort();
     return `${address.pathname}?${told}`;
   };
-  let waiting;
+  let leaving = 0;
+  addEventListener("click", event => {
+    const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+    if (link?.origin === location.origin && link.pathname !== location.pathname) leaving = Date.now();
+  }, true);
   history.pushState = (state, unused, url) => {
-    clearTimeout(waiting);
-    const next = new URL(url ?? location.href, location.href), here = new URLSearchParams(location.search);
-    const same = major(next) === major(location);
-    const write = () => (same ? history.replaceState(state, unused, next) : step(state, unused, next));
-    const fewer = next.pathname === location.pathname && next.searchParams.size < here.size
-      && [...next.searchParams].every(([name, value]) => here.getAll(name).includes(value));
-    if (fewer) waiting = setTimeout(write, 1000);
-    else write();
+    const next = new URL(url ?? location.href, location.href);
+    if (next.pathname !== location.pathname) leaving = 0;
+    if (Date.now() - leaving < 10000) return;
+    if (major(next) === major(location)) history.replaceState(state, unused, next);
+    else step(state, unused, next);
   };
-  addEventListener("popstate", () => clearTimeout(waiting));
 
   // what draws figures is there before the first of them: on the start page, which has none, only fetched
   const drawer = () => {

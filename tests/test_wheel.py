@@ -208,7 +208,7 @@ STORED = """
 data: {path: loans.csv, label: repaid, favorable: 1, protected: [sex], features: [age]}
 model: {predictions: {score: model_score}}
 audits: [groups, rule_sets, {explain: {source: {sex: female}, target: {sex: male}, explainers: [age]}}]
-gate: {material: 0, rules: [{metric: impact_ratio, by: sex, at_least: 0.5, on: upper}]}
+gate: {material: 1, rules: [{metric: impact_ratio, by: sex, at_least: 0.5, on: upper}]}
 """
 
 

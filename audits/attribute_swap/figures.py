@@ -66,7 +66,7 @@ def blocks(result: AttributeSwapResult) -> go.Figure:
         figure.update_layout(updatemenus=[_toggle(states)])
     annotate(figure, notes)
     figure = finish(figure, height=height + 70, alt=_alt(rows[0]))
-    figure.update_layout(margin={"t": 62, "b": 8}, showlegend=False)
+    figure.update_layout(margin={"l": 18, "r": 18, "t": 62, "b": 8}, showlegend=False)
     return smaller_dots_where_narrow(figure, _ACROSS)
 
 

@@ -82,7 +82,7 @@ def change_words(change: Estimate, kind: Kind) -> str:
     Examples
     --------
     >>> change_words(Estimate(-0.034, -0.06, -0.01, 1200, ""), "share")
-    '-3.4 points (-6.0 to -1.0)'
+    '−3.4 points (−6.0 to −1.0)'
     >>> change_words(Estimate(0.4, None, None, 12, "no interval"), "number")
     '+0.400, no interval'
     """
@@ -91,7 +91,7 @@ def change_words(change: Estimate, kind: Kind) -> str:
     unit = "" if kind == "number" else " points"
     if change.low is None or change.high is None:
         value = _signed_number(change.value, change.n, kind)
-        return f"{value}{unit[:-1] if value in {'+1', '-1'} else unit}, no interval"
+        return f"{value}{unit[:-1] if value in {'+1', '−1'} else unit}, no interval"
     ends = " to ".join(_signed_number(end, change.n, kind) for end in (change.low, change.high))
     return f"{_signed_number(change.value, change.n, kind)}{unit} ({ends})"
 
