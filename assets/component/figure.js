@@ -80,7 +80,13 @@ async function drawn(own) {
   own.drawn = own.text;
   own.width = width;
   const {data, layout = {}, frames} = JSON.parse(inScheme(own.text)).figure;  // afresh: Plotly writes into what it is given
-  if (width < (layout.meta?.narrow?.below ?? NARROW)) narrowed(layout, data);
+  const narrow = width < (layout.meta?.narrow?.below ?? NARROW);
+  if (narrow) narrowed(layout, data);
+  if (own.narrow === !narrow) {  // Plotly keeps the room that a legend of the other kind took
+    Plotly.purge(box);
+    own.listening = false;
+  }
+  own.narrow = narrow;
   const whole = document.fullscreenElement === box;
   layout.width = width;
   layout.height = whole ? innerHeight : layout.height ?? HEIGHT;
@@ -126,13 +132,14 @@ function linked(own, before) {
 function sliding(own) {
   const {box} = own;
   box.tabIndex = 0;
-  box.addEventListener("keydown", event => {
+  if (!own.keyed) box.addEventListener("keydown", event => {
     const by = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, Home: -1e6, End: 1e6}[event.key];
     if (!by) return;
     event.preventDefault();
     event.stopPropagation();
     go(own, stepOf(own) + by);
   });
+  own.keyed = true;
   const write = () => {
     if (!linkOf(own)) return;
     const address = new URL(location.href);
