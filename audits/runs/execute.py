@@ -366,7 +366,7 @@ def _check_installed(request: AuditRequest, place: int) -> None:
         raise not_installed(f"audits[{place}].{request.name}", package)
 
 
-_SEARCHED = 200_000  # rows drawn for the search of a table that is counted
+_SEARCHED = 100_000  # rows drawn for the search of a table that is counted
 _PERSONS = 1 << 31  # tells this stream from others of the same seed
 
 
