@@ -127,7 +127,8 @@ if (!window.evenhand) {
   let leaving = 0;
   addEventListener("click", event => {
     const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
-    if (link?.origin === location.origin && link.pathname !== location.pathname) leaving = Date.now();
+    const apart = event.ctrlKey || event.metaKey || event.shiftKey || link?.target === "_blank";  // another window's
+    if (link?.origin === location.origin && link.pathname !== location.pathname && !apart) leaving = Date.now();
   }, true);
   history.pushState = (state, unused, url) => {
     const next = new URL(url ?? location.href, location.href);

@@ -64,7 +64,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 def _test_tab(changes: Changes, across: RunCorrection) -> None:
     first, second = changes.models
-    st.text(" ".join(filter(None, [changes.finding, across.note])))
+    st.text(" ".join(filter(None, [changes.finding, across.doubt, across.note])))
     st.text(f"First model: {first}. Second model: {second}.")
     notices.notes(changes.warnings)
     for title, text in (
@@ -132,7 +132,7 @@ def _change(found: RunResult, place: int, change: AuditChange, across: RunCorrec
     if change.refused:
         notices.note(change.refused)
         return
-    for words in filter(None, (across.note, change.given)):
+    for words in filter(None, (across.doubt, across.note, change.given)):
         st.caption(notices.label(words, 600))
     own = (
         found.compared.second.audits[change.second] if found.compared and change.second is not None else None

@@ -218,7 +218,10 @@ _NO_QUESTION = {"level", "permutations", "bootstrap", "draws", "repeats", "sampl
 def _asked_otherwise(first: AuditResult, second: AuditResult, place: int) -> AuditChange | None:
     """Return that two audits were asked for different things, so that nothing changes; None where not."""
     kept = [dict(each.options) for each in (first, second)]
-    names = [name for name in kept[1] if name not in _NO_QUESTION and kept[0].get(name) != kept[1][name]]
+    both = [
+        name for name in kept[1] if name in kept[0] and name not in _NO_QUESTION
+    ]  # an older run has fewer
+    names = [name for name in both if kept[0][name] != kept[1][name]]
     if not names:
         return None
     why = f"the two runs asked for different things ({', '.join(names)})"
