@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 from audits.checks import generator, one_of
 from audits.data import group_name
+from audits.data.preprocessing.leakage import telling_features
 from audits.errors import InputError
 from audits.explain.attribution import attribution
 from audits.explain.bins import ColumnLevels, levels_of, values_of
@@ -35,7 +36,7 @@ from audits.explain.result import (
     Remainder,
     ValueRow,
 )
-from audits.explain.text import finding, no_clearance_text, warnings_for
+from audits.explain.text import finding, left_out_text, no_clearance_text, telling_note, warnings_for
 from audits.models import Subject
 from audits.models.labels import label_numbers
 from audits.models.predictions import PredictedLabel, PredictedScore
@@ -100,7 +101,7 @@ def explain(
         the groups apart; or the data have no label where labels are compared.
     """
     progress(0.0, "Scoring people")
-    names = _explainers(subject, options)
+    names, telling = _explainers(subject, options)
     people, first = people_of(subject, options, names)
     columns = {
         name: levels_of(subject.data.frame[name].iloc[first], subject.data.kinds[name], options.bins)
@@ -126,7 +127,7 @@ def explain(
     covered = 1.0 if exact else overlap.share  # of what is known for everyone nothing is estimated
     unknown = _unknown(subject, options)
     judged = _judge(people, together.unexplained, told, covered, options, unknown)
-    judged = _not_cleared(judged, options, unknown, len(names))
+    judged = _not_cleared(judged, options, unknown, len(names), telling)
     if subject.data.numeric is not None:
         judged = dataclasses.replace(judged, unit=subject.data.numeric.unit or subject.data.numeric.name)
     each = [_alone(people, name, columns[name], gap, options, len(names)) for name in names]
@@ -155,9 +156,8 @@ def explain(
         overlap=overlap,
         attribution=_attribution(subject, options, generator(rng), progress) if options.attribution else None,
     )
-    return dataclasses.replace(
-        result, finding=finding(result), warnings=(*unknown.note(), *warnings_for(result))
-    )
+    warned = (*telling_note(telling, options), *unknown.note(), *warnings_for(result))
+    return dataclasses.replace(result, finding=finding(result), warnings=warned)
 
 
 def _attribution(
@@ -246,17 +246,19 @@ def _outcome(subject: Subject, options: ExplainOptions) -> np.ndarray:
     return np.asarray(subject.decisions if options.outcome == "decision" else data.y)
 
 
-def _explainers(subject: Subject, options: ExplainOptions) -> tuple[str, ...]:
-    """Columns that may explain: named ones, or features by their roles."""
+def _explainers(subject: Subject, options: ExplainOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Columns that may explain, named ones or features by their roles, and those that tell the outcome."""
     data = subject.data
     apart = {*options.source, *options.target}
     if options.explainers is None:
         barred = {*apart, *data.protected}
-        return tuple(
+        names = [
             name
             for name in data.features
             if name not in barred and data.roles.get(name) != "immutable" and not _says_nothing(subject, name)
-        )
+        ]
+        telling = _telling(subject, options, names)
+        return tuple(name for name in names if name not in telling), telling
     for name in options.explainers:
         one_of("explain.explainers", name, data.frame.columns, what="a column of the data")
         if name in apart:
@@ -264,7 +266,20 @@ def _explainers(subject: Subject, options: ExplainOptions) -> tuple[str, ...]:
             raise InputError("explain.explainers", rule, name, "leave it out")
         if name in _outcomes(subject, options.outcome):
             raise InputError("explain.explainers", "must not name the outcome itself", name, "leave it out")
-    return tuple(dict.fromkeys(options.explainers))
+    names = list(dict.fromkeys(options.explainers))
+    return tuple(names), _telling(subject, options, names)
+
+
+def _telling(subject: Subject, options: ExplainOptions, names: Sequence[str]) -> tuple[str, ...]:
+    """Columns each of which tells the outcome by itself, and no model reads them."""
+    data = subject.data
+    decided = options.outcome == "decision"
+    if data.numeric is not None or (decided and subject.model.invents):
+        return ()
+    outcome = subject.decisions if decided else data.y
+    if outcome is None:
+        return ()
+    return tuple(telling_features(data.frame, names, np.asarray(outcome, dtype=bool), data.weights))
 
 
 def _outcomes(subject: Subject, *kinds: str) -> set[str]:
@@ -486,9 +501,20 @@ def _judge(
 
 
 def _not_cleared(
-    judged: Judgment, options: ExplainOptions, unknown: UnknownOutcomes, columns: int
+    judged: Judgment,
+    options: ExplainOptions,
+    unknown: UnknownOutcomes,
+    columns: int,
+    telling: Sequence[str],
 ) -> Judgment:
-    """Return the judgment without an all-clear by columns that nobody named, or missing outcomes."""
+    """Return the judgment without an all-clear by columns that nobody named, or missing outcomes.
+
+    Nor does it accuse where a column was left out that is either the outcome or the only reason for it.
+    """
+    if telling and options.explainers is None:
+        return dataclasses.replace(
+            judged, verdict=INSUFFICIENT, people_needed=None, reason=left_out_text(telling)
+        )
     why = "" if options.explainers is not None else no_clearance_text(columns)
     why = why or unknown.cannot_clear
     if judged.verdict != NO_MATERIAL or not why:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from audits.explain.options import ExplainOptions
 from audits.explain.result import ExplainResult
 from audits.stats import AVERAGE, EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.badges import FOUR_FIFTHS, limit_words, short_number
@@ -101,6 +104,30 @@ def no_clearance_text(columns: int) -> str:
     if columns > 1:
         those = f"these {columns} columns, which may themselves be proxies"
     return f"nothing material is left after {those}"
+
+
+def left_out_text(telling: Sequence[str]) -> str:
+    """Say why no verdict follows where default explainers hold columns that may be the outcome itself."""
+    was = "it was" if len(telling) == 1 else "they were"
+    return (
+        f"{_telling_words(telling)} and may be the outcome in other words, so {was} left out: name the "
+        "columns that may explain the gap"
+    )
+
+
+def telling_note(telling: Sequence[str], options: ExplainOptions) -> tuple[str, ...]:
+    """Warn of columns that an auditor named and that may be the outcome itself."""
+    if not telling or options.explainers is None:
+        return ()
+    return (
+        f"{_telling_words(telling)}. The outcome in other words would explain any gap: name only what is a "
+        "reason for it.",
+    )
+
+
+def _telling_words(telling: Sequence[str]) -> str:
+    tells = "alone tells" if len(telling) == 1 else "each tell"
+    return f"{join_names(telling, most=_MAX_NAMED, quoted=True)} {tells} the outcome"
 
 
 def place_words(judged: Judgment) -> str:

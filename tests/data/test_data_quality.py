@@ -172,6 +172,15 @@ def test_every_column_that_tells_the_label_is_named_the_strongest_first(tmp_path
     assert said.index("dropout (1.00)") < said.index("bar1")
 
 
+def test_a_stored_decision_in_other_words_is_found_and_left_out(tmp_path):
+    frame = people().assign(decided=lambda each: (each["skill"] > 0).astype(int))
+    frame["risk"] = np.where(frame["decided"] == 1, "low", np.where(frame.index % 3, "medium", "high"))
+    frame["skill"] += np.random.default_rng(5).normal(size=len(frame))
+    seen, after = found(tmp_path, frame, predictions="decided")
+    assert seen["gives the decision away"].mends[0].leave_out == ("risk",)
+    assert "gives the decision away" not in after(seen["gives the decision away"].mends[0])[0]
+
+
 def test_equal_rows_are_left_out_and_counted(tmp_path):
     seen, after = found(tmp_path, _repeated(people()))
     data = after(seen["equal rows"].mends[0])[1]

@@ -57,7 +57,7 @@ def test_the_best_cut_against_every_cut(rows: list[tuple[float, bool]]):
     cuts = [-np.inf, *np.unique(numbers[known])]
     wrong = [((numbers[known] > cut) != (y[known] ^ turn)).sum() for cut in cuts for turn in (False, True)]
     absent = min(y[~known].sum(), (~y[~known]).sum())
-    assert _cut_errors(numbers, y) == min(wrong) + absent
+    assert _cut_errors(numbers, y, np.ones(len(y))) == min(wrong) + absent
 
 
 def test_looking_at_a_part_first_finds_the_same_features():

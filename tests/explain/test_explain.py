@@ -302,6 +302,27 @@ def test_what_says_nothing_of_a_person_is_no_explainer_by_default():
     assert found.together.columns == ("department", "noise0")
 
 
+@pytest.mark.parametrize("form", ["rows", "counts"])
+def test_a_decision_in_other_words_neither_explains_nor_is_forgotten(form):
+    people = crowd(2000, 4, within=-0.2, noise=0).assign(
+        words=lambda each: np.where(each["decision"], "in", "out")
+    )
+    people.loc[people.index % 7 == 0, "words"] = people["words"].str.upper()  # four words for two decisions
+    if form == "counts":
+        people = people.groupby(list(people.columns), as_index=False).size().rename(columns={"size": "count"})
+    data = {"weights": Weights("count", "counts")} if form == "counts" else {}
+    judged = audited(people, data=data, explainers=None)
+    assert judged.together.columns == ("department",)
+    assert (judged.judged.verdict, judged.judged.people_needed) == (INSUFFICIENT, None)
+    assert judged.judged.interval.high < 0
+    assert audited(people, data=data, explainers=("department",)).judged.verdict == EVIDENCE
+    named = audited(people, data=data, explainers=("department", "words"))
+    assert len(named.warnings) > len(audited(people, data=data, explainers=("department",)).warnings)
+    # what a model reads is a reason, whatever it tells
+    asked = explain(subject_of(people, {"train": "logistic"}, **data), ExplainOptions(source=A, target=B))
+    assert "words" in asked.together.columns
+
+
 def test_people_needed_settle_it():
     """The stated number settles it in 80% of worlds (.56 when it rested on the average alone)."""
     needed = [audited(crowd(200, seed, noise=0), rng=seed).judged.people_needed for seed in range(12)]

@@ -108,7 +108,8 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec) -> AuditData:
         written = dataclasses.replace(written, filled=filled)
         lost = with_columns(lost, {name: lost[name].fillna(value) for name, (_, value) in filled.items()})
     design = design_of(frame, spec, notes, times)
-    notes += _gap_notes(frame, features) + leak_notes(frame, features, y)
+    counts = counts_of(frame, spec, times)
+    notes += _gap_notes(frame, features) + leak_notes(frame, features, y, counts)
     data = AuditData(
         frame=frame,
         kinds=kinds,
@@ -119,7 +120,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec) -> AuditData:
         favorable=outcome.favorable,
         y=y,
         roles=roles,
-        weights=counts_of(frame, spec, times),
+        weights=counts,
         design=design,
         missing=spec.missing,
         rows_read=rows_read,

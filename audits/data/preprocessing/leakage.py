@@ -14,11 +14,13 @@ _LOOKED_AT = 8  # parts of which one is looked at first; a rule that errs in it 
 _MANY = 100_000  # rows, of fewer all are looked at at once
 
 
-def telling_features(frame: pd.DataFrame, features: Sequence[str], y: np.ndarray) -> list[str]:
-    """Return the features each of which tells the label by itself.
+def telling_features(
+    frame: pd.DataFrame, features: Sequence[str], y: np.ndarray, counts: np.ndarray | None = None
+) -> list[str]:
+    """Return the features each of which tells the label, or a decision, by itself.
 
-    A feature does if the commonest label of the others at each row's value (at most 50 values), or one cut
-    through its numbers, errs in at most 1% of as many rows as the rarer label has. Rows without a value
+    A feature does if the commonest label of the others at each person's value (at most 50 values), or one cut
+    through its numbers, errs for at most 1% of as many people as the rarer label has. People without a value
     count as a value; a value that nobody shares tells nothing.
 
     Parameters
@@ -28,23 +30,28 @@ def telling_features(frame: pd.DataFrame, features: Sequence[str], y: np.ndarray
     features : sequence of str
         Columns to look at.
     y : array (n,) of bool
-        The label; with fewer than 10 rows of either value nothing is returned.
+        The label; with fewer than 10 people of either value nothing is returned.
+    counts : array (n,), optional
+        People of each row; one where not given.
     """
-    rarer = int(min(y.sum(), (~y).sum()))
+    counts = np.ones(len(y)) if counts is None else np.asarray(counts, dtype=float)
+    rarer = min(counts[y].sum(), counts[~y].sum())
     if rarer < _MIN:
         return []
     most, part = _ERRORS * rarer, slice(None, None, _LOOKED_AT)
     return [
         name
         for name in features
-        if (len(y) < _MANY or _errors(frame[name].iloc[part], y[part], part=True) <= most)
-        and _errors(frame[name], y) <= most
+        if (len(y) < _MANY or _errors(frame[name].iloc[part], y[part], counts[part], part=True) <= most)
+        and _errors(frame[name], y, counts) <= most
     ]
 
 
-def leak_notes(frame: pd.DataFrame, features: Sequence[str], y: np.ndarray | None) -> list[str]:
+def leak_notes(
+    frame: pd.DataFrame, features: Sequence[str], y: np.ndarray | None, counts: np.ndarray | None
+) -> list[str]:
     """Word what `telling_features` finds, as a list of at most one sentence."""
-    telling = [] if y is None else telling_features(frame, features, y)
+    telling = [] if y is None else telling_features(frame, features, y, counts)
     if not telling:
         return []
     shown = ", ".join(repr(name) for name in telling[:5]) + (" and others" if len(telling) > 5 else "")
@@ -53,32 +60,33 @@ def leak_notes(frame: pd.DataFrame, features: Sequence[str], y: np.ndarray | Non
     return [f"{shown} {tell} the label almost without error: {advice}."]
 
 
-def _errors(column: pd.Series, y: np.ndarray, *, part: bool = False) -> int:
-    """Rows that the best use of one column gets wrong; of a `part` of the rows, no more than of all."""
+def _errors(column: pd.Series, y: np.ndarray, counts: np.ndarray, *, part: bool = False) -> float:
+    """People whom the best use of one column gets wrong; of a `part` of the rows, no more than of all."""
     codes, levels = pd.factorize(column, use_na_sentinel=False)
-    least = len(y)
+    least = float(counts.sum())
     if pd.api.types.is_numeric_dtype(column.dtype):
-        least = _cut_errors(column.to_numpy(dtype=float, na_value=np.nan), y)
+        least = _cut_errors(column.to_numpy(dtype=float, na_value=np.nan), y, counts)
     if len(levels) <= _MAX_LEVELS:
-        n = np.bincount(codes, minlength=len(levels))
-        favorable = np.bincount(codes, weights=y, minlength=len(levels))
+        n = np.bincount(codes, counts, minlength=len(levels))
+        favorable = np.bincount(codes, counts * y, minlength=len(levels))
         fewer = np.minimum(favorable, n - favorable)
-        # without the row itself the others agree on its label only if they outnumber the rest by two
+        # without the person itself the others agree on its label only if they outnumber the rest by two
         wrong = fewer if part else np.where(n - 2 * fewer >= 2, fewer, n)
-        least = min(least, int(wrong.sum()))
+        least = min(least, float(wrong.sum()))
     return least
 
 
-def _cut_errors(numbers: np.ndarray, y: np.ndarray) -> int:
-    """Rows on the wrong side of the best cut; those without a number go to the commoner label."""
+def _cut_errors(numbers: np.ndarray, y: np.ndarray, counts: np.ndarray) -> float:
+    """People on the wrong side of the best cut; those without a number go to the commoner label."""
     known = ~np.isnan(numbers)
-    absent = int(min((y & ~known).sum(), (~y & ~known).sum()))
+    absent = min(counts[y & ~known].sum(), counts[~y & ~known].sum())
     order = np.argsort(numbers[known], kind="stable")
-    ordered, good = numbers[known][order], y[known][order]
+    ordered, good, n = numbers[known][order], y[known][order], counts[known][order]
     if not len(good):
-        return absent
-    below = np.concatenate([[0], np.cumsum(good)])  # favorable among the i smallest
-    wrong = below + (~good).sum() - (np.arange(len(good) + 1) - below)  # favorable above the cut
+        return float(absent)
+    below = np.concatenate([[0.0], np.cumsum(n * good)])  # favorable among the smallest
+    other = np.concatenate([[0.0], np.cumsum(n * ~good)])
+    wrong = below + other[-1] - other  # favorable above the cut
     ends = np.concatenate([[True], ordered[1:] > ordered[:-1], [True]])
     wrong = wrong[ends]
-    return absent + int(min(wrong.min(), (len(good) - wrong).min()))
+    return float(absent + min(wrong.min(), (n.sum() - wrong).min()))

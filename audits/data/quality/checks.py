@@ -28,6 +28,7 @@ from audits.data.quality.proxies import (
     missing_decisions,
     same_attribute,
     telling,
+    tells_decision,
 )
 from audits.data.quality.row_units import row_units
 from audits.data.spec import DataSpec
@@ -104,6 +105,7 @@ def examine(
         found += [
             *same_attribute(data),
             *label_is_prediction(data, spec, predictions),
+            *tells_decision(data, predictions),
             *telling(data, unlikely),
             *find_proxies(data),
             *_codes(data, spec),

@@ -11,6 +11,7 @@ import pandas as pd
 
 from audits.data.audit_data import AuditData
 from audits.data.preprocessing.filters import EVERYONE_ELSE
+from audits.data.preprocessing.leakage import telling_features
 from audits.data.quality.findings import Finding, Mend, leave_out, quote_names
 from audits.data.role_guesses import names_outcome
 from audits.data.spec import DataSpec, LabelCut
@@ -121,6 +122,25 @@ def missing_decisions(frame: pd.DataFrame, spec: DataSpec, predictions: str | No
         return []
     said = f"{without:,} of {len(frame):,} rows have no decision in {predictions!r}."
     return [Finding("undecided", said, (Mend("Keep the others", {"keep": keep}),))]
+
+
+def tells_decision(data: AuditData, predictions: str | None) -> list[Finding]:
+    """Find features each of which tells a stored decision of two values."""
+    if predictions is None or predictions not in data.frame:
+        return []
+    decided, values = pd.factorize(as_text(data.frame[predictions]))
+    if len(values) != 2:
+        return []
+    known = decided >= 0
+    counts = None if data.weights is None else data.weights[known]
+    names = tuple(telling_features(data.frame[known], data.features, decided[known] == 0, counts))
+    if not names:
+        return []
+    said = (
+        f"{join_names(names)} alone {'tells' if len(names) == 1 else 'each tell'} the decision in "
+        f"{predictions!r}. Leave out the decision in other words: it would explain every difference."
+    )
+    return [Finding("gives the decision away", said, (Mend(leave_out(names), leave_out=names),))]
 
 
 def telling(data: AuditData, unlikely: str) -> list[Finding]:
