@@ -58,9 +58,7 @@ def with_search(
         Returns people with their features, where those of `subject` were counted without them.
     """
     record = next(AUDITS.having("searches"))
-    if subject.data.numeric is not None and not record.numeric:
-        return tuple(audits), None
-    if not any(judged_of(each.result).badge in _CLEAR for each in audits):
+    if not any(_clears(each) for each in audits) or (subject.data.numeric is not None and not record.numeric):
         return tuple(audits), None
     progress(0.0, "Searching for groups that an average hides")
     try:
@@ -69,19 +67,19 @@ def with_search(
         found = run(
             AuditRequest(record.name, resolve(record.searches)(sample.data)), _PLACE, sample, seed, progress
         )
-    except InputError:  # no protected attribute of two values, sampling weights, a model of words
-        return tuple(audits), None
+    except InputError as error:  # no protected attribute of two values, sampling weights, a model of words
+        why = f"that search {error.rule}" if error.where.endswith(record.name) else str(error).rstrip(".")
+        told = f"Groups that an average hides were not searched for: {why}."
+        return tuple(_warned(each, told) if _clears(each) else each for each in audits), None
     table = found.result.rule_sets
     kept = table.loc[[row.number for row in found.result.leaderboard]]  # of the thousands that were tested
     looked, everyone = sample.everyone.data.size, subject.everyone.data.size
     drawn = f"The search looked at {people(looked)} of {everyone:,.0f}, drawn at random."
-    told = [drawn] if looked < everyone - 0.5 else []
+    found = dataclasses.replace(found, result=dataclasses.replace(found.result, rule_sets=kept))
     if sample.data.gathered is not None:
-        told.append(_WITHOUT_FEATURES)
-    found = dataclasses.replace(
-        found,
-        result=dataclasses.replace(found.result, rule_sets=kept, warnings=(*told, *found.result.warnings)),
-    )
+        found = _warned(found, _WITHOUT_FEATURES)
+    if looked < everyone - 0.5:
+        found = _warned(found, drawn)
     return tuple(_beside(each, found.result, subject.data.protected) for each in audits), found
 
 
@@ -114,10 +112,19 @@ def _sample(subject: Subject, rng: np.random.Generator) -> Subject:
     return sample
 
 
+def _clears(audit: AuditResult) -> bool:
+    return judged_of(audit.result).badge in _CLEAR
+
+
+def _warned(audit: AuditResult, warning: str) -> AuditResult:
+    """Return an audit with one more warning, the first."""
+    warnings = (warning, *audit.result.warnings)
+    return dataclasses.replace(audit, result=dataclasses.replace(audit.result, warnings=warnings))
+
+
 def _beside(audit: AuditResult, found: Any, protected: Sequence[str]) -> AuditResult:
     """Return an audit that clears an attribute with what the search found in it."""
-    judged = judged_of(audit.result)
-    if judged.badge not in _CLEAR or found.judged.badge != "difference":
+    if not _clears(audit) or found.judged.badge != "difference":
         return audit
     named = _attributes(audit.options, protected)
     row = next(
@@ -131,9 +138,8 @@ def _beside(audit: AuditResult, found: Any, protected: Sequence[str]) -> AuditRe
     if row is None or not hasattr(audit.result, "judged"):
         return audit
     see = group_of(row.rules)
-    return dataclasses.replace(
-        audit, result=dataclasses.replace(audit.result, judged=dataclasses.replace(judged, see=see))
-    )
+    judged = dataclasses.replace(audit.result.judged, see=see)
+    return dataclasses.replace(audit, result=dataclasses.replace(audit.result, judged=judged))
 
 
 def _attributes(options: Mapping[str, Any], protected: Sequence[str]) -> set[str]:

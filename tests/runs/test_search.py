@@ -91,6 +91,16 @@ def test_search_can_be_left_out(tmp_path):
     assert parse_spec(result.spec, tmp_path).search is False
 
 
+def test_an_all_clear_that_could_not_be_searched_behind_says_so(tmp_path):
+    frame = people(8000, 1, rate=0.3).assign(w=np.tile([0.5, 1.5], 4000))
+    data = {"path": "people.csv", "favorable": 1, "protected": ["sex"]}
+    data |= {"weights": {"column": "w", "kind": "sampling"}, "features": ["age", "income"]}
+    told = {
+        way: run(frame, tmp_path, data=data, search=way).audits[0].result.warnings for way in ("on", "off")
+    }
+    assert set(told["off"]) < set(told["on"])
+
+
 @pytest.mark.parametrize("values", [4, 4000])
 def test_neither_order_nor_form_of_a_large_table_changes_what_is_found(tmp_path, monkeypatch, values):
     """People alike are counted as one; where they are too many kinds, the same ones are drawn."""
