@@ -5,6 +5,7 @@ A source (a file, an address, an object) gives answers; a `Classifier` or `Regre
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -356,12 +357,13 @@ def name_classes(
 ) -> tuple[object, ...]:
     """Return the label values in the order of `width` probabilities.
 
-    Those `given` by the user win over those `stated` by the file, and these over the data's.
+    Those `given` by the user win over those `stated` by the file, and these over the data's: two in order, or
+    numbers. More than two words are numbered for a model in an order that nobody but its maker knows.
 
     Raises
     ------
     InputError
-        If there are not exactly `width` of them.
+        If there are not exactly `width` of them, or their order is not known.
     """
     if given is not None:
         if len(given) != width or len({class_text(value) for value in given}) != width:
@@ -380,6 +382,13 @@ def name_classes(
             f"gives {width} probabilities a person, but the label takes {len(values)} values: "
             f"{choices(values)}",
             advice="give model.classes: the label values in the order of the model's outputs",
+        )
+    if width > 2 and not all(isinstance(value, numbers.Real) for value in values):
+        raise InputError(
+            "model.classes",
+            f"is needed, as {name} does not say which of its {width} probabilities is of which label value: "
+            f"{choices(values)}",
+            advice="name them in the order of the model's outputs",
         )
     return values
 

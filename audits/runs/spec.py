@@ -206,16 +206,18 @@ class Spec:
     def of_second(self) -> Spec:
         """Return the spec of the second model alone, where there is one.
 
-        Its threshold is the first model's unless it has its own. One that is the first model treated keeps
-        ``compare``, which alone says how it came about.
+        Its threshold is the first model's unless it has its own, or the first has but the usual one of its
+        kind. One that is the first model treated keeps ``compare``, which alone says how it came about.
         """
         if self.compare is None:
             return self
-        own = self.compare.threshold
+        own, model = self.compare.threshold, self.compare.model
         threshold = self.threshold if own is None else own
-        if self.compare.model is None:
+        if model is None:
             return dataclasses.replace(self, threshold=threshold)
-        return dataclasses.replace(self, model=self.compare.model, threshold=threshold, compare=None)
+        if own is None and threshold == usual_threshold(self.model):
+            threshold = usual_threshold(model)
+        return dataclasses.replace(self, model=model, threshold=threshold, compare=None)
 
     def key(self, digests: list[str]) -> str:
         """Return the SHA-256 of all that decides the run's numbers: spec, file contents, versions."""
@@ -264,6 +266,12 @@ class Spec:
         return plain
 
 
+def usual_threshold(model: ModelSpec) -> float | None:
+    """Return the threshold where none is written; None where the model may have more than two classes."""
+    two = model.predictions is not None or (model.train is not None and model.predict is None)
+    return 0.5 if two else None
+
+
 def parse_spec(document: Any, base_dir: Path) -> Spec:
     """Check a spec given as plain data.
 
@@ -286,12 +294,10 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
     data = _data(top.data)
     measure = None if top.measure is None else one_of("measure", top.measure, get_args(MeasureAsked))
     first = model_spec(_model_section(_itself(data) if top.model is None else top.model))
-    two = first.predictions is not None or (first.train is not None and first.predict is None)
-    usual = 0.5 if two else None  # of more than two classes the model's own decision
     return Spec(
         data=data,
         model=first,
-        threshold=usual if top.threshold is None else _threshold(top.threshold),
+        threshold=usual_threshold(first) if top.threshold is None else _threshold(top.threshold),
         seed=top.seed,
         audits=_with_measure(_audits(top.audits), measure),
         base_dir=base_dir,

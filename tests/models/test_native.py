@@ -106,14 +106,17 @@ def test_xgboost_uses_the_trees_that_early_stopping_kept(x, y, tmp_path, brought
 def test_xgboost_of_three_classes(x, people, blanks, tmp_path, make_data):
     labels = pd.cut(people["income"], [-np.inf, 45, 55, np.inf], labels=["a", "b", "c"]).astype(str)
     own = xgboost.XGBClassifier(n_estimators=5, enable_categorical=True, n_jobs=1)
-    own.fit(x, labels.map({"a": 0, "b": 1, "c": 2}))
+    own.fit(x, labels.map({"c": 0, "a": 1, "b": 2}))
     own.save_model(tmp_path / "m.json")
     data = make_data(blanks.assign(hired=labels), favorable=("b", "c"), features=("age", "job", "flag"))
-    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.json")))
-    assert subject.model.classes == ("a", "b", "c")
-    summed = own.predict_proba(x)[:, 1:].sum(axis=1)
+    with pytest.raises(InputError) as refused:  # it was told numbers, whose meaning nobody else knows
+        make_subject(data, ModelSpec(path=str(tmp_path / "m.json")))
+    assert refused.value.where == "model.classes"
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.json"), classes=("c", "a", "b")))
+    assert subject.model.classes == ("c", "a", "b")
+    summed = own.predict_proba(x)[:, [0, 2]].sum(axis=1)
     np.testing.assert_allclose(subject.probabilities, summed, rtol=0, atol=1e-6)
-    assert np.array_equal(subject.decisions, own.predict(x) > 0)
+    assert np.array_equal(subject.decisions, own.predict(x) != 1)
 
 
 def test_lightgbm(x, y, tmp_path, brought):

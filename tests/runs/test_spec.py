@@ -276,3 +276,23 @@ def test_parsing_the_canonical_form_gives_an_equal_spec(
     assert again == spec
     assert repr(again.to_dict()) == repr(spec.to_dict())  # repr: 1 is neither 1.0 nor True
     assert repr(parse_spec(_document(dump_yaml(spec.to_dict())), Path()).to_dict()) == repr(spec.to_dict())
+
+
+@pytest.mark.parametrize(
+    ("first", "own", "second"),
+    [
+        ({}, {}, None),
+        ({"threshold": 0.7}, {}, 0.7),
+        ({}, {"threshold": 0.4}, 0.4),
+        ({"threshold": 0.7}, {"threshold": 0.5}, 0.5),
+    ],
+)
+def test_a_second_model_of_any_classes_has_the_threshold_that_somebody_wrote(first, own, second):
+    document = {
+        "data": {"path": "a.csv", "label": "y", "favorable": 1, "protected": ["g"]},
+        "model": {"predictions": {"label": "today"}},
+        "compare": {"model": {"path": "three.onnx"}, **own},
+        "audits": ["groups"],
+        **first,
+    }
+    assert parse_spec(document, Path()).of_second().threshold == second
