@@ -41,6 +41,19 @@ def rows_words(data: Mapping[str, Any]) -> str:
     return f"{data['rows_used']:,} of {read:,} row{'' if read == 1 else 's'} used{unlabeled_words(data)}"
 
 
+def audited_words(data: Mapping[str, Any]) -> str:
+    """Say how many rows were audited of those read, and for how many people they stand.
+
+    Examples
+    --------
+    >>> audited_words({"rows_read": 16, "rows_audited": 16, "people_audited": 2000.0})
+    '16 rows audited of 16 read, of 2,000 people'
+    """
+    rows, people = data["rows_audited"], data.get("people_audited")
+    stand_for = "" if people is None or abs(people - rows) < 0.5 else f", of {people:,.0f} people"
+    return f"{rows:,} rows audited of {data['rows_read']:,} read{stand_for}{unlabeled_words(data)}"
+
+
 def unlabeled_words(data: Mapping[str, Any]) -> str:
     """Say how many rows count without a label, behind how many have one; empty where none does."""
     more = data.get("rows_unlabeled")

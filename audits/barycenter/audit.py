@@ -79,7 +79,12 @@ def barycenter(
     everybody = against_everybody(groups, compared.favored, compared.shares, compared.cost)
     told = _groups(compared, met, (reached, everybody), chance, differ_p, rng.spawn(1)[0])
     rests_on = worst_of(each.judged for each in told)
-    alike = [part for part in told if part.judged.badge == rests_on.badge and MISSING not in part.group]
+    size = rests_on.badge, rests_on.material
+    alike = [
+        part
+        for part in told
+        if (part.judged.badge, part.judged.material) == size and MISSING not in part.group
+    ]
     if alike:  # as sure of people whose group is known
         rests_on = worst_of(part.judged for part in alike)
     worst = next(each for each in told if each.judged is rests_on)

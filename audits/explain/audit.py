@@ -57,7 +57,7 @@ from audits.stats import (
 from audits.stats.amounts import Quantities, amount_limit, mean_of
 from audits.stats.design import design_share
 from audits.stats.intervals import cautious_difference, percent_level
-from audits.stats.selective import OutcomeSide, UnknownOutcomes, unknown_outcomes
+from audits.stats.selective import OutcomeSide, UnknownOutcomes, decision_side, unknown_outcomes
 from audits.stats.text import people_in
 
 _MIN = 20  # people of each group
@@ -532,8 +532,10 @@ def _unknown(subject: Subject, options: ExplainOptions) -> UnknownOutcomes:
     if data.weights is not None and data.unlabeled.weights is not None:
         sizes = np.concatenate([data.weights, data.unlabeled.weights])
     compared, known = side >= 0, np.arange(len(side)) < data.n
-    source = OutcomeSide(side[compared] == 1, people_in(group_name(options.source)))
-    return unknown_outcomes(known[compared], sizes[compared], [source], level=options.level)
+    looked_at = [OutcomeSide(side[compared] == 1, people_in(group_name(options.source)))]
+    if data.numeric is None:
+        looked_at.append(decision_side(subject.everyone.decisions[compared], known[compared]))
+    return unknown_outcomes(known[compared], sizes[compared], looked_at, level=options.level)
 
 
 def _people_needed(few: float, told: Told) -> int | None:

@@ -14,7 +14,7 @@ from audits.stats import EVIDENCE, INSUFFICIENT, Judgment, judge_conditions
 from audits.stats.intervals import cautious_difference, cautious_p, share_ratio
 from audits.stats.power import times_to_settle
 from audits.stats.ratios import MIN_REFERENCE
-from audits.stats.verdicts import FOUR_FIFTHS, VERDICTS, Condition, on_ratio
+from audits.stats.verdicts import FOUR_FIFTHS, VERDICTS, Condition, exceeds, on_ratio
 
 Row = TypeVar("Row", GroupRow, AmountRow)
 
@@ -46,11 +46,8 @@ class GroupLimit:
     @classmethod
     def of(cls, material: float, material_on: str, *, overall: float | None, decisions: bool) -> GroupLimit:
         """Return the limit of a rate whose value over all groups is `overall`; ratios are of decisions."""
-        return cls(
-            difference=material,
-            on_difference=material_on != "ratio" or not decisions,
-            on_ratio=decisions and on_ratio(material_on, overall),
-        )
+        ratio = decisions and on_ratio(material_on, overall)
+        return cls(difference=material, on_difference=material_on != "ratio" or not ratio, on_ratio=ratio)
 
 
 def judge_difference(
@@ -123,6 +120,9 @@ def judged_of(gap: Difference, material: float) -> Judgment:
     """Return all that the verdict on a difference follows from."""
     by_ratio = gap.decided_by == RATIO and gap.ratio is not None
     low, high = (-material, material) if gap.limit is None else (-gap.limit, gap.limit / FOUR_FIFTHS)
+    ends = gap.estimate.low, gap.estimate.high
+    open_ratio = gap.ratio is not None and gap.material is None and gap.limit is None and None not in ends
+    open_ratio = open_ratio and not any(exceeds(abs(end or 0.0), material) for end in ends)
     return Judgment(
         verdict=gap.verdict,
         interval=gap.ratio if by_ratio and gap.ratio is not None else gap.estimate,
@@ -134,6 +134,7 @@ def judged_of(gap: Difference, material: float) -> Judgment:
         people_needed=gap.people_needed,
         reason=gap.reason,
         decided_by=gap.decided_by,
+        limit_name=f"ratio of {FOUR_FIFTHS:g}" if open_ratio else "",
     )
 
 

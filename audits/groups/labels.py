@@ -15,7 +15,7 @@ import pandas as pd
 
 from audits.data import named_with
 from audits.groups.metrics import Labels, Metric
-from audits.stats.selective import OutcomeSide, known_unevenly
+from audits.stats.selective import OutcomeSide, decision_side, known_unevenly
 from audits.stats.text import people_in
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ def withheld(people: pd.DataFrame, split: Sequence[PeopleByGroup], level: float)
     known = people[KNOWN].to_numpy(dtype=bool)
     decided = people["decision"].to_numpy(dtype=bool)
     sizes = people["people"].to_numpy(dtype=float)
-    one_sided = decided.any() and not decided.all() and len(set(decided[known])) == 1
-    sides = [OutcomeSide(decided, "people with the favorable decision", 0.0 if one_sided else 1.0)]
+    sides = [decision_side(decided, known)]
     sides += [
         OutcomeSide(item.group == place, people_in(named_with(item.attribute, name)), len(item.names))
         for item in split

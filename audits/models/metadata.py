@@ -6,13 +6,15 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from audits.models.protocol import row_weights
 from audits.models.quality import accuracy, area_under_curve, by_design, log_loss
+from audits.stats.estimate import Estimate
 from audits.stats.text import percent
 
 if TYPE_CHECKING:
     from audits.models.subject import Subject
-    from audits.stats.estimate import Estimate
 
 _MADE = {
     "held_out": "on rows not used for training",
@@ -32,7 +34,7 @@ def model_facts(subject: Subject) -> dict[str, Any]:
         ``notes``, and ``quality`` on the people audited: None without a label, otherwise ``n``
         (people), ``made`` (whether they were in the model's training), ``accuracy``, ``auc`` and
         ``log_loss`` as estimates ``{value, low, high, n, method}``. Labels have no ``auc`` and only
-        probabilities have a ``log_loss``: None there.
+        probabilities have a ``log_loss``: None there. A label that is the decision measures nothing.
     """
     model = subject.model
     return {
@@ -76,7 +78,8 @@ def accuracy_words(facts: Mapping[str, Any]) -> str:
     found, people = quality["accuracy"], quality["accuracy"]["n"]
     low, high = percent(found["low"], people).removesuffix("%"), percent(found["high"], people)
     made = _MADE[quality.get("made", "unknown")]
-    return f"{percent(found['value'], people)} ({low}–{high}), {made}"
+    of = " in telling favorable from not" if len(facts.get("classes") or ()) > 2 else ""
+    return f"{percent(found['value'], people)} ({low}–{high}){of}, {made}"
 
 
 def _quality(subject: Subject) -> dict[str, Any] | None:
@@ -84,7 +87,10 @@ def _quality(subject: Subject) -> dict[str, Any] | None:
     if y is None:
         return None
     scores, decisions, design = subject.scores, subject.decisions, subject.data.design
-    if design is not None:
+    if not subject.model.invents and np.array_equal(decisions, y):
+        unknown = Estimate(None, None, None, float(weights.sum()), "a decision against itself is no measure")
+        right, area, loss = unknown, None, None
+    elif design is not None:
         right, area, loss = by_design(design, scores, decisions, y)
     else:
         right, area = accuracy(decisions, y, weights), area_under_curve(scores, y, weights)

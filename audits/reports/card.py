@@ -18,7 +18,7 @@ from audits.runs.documents import dump_yaml
 from audits.runs.headline import findings_of
 from audits.runs.registry import AUDITS
 from audits.stats.text import count
-from audits.text import unlabeled_words
+from audits.text import audited_words
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -44,7 +44,7 @@ def render_card(run: RunResult) -> str:
     body = environment.get_template("card.md.j2").render(
         run=run,
         data={"rows_trained": 0, **run.data},
-        unlabeled=unlabeled_words(run.data),
+        audited=audited_words(run.data),
         model={"rule": "", **run.model},
         protected=", ".join(run.spec.get("data", {}).get("protected") or []) or "none named",
         accuracy=accuracy_words(run.model),
@@ -68,8 +68,9 @@ def _metadata(run: RunResult) -> dict[str, Any]:
         for each, value in found
         if value is not None
     ]
+    number = run.model.get("threshold", 0.5) is None and not run.model.get("classes")
     result = {
-        "task": {"type": "tabular-classification"},
+        "task": {"type": "tabular-regression" if number else "tabular-classification"},
         "dataset": {"type": "tabular", "name": ", ".join(files) or "a table in memory"},
         "metrics": metrics,
     }

@@ -30,7 +30,7 @@ from audits.runs.registry import AUDITS
 from audits.stats import BADGES, Badge
 from audits.stats.badges import ICONS
 from audits.stats.text import count
-from audits.text import rows_words
+from audits.text import audited_words, rows_words
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -59,9 +59,7 @@ _CANNOT_SHOW = (
 )
 _MAX_QUESTIONS = 3
 _BLANK = "_" * 40
-ASSUMPTIONS = (
-    "Rows are treated as independent people, and the audited rows as a sample of those the model is used "
-    "on. Otherwise, intervals are too narrow or describe other people.",
+_ASSUMPTIONS = (
     "Intervals state only sampling error. They do not cover wrong labels, missing people, or features that "
     "were measured worse for one group than for another.",
     "A verdict is corrected for the comparisons within its audit and (Holm) for all audits of this run, "
@@ -74,6 +72,22 @@ Ordered = list[tuple[RunFinding, Section]]
 """What the run found, largest relative to the limit first, with the sections of its audits."""
 
 
+def assumptions(run: RunResult) -> tuple[str, ...]:
+    """Return what every interval of a run rests on, in sentences."""
+    data = run.spec.get("data") or {}
+    weights, person = data.get("weights"), data.get("person")
+    units = "Rows are treated as independent people"
+    if person:
+        units = "People, each with all rows of theirs, are treated as independent"
+    elif isinstance(weights, Mapping) and weights.get("kind") == "sampling":
+        units = "Rows are treated as drawn with the sampling weights, strata and clusters that were named"
+    return (
+        f"{units}, and those audited as a sample of those the model is used on. Otherwise, intervals are too "
+        "narrow or describe other people.",
+        *_ASSUMPTIONS,
+    )
+
+
 def full(run: RunResult, spec_text: str = "") -> Document:
     """Arrange everything: two pages for managers, audits with figures and tables, settings, reproduction."""
     ordered = sections(run)
@@ -82,7 +96,7 @@ def full(run: RunResult, spec_text: str = "") -> Document:
         blocks += _audit(place, finding, section)
     if run.compared is not None:
         blocks += comparison(run.compared)
-    blocks += [*_data_and_model(run), Heading("Assumptions and limits"), *map(Text, ASSUMPTIONS)]
+    blocks += [*_data_and_model(run), Heading("Assumptions and limits"), *map(Text, assumptions(run))]
     blocks += [Heading("Settings"), *_settings(run, ordered), *reproduce(run, spec_text)]
     return Document("Audit report", head(run), tuple(blocks))
 
@@ -112,7 +126,7 @@ def _two_pages(run: RunResult, found: Sequence[FindingBlock]) -> list[Block]:
         blocks += [Heading("More findings"), *more]
     if len(found) > _MAX_MORE:
         blocks.append(Text(f"{len(found) - _MAX_MORE} more findings are in the full report.", "quiet"))
-    blocks += [Heading("How to read this"), *_badges_explained(run), *map(Text, ASSUMPTIONS[:2])]
+    blocks += [Heading("How to read this"), *_badges_explained(run), *map(Text, assumptions(run)[:2])]
     return [*blocks, Text(AID, "quiet")]
 
 
@@ -162,7 +176,7 @@ def _opening(run: RunResult, *more: tuple[str, str]) -> Facts:
             ("Question", " ".join(asked[:_MAX_QUESTIONS]) + others),
             *more,
             ("Data", shorten(files, 120)),
-            ("People", f"{count(run.data['rows_audited'])} rows audited; {_left_out(run)}"),
+            ("People", f"{audited_words(run.data)}; {_left_out(run)}"),
             ("Model", shorten(run.model["name"], 120)),
             ("Data, SHA-256", run.data["sha256"]),
             ("Model, SHA-256", run.model["sha256"]),

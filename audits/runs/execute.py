@@ -170,7 +170,12 @@ def _on(prepared: _Preparation, subject: Subject, notes: tuple[str, ...]) -> _Pr
     if subject is prepared.subject and not notes:
         return prepared
     noted = [*prepared.data["notes"], *notes]
-    data = {**prepared.data, "rows_audited": subject.data.n, "notes": noted}
+    data = {
+        **prepared.data,
+        "rows_audited": subject.data.n,
+        "people_audited": subject.data.size,
+        "notes": noted,
+    }
     return _Preparation(subject, data, plain_data(model_facts(subject), "model"))
 
 

@@ -36,6 +36,12 @@ class OutcomeSide:
     times: float = 1.0
 
 
+def decision_side(decided: np.ndarray, known: np.ndarray) -> OutcomeSide:
+    """Return who is decided favorably, (n,), as a side; no chance explains outcomes of one decision alone."""
+    one_sided = decided.any() and not decided.all() and len(set(decided[known])) == 1
+    return OutcomeSide(decided, "people with the favorable decision", 0.0 if one_sided else 1.0)
+
+
 def known_unevenly(
     known: np.ndarray, sizes: np.ndarray, sides: Iterable[OutcomeSide], *, level: float
 ) -> str:

@@ -189,6 +189,8 @@ def _is_inside(low: float, high: float, least: float, most: float) -> bool:
 
 def on_ratio(material_on: str, overall: float | None) -> bool:
     """Return whether the limit is on the ratio of two decision rates, beside their difference or alone."""
+    if overall == 0:  # nobody is favored, and nothing has no ratio
+        return False
     low = overall is not None and overall < LOW_RATE
     return material_on == "ratio" or (material_on == "either" and low)
 
@@ -294,8 +296,9 @@ def judge_conditions(
     """Return the verdict that follows from several conditions, stated by the interval that decides.
 
     One condition that accuses and excludes no difference is evidence; the one that excludes it by most, in
-    widths of its own interval, decides. Otherwise all have to lie inside their limits for the audit to clear,
-    and the one nearest to failing, or failing by most, decides; of an all-clear one that holds no difference.
+    widths of its own interval, decides, of those that are surely material where one is. Otherwise all have to
+    lie inside their limits for the audit to clear, and the one nearest to failing, or failing by most,
+    decides; of an all-clear one that holds no difference.
 
     Parameters
     ----------
@@ -340,10 +343,13 @@ def judge_conditions(
         for each in conditions
     ]
     pairs = list(zip(judged, conditions, strict=True))
-    evident = [(part, each) for part, each in pairs if each.accuses and part.verdict == EVIDENCE]
+    evident = [
+        (judge(each.interval, none=each.none, immaterial=each.limit, decided_by=each.name), each)
+        for part, each in pairs
+        if each.accuses and part.verdict == EVIDENCE
+    ]
     if evident:
-        _, own = max(evident, key=lambda pair: _beyond_none(pair[0]))
-        decides = judge(own.interval, none=own.none, immaterial=own.limit, decided_by=own.name)
+        decides, own = max(evident, key=lambda pair: (pair[0].material is True, _beyond_none(pair[0])))
         others = [part for part, each in pairs if each is not own]
         return replace(decides, p_value=own.p_value, material=_material_of_all([decides, *others]))
     inside = all(

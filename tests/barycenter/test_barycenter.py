@@ -411,3 +411,10 @@ def test_people_whose_group_is_missing_are_a_group():
     told = {each.group: each.judged.verdict for each in found.groups}
     assert [name for name, verdict in told.items() if verdict == EVIDENCE] == ["group (missing)"]
     assert (found.verdict, found.rests_on) == (EVIDENCE, "group (missing)")
+    # a difference of others that may be immaterial does not stand before it
+    decided = frame["decision"].where((frame["group"] != "a") | (frame.index % 9 > 0), 0)
+    found = audited(frame.assign(decision=decided), permutations=19)
+    told = {each.group: (each.judged.verdict, each.judged.material) for each in found.groups}
+    assert told["group (missing)"] == (EVIDENCE, True)
+    assert (EVIDENCE, None) in told.values()
+    assert found.rests_on == "group (missing)"

@@ -464,6 +464,20 @@ def test_bad_options(ask, words):
         audited(crowd(100, 7), **ask)
 
 
+def test_labels_known_of_one_decision_alone_are_no_evidence():
+    """Half of all labels are good; b is approved by merit, a by lot; the approved alone are known."""
+    rng = np.random.default_rng(1)
+    group = np.tile(["a", "b"], 1000)
+    merit = rng.normal(size=2000)
+    decision = np.where(group == "b", merit > 0, rng.random(2000) < 0.5)
+    label = np.where(decision, (merit > 0).astype(float), np.nan)
+    frame = pd.DataFrame({"x": rng.normal(size=2000), "group": group, "decision": decision, "good": label})
+    subject = subject_of(frame, label="good", features=("x",))
+    found = explain(subject, ExplainOptions(source=A, target=B, explainers=("x",), outcome="label"))
+    assert found.judged.interval.high < 0
+    assert (found.verdict, found.judged.people_needed) == (INSUFFICIENT, None)
+
+
 def test_labels_are_asked_for():
     frame = crowd(100, 8)
     data = build_data(frame, DataSpec(protected=("group",), features=("department",)))

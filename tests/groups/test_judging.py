@@ -44,6 +44,15 @@ def test_equal_low_rates_are_clear_only_where_the_ratio_is():
     assert compared({"a": (20, 1000), "b": (20, 1000)}, material_on="difference").verdict == many.verdict
 
 
+def test_what_is_open_is_named_and_nothing_has_no_ratio():
+    low = compared({"a": (1000, 10_000), "b": (860, 10_000)})  # 1.4 points; .86 of the rate, or .79
+    assert (low.judged.badge, low.judged.material) == ("difference", None)
+    assert low.judged.limit_name == "ratio of 0.8"
+    assert not compared({"a": (900, 2000), "b": (700, 2000)}).judged.limit_name
+    nobody = compared({"a": (0, 400), "b": (0, 300)})
+    assert (nobody.verdict, nobody.judged.decided_by) == ("no material difference", "average")
+
+
 def test_ratio_alone_is_a_limit_at_every_rate():
     limit = GroupLimit.of(0.1, "ratio", overall=0.5, decisions=True)
     found = judge_difference((4500, 10_000), (5000, 10_000), 10_000, limit=limit, level=0.05)

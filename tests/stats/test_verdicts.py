@@ -113,6 +113,10 @@ def test_conditions_decide_whatever_their_order():
     )
     for found in (judge_conditions(each) for each in permutations([average, mothers, fathers])):
         assert (found.verdict, found.decided_by, found.badge) == (EVIDENCE, "level: mothers", "difference")
+    # what is surely material comes before what is surer to be there
+    sure = Condition(name="average", interval=estimate(0.08, 0.11), immaterial=(-0.1, 0.1))
+    large = judge_conditions([sure, mothers])
+    assert (large.decided_by, large.material) == ("level: mothers", True)
     assert judge_conditions([average]).badge == "no material difference"
     opened = judge_conditions([average, ratio], people_needed=900)
     assert (opened.verdict, opened.decided_by, opened.badge) == (INSUFFICIENT, "ratio", "cannot tell yet")

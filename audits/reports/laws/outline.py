@@ -24,10 +24,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from audits.models.metadata import accuracy_words
 from audits.reports.blocks import Block, Document, Facts, Heading, Text
-from audits.reports.contents import AID, ASSUMPTIONS, findings, head, reproduce, sections
+from audits.reports.contents import AID, assumptions, findings, head, reproduce, sections
 from audits.runs.registry import AUDITS
 from audits.stats.text import count, number
-from audits.text import unlabeled_words
+from audits.text import audited_words
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -72,12 +72,11 @@ def outline(
         environment.get_template(f"{template}.md.j2")
         .render(
             aid=AID,
-            assumptions=ASSUMPTIONS,
+            assumptions=assumptions(run),
             data={"notes": (), **data},
             model={"notes": (), **model},
             rule=model.get("rule") or "a decision",
-            audited=f"{count(data['rows_audited'])} rows audited of {count(data['rows_read'])} read"
-            f"{unlabeled_words(data)}",
+            audited=audited_words(data),
             inputs=", ".join(map(str, model["columns"])) or "not known: predictions alone",
             protected=", ".join(run.spec.get("data", {}).get("protected") or []) or "none named",
             trained=None if trained is None else count(trained),
@@ -143,7 +142,7 @@ def _metrics(run: RunResult) -> list[Block]:
     """State how often the model is right, and of whom; say so where no label tells."""
     right = accuracy_words(run.model)
     if not right:
-        return [Text("The data hold no label to compare decisions with, so there is no performance metric.")]
+        return [Text("The data hold no label other than the decision, so there is no performance metric.")]
     quality = run.model["quality"]
     rows = [("Accuracy", right)]
     for name, key in (("Area under the ROC curve", "auc"), ("Log loss", "log_loss")):

@@ -54,7 +54,9 @@ def four_fifths(
         shown = [
             block
             for both in alone
-            for block in _table(*both, counted=counted, level=float(result.options["level"]))
+            for block in _table(
+                *both, counted=counted, level=float(result.options["level"]), least=exclude_under
+            )
         ]
         people_of = count(result.people["people"].sum())
         told.append({"people": people_of, "outcome": result.outcome, "tables": len(alone), "shown": shown})
@@ -127,7 +129,7 @@ def _pairs(count: np.ndarray, n: np.ndarray, places: np.ndarray) -> np.ndarray:
     return p
 
 
-def _table(table: BiasTable, every: BiasTable, *, counted: bool, level: float) -> list[Block]:
+def _table(table: BiasTable, every: BiasTable, *, counted: bool, level: float, least: float) -> list[Block]:
     name = table.attributes[0]
     unknown = (
         f"{people(table.unknown)} of unknown category {'is' if table.unknown == 1 else 'are'} in no row."
@@ -135,9 +137,16 @@ def _table(table: BiasTable, every: BiasTable, *, counted: bool, level: float) -
     if not len(table.rows):
         return [Heading(name), Text(unknown)]
     found, title = impact(table, level=level, counted=counted), f"Selection rates and impact ratios by {name}"
-    blocks: list[Block] = [Heading(name), Text(_sentence(found, level), "finding"), grid(found, name=title)]
+    all_groups = impact(every, level=level, counted=counted)
+    small = all_groups[found["impact ratio"].isna() & all_groups["below four fifths"].eq(True)]
+    said = _sentence(
+        found, level, f" of at least {100 * least:g}% of the applicants" if table.left_out else ""
+    )
+    if len(small):
+        said += f" Among smaller groups: {_sentence(small, level)}"
+    blocks: list[Block] = [Heading(name), Text(said, "finding"), grid(found, name=title)]
     if table.left_out:
-        blocks.append(grid(impact(every, level=level, counted=counted), name=f"{title}, every group"))
+        blocks.append(grid(all_groups, name=f"{title}, every group"))
     blocks.append(Text(unknown, "quiet"))
     if not counted:
         blocks.append(
@@ -150,15 +159,15 @@ def _table(table: BiasTable, every: BiasTable, *, counted: bool, level: float) -
     return blocks
 
 
-def _sentence(found: pd.DataFrame, level: float) -> str:
-    """Say which groups fall below four fifths, and what § 1607.4 D says of each."""
+def _sentence(found: pd.DataFrame, level: float, which: str = "") -> str:
+    """Say which groups, of `which` all are, fall below four fifths, and what § 1607.4 D says of each."""
     below = found[found["below four fifths"].eq(True)]
     if not len(below):
         smaller = found[found["beyond chance"].eq(True)]
         if not len(smaller):
-            return "No group's selection rate is below four fifths of the highest."
+            return f"No group{which} has a selection rate below four fifths of the highest."
         return (
-            "No group's selection rate is below four fifths of the highest, but "
+            f"No group{which} has a selection rate below four fifths of the highest, but "
             f"{join_names(smaller['group'], most=99)} {'is' if len(smaller) == 1 else 'are'} selected "
             "less often, by more than chance: § 1607.4 D calls smaller differences adverse impact where they "
             "are significant in statistical and practical terms."
