@@ -201,6 +201,20 @@ def test_a_gap_is_held_to_its_baseline_when_another_group_is_the_largest(tmp_pat
     assert not any("sex: x" in each.name for each in found.stopped)
 
 
+@pytest.mark.parametrize(("f", "broken"), [(0.2, True), (0.5, False)])
+def test_a_gap_is_held_to_its_baseline_beside_a_new_group_that_is_the_largest(tmp_path, f, broken):
+    def run(counts):
+        rows = [(name, k < round(n * p)) for name, (n, p) in counts.items() for k in range(n)]
+        table = pd.DataFrame(rows, columns=["sex", "hired"])
+        return audit(None, table[["sex"]], predictions=table["hired"].astype(int), favorable=1,
+                     protected="sex", audits=["groups"], search=False)  # fmt: skip
+
+    (tmp_path / "then.json").write_text(baseline_of(run({"m": (2000, 0.5), "f": (1500, 0.5)})))
+    now = run({"m": (2000, 0.5), "f": (1500, f), "x": (3000, 0.2)})
+    found = judge(now, read_gate({"baseline": "then.json"}, "gate"), tmp_path)
+    assert [("sex: f" in each.name) for each in found.stopped] == [True] * broken
+
+
 def test_a_rule_is_about_the_whole_where_it_is_no_repeat_of_a_part():
     whole, parts = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 90, "method": ""}, []
     for value in (0.3, 0.7):

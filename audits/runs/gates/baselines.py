@@ -66,27 +66,47 @@ class GateBaseline:
         return found
 
     def change(
-        self, audit: str, place: int, path: str, now: Mapping[str, Any], reference: str = ""
-    ) -> Estimate | None:
-        """Return how the number at `path` has changed as if of other people; None where it was not known.
+        self,
+        audit: str,
+        place: int,
+        path: str,
+        entry: Mapping[str, Any],
+        now: Mapping[str, Any],
+        reference: str,
+    ) -> tuple[float, Estimate] | None:
+        """Return what a number was and how it has changed as if of other people; None where it was not known.
 
-        A difference is from `reference`, the place of the group that is now compared with; where it was
-        another one then, it is taken of both groups' rates.
+        A difference is from the same group now and then: `reference`, or where that group is new, the one
+        that was compared with then.
+
+        Parameters
+        ----------
+        path : str
+            Place of the number in `entry`, the audit's part of results.json.
+        now : mapping
+            The number now: value, low, high, n, method.
+        reference : str
+            Place of the group that a difference is from now; empty for another number.
         """
         kept = self._baseline_audit(audit, place)
         if not kept:
             return None
         known_then: dict[str, Any] = kept["numbers"]
         then = _stated(known_then, path)
+        known: Estimate | None = Estimate(
+            now["value"], now["low"], now["high"], now["n"] or 0.0, now["method"]
+        )
         row, _, rate = path.partition(".differences.")
-        if reference and (then is None or f"{reference}.differences.{rate}" in known_then):
-            both = [_stated(known_then, f"{group}.{rate}") for group in (row, reference)]
-            then = None if None in both else weighted_sum([each for each in both if each], [1.0, -1.0])
-        if then is None:
+        if reference and f"{reference}.{rate}" not in known_then:
+            reference = _reference_in(known_then, row, rate)
+            known = _minus(dict(estimates_in(entry)), row, reference, rate)
+            then = _minus(known_then, row, reference, rate)
+        elif reference and (then is None or f"{reference}.differences.{rate}" in known_then):
+            then = _minus(known_then, row, reference, rate)
+        if then is None or known is None or then.value is None or reference == row:
             return None
-        known = Estimate(now["value"], now["low"], now["high"], now["n"] or 0.0, now["method"])
         change = weighted_sum([known, then], [1.0, -1.0])
-        return Estimate(
+        return then.value, Estimate(
             change.value, change.low, change.high, known.n,
             f"MOVER from {known.method}, as if of other people",
         )  # fmt: skip
@@ -103,6 +123,20 @@ def _stated(numbers: Mapping[str, Any], path: str) -> Estimate | None:
         return None
     value, low, high, n = numbers[path]
     return Estimate(value, low, high, n, "")
+
+
+def _minus(numbers: Mapping[str, Any], row: str, reference: str, rate: str) -> Estimate | None:
+    """Return the rate of one group minus that of another; None where either is not known."""
+    both = [_stated(numbers, f"{group}.{rate}") for group in (row, reference)]
+    return None if None in both else weighted_sum([each for each in both if each], [1.0, -1.0])
+
+
+def _reference_in(numbers: Mapping[str, Any], row: str, rate: str) -> str:
+    """Return the place of the group that others of its attribute were compared with; empty if unknown."""
+    attribute, end = f"{row.partition(': ')[0]}: ", f".{rate}"
+    places = [path.removesuffix(end) for path in numbers if path.startswith(attribute) and path.endswith(end)]
+    whole = (place for place in places if place.endswith("]"))
+    return next((place for place in whole if f"{place}.differences.{rate}" not in numbers), "")
 
 
 def baseline_in(result: Any) -> GateBaseline:

@@ -280,9 +280,10 @@ def _since(result: Any, found: list[Number], rule: Rule, baseline: GateBaseline)
         change = paired[item.place].get(item.path)
         if change is None:
             entry = result.audits[item.place].to_json()
-            change = baseline.change(
-                item.audit, item.place, item.path, item.estimate, _reference_of(entry, item)
+            found_then = baseline.change(
+                item.audit, item.place, item.path, entry, item.estimate, _reference_of(entry, item)
             )
+            change = None if found_then is None else found_then[1]
         yield _check_number(item, rule, None if change is None else vars(change))
 
 
@@ -295,9 +296,13 @@ def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str
         level = level_of(audit.options) / max(len(gaps), 1)
         paired = baseline.changes(audit, place, result.data["sha256"], level=level)
         for item in gaps:
-            change = paired.get(item.path) or baseline.change(
-                audit.name, place, item.path, item.estimate, _reference_of(entries[place], item)
-            )
+            entry = entries[place]
+            change = paired.get(item.path)
+            before = None if change is None else item.estimate["value"] - change.value
+            if change is None:
+                reference = _reference_of(entry, item)
+                then = baseline.change(audit.name, place, item.path, entry, item.estimate, reference)
+                before, change = (None, None) if then is None else then
             rate = item.path.split(".")[-1].replace("_", " ")
             about = f"difference in {rate} of {item.attribute}: {item.group}, growth {since}"
             if change is None or change.value is None:
@@ -305,7 +310,7 @@ def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str
                 yield _check(item, asked, "not judged", f"{about} is not in the baseline")
                 continue
             looked_at += 1
-            grown = growth(change, item.estimate["value"] - change.value)
+            grown = growth(change, before)
             told = f"{about}: {_estimate_text(vars(grown))}"
             why = bound.broken_by(vars(grown)).replace("its change", "the growth")
             state: Literal["kept", "broken"] = "broken" if why else "kept"
