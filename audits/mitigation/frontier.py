@@ -145,7 +145,7 @@ def _reweighed(training: AuditData, by: str, share: float) -> AuditData:
 
 
 def group_attribute(data: AuditData, options: MitigationOptions) -> str | None:
-    """Return the attribute whose groups the frontier compares: the one asked for, else the first.
+    """Return the attribute whose groups the frontier compares: the one asked for, else the first with two.
 
     Raises
     ------
@@ -154,7 +154,15 @@ def group_attribute(data: AuditData, options: MitigationOptions) -> str | None:
     """
     if options.by is not None:
         return str(one_of("mitigation.by", options.by, data.protected, what="a protected attribute"))
-    return data.protected[0] if data.protected else None
+    with_groups = (name for name in data.protected if _sizable(data, name)[1].sum() >= 2)
+    return next(with_groups, data.protected[0] if data.protected else None)
+
+
+def _sizable(data: AuditData, by: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the names of groups, which of them are large enough to be compared, and each row's group."""
+    names, code = np.unique(data.groups[by].to_numpy(dtype=str), return_inverse=True)
+    people = np.bincount(code, data.weights)
+    return names, people >= max(_MIN_PEOPLE, _MIN_SHARE * people.sum()), code
 
 
 def frontier_of(
@@ -162,11 +170,8 @@ def frontier_of(
 ) -> tuple[tuple[FrontierPoint, ...], str]:
     """Return accuracy and gap of each candidate, and which groups are too small to count, in words."""
     data = candidates[0].subject.data
-    groups = data.groups[by].to_numpy(dtype=str)
     sizes = np.ones(data.n) if data.weights is None else data.weights
-    names, code = np.unique(groups, return_inverse=True)
-    people = np.bincount(code, sizes)
-    counts = people >= max(_MIN_PEOPLE, _MIN_SHARE * people.sum())
+    names, counts, code = _sizable(data, by)
     if counts.sum() < 2:
         raise InputError(
             "mitigation.by", f"must have two groups of at least {_MIN_PEOPLE} held-out people", by,

@@ -58,7 +58,7 @@ class MitigationOptions:
     ] = ("thresholds", "reweighing", "retraining")
     by: Annotated[
         str | None,
-        option("Protected attribute whose groups the frontier compares; the first one by default."),
+        option("Protected attribute whose groups the frontier compares; by default the first that has two."),
     ] = None
     measure: Annotated[
         Literal["selection_rate", "true_positive_rate", "false_positive_rate"],

@@ -11,7 +11,7 @@ import numpy as np
 from audits.models.protocol import row_weights
 from audits.models.quality import accuracy, area_under_curve, by_design, log_loss
 from audits.stats.estimate import Estimate
-from audits.stats.text import percent
+from audits.stats.text import people, percent
 
 if TYPE_CHECKING:
     from audits.models.subject import Subject
@@ -49,7 +49,7 @@ def model_facts(subject: Subject) -> dict[str, Any]:
         "rule": subject.rule,
         "trained_on": None if subject.training is None else subject.training.n,
         "audited": subject.data.rows,
-        "notes": [*subject.notes, *_without_label(subject)],
+        "notes": [*subject.notes, *_without_label(subject), *_at_threshold(subject)],
         "quality": _quality(subject),
     }
 
@@ -61,6 +61,20 @@ def _without_label(subject: Subject) -> list[str]:
         return []
     said = f"{more:,} more rows have" if more > 1 else "1 more row has"
     return [f"{said} no label: they are decided on, too, and count where no label is needed."]
+
+
+def _at_threshold(subject: Subject) -> list[str]:
+    """Say how many people lie exactly at the usual threshold, where a library may decide otherwise."""
+    usual = subject.model.invents and subject.score_kind == "probability" and not subject.by_class
+    if not usual or subject.threshold != 0.5 or subject.data.numeric is not None:
+        return []
+    there = float(row_weights(subject.data)[subject.scores == 0.5].sum())
+    if not there:
+        return []
+    verb = "have" if there != 1 else "has"
+    return [
+        f"{people(there)} {verb} a probability of exactly 0.5, which is favorable here; predict may differ."
+    ]
 
 
 def accuracy_words(facts: Mapping[str, Any]) -> str:
@@ -75,11 +89,11 @@ def accuracy_words(facts: Mapping[str, Any]) -> str:
     quality = facts.get("quality")
     if not quality or quality["accuracy"]["value"] is None:
         return ""
-    found, people = quality["accuracy"], quality["accuracy"]["n"]
-    low, high = percent(found["low"], people).removesuffix("%"), percent(found["high"], people)
+    found, n = quality["accuracy"], quality["accuracy"]["n"]
+    low, high = percent(found["low"], n).removesuffix("%"), percent(found["high"], n)
     made = _MADE[quality.get("made", "unknown")]
     of = " in telling favorable from not" if len(facts.get("classes") or ()) > 2 else ""
-    return f"{percent(found['value'], people)} ({low}–{high}){of}, {made}"
+    return f"{percent(found['value'], n)} ({low}–{high}){of}, {made}"
 
 
 def _quality(subject: Subject) -> dict[str, Any] | None:

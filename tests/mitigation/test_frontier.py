@@ -77,6 +77,15 @@ def test_the_chosen_point_has_the_smallest_gap_that_the_loss_allows(found):
     assert found.estimator is found.estimators[result.best]
 
 
+def test_by_default_the_first_attribute_that_has_groups_is_compared():
+    frame, y = people(800)
+    frame["born"] = np.arange(len(frame)) % 90  # too few of each
+    told = evenhand.mitigate(
+        LogisticRegression(), frame, y, ["born", "sex"], columns=READS, methods=["thresholds"]
+    )
+    assert told["mitigation"].frontier_by == "sex"
+
+
 def test_what_no_point_beats_is_marked():
     def point(right: float, gap: float) -> FrontierPoint:
         return FrontierPoint(
