@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from audits.errors import InputError
@@ -35,14 +35,18 @@ def ll144(
         Share of the people under which a category is left out of the first impact ratios.
     """
     scored = run.model.get("score_kind") != "label"
+    lower_is_better = run.model.get("higher_is") == "unfavorable"
+    weights = (run.spec.get("data") or {}).get("weights")
+    weighted = isinstance(weights, Mapping) and weights.get("kind") == "sampling"
     told = []
     for result, tables in category_tables(run, sex=sex, race=race, exclude_under=exclude_under):
         told.append(
             {
-                "people": count(result.people["people"].sum()),
+                "people": count(result.people["people"].sum())
+                + (" by sampling weights, which are no headcount" if weighted else ""),
                 "outcome": result.outcome,
                 "tables": "; ".join(" and ".join(table.attributes) for table, _ in tables),
-                "median": number(tables[0][0].median) if tables and scored else "",
+                "median": _median(tables[0][0].median, lower_is_better) if tables and scored else "",
                 "shown": [block for both in tables for block in _bias_table(*both, scored=scored)],
             }
         )
@@ -56,6 +60,13 @@ def ll144(
         share=f"{100 * exclude_under:g}" if exclude_under else "",
         small=f"{100 * SMALL_SHARE:g}",
     )
+
+
+def _median(score: float, lower_is_better: bool) -> str:
+    """Word the median as the model's scores are: those of a risk were turned around for the audit."""
+    if not lower_is_better:
+        return number(score)
+    return f"{number(-score)}; a lower score is better, and counts as above it"
 
 
 def category_tables(
