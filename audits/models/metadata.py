@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from audits.data.preprocessing.leakage import telling_features
 from audits.models.protocol import row_weights
 from audits.models.quality import accuracy, area_under_curve, by_design, log_loss
 from audits.stats.estimate import Estimate
 from audits.stats.text import people, percent
+from audits.text import join_names
 
 if TYPE_CHECKING:
     from audits.models.subject import Subject
@@ -49,7 +51,7 @@ def model_facts(subject: Subject) -> dict[str, Any]:
         "rule": subject.rule,
         "trained_on": None if subject.training is None else subject.training.n,
         "audited": subject.data.rows,
-        "notes": [*subject.notes, *_without_label(subject), *_at_threshold(subject)],
+        "notes": [*subject.notes, *_without_label(subject), *_at_threshold(subject), *_told_by(subject)],
         "quality": _quality(subject),
     }
 
@@ -61,6 +63,22 @@ def _without_label(subject: Subject) -> list[str]:
         return []
     said = f"{more:,} more rows have" if more > 1 else "1 more row has"
     return [f"{said} no label: they are decided on, too, and count where no label is needed."]
+
+
+def _told_by(subject: Subject) -> list[str]:
+    """Say which features each tell a stored decision, and may be that decision in other words."""
+    data = subject.data
+    if subject.model.invents or data.numeric is not None:
+        return []
+    features = [name for name in data.features if name in data.frame]
+    names = telling_features(data.frame, features, np.asarray(subject.decisions, dtype=bool), data.weights)
+    if not names:
+        return []
+    tells = "alone tells" if len(names) == 1 else "each tell"
+    return [
+        f"{join_names(names, most=5, quoted=True)} {tells} the decision: leave out what is that decision in "
+        "other words, or people are compared by it."
+    ]
 
 
 def _at_threshold(subject: Subject) -> list[str]:

@@ -89,6 +89,15 @@ def _hiring(n: int, seed: int) -> pd.DataFrame:
     return _framed(columns, source, rng.random(2 * n) < chance)
 
 
+def _jump(n: int, seed: int) -> pd.DataFrame:
+    """Group and decision hang on the sign of a product."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 2))
+    sign = np.sign(x[:, 0] * x[:, 1])
+    source = rng.random(n) < expit(1.2 * sign - 0.3)
+    return _framed(pd.DataFrame(x).add_prefix("x"), source, rng.random(n) < expit(1.5 * sign))
+
+
 def _mixed(n: int, seed: int) -> pd.DataFrame:
     x, source, rng = _drawn(5, n, seed, 0.3)
     x[rng.random(x.shape) < 0.1] = np.nan
@@ -99,14 +108,15 @@ def _mixed(n: int, seed: int) -> pd.DataFrame:
     return _framed(columns, source, rng.random(2 * n) < chance)
 
 
-def _world(drawn: World, truth: float | None, number: int) -> Iterator[Found]:
+def _world(drawn: World, truth: float | None, number: int, *, said: str = "") -> Iterator[Found]:
     told = audited(drawn(seed=number), rng=number)
     left = told.together.unexplained
-    yield found(EVIDENCE, told.verdict == EVIDENCE, no_difference=truth == 0.0)
+    evident = told.verdict == EVIDENCE
+    yield alarm(EVIDENCE, evident, said=said) if truth == 0.0 else found(EVIDENCE, evident)
     if truth != 0.0:
         yield alarm(NO_MATERIAL, told.verdict == NO_MATERIAL)
     if truth is not None:
-        yield covers(_LEFT, left.low is None or inside(left, truth))
+        yield covers(_LEFT, left.low is None or inside(left, truth), said=said)
 
 
 @dataclass(frozen=True)
@@ -181,6 +191,7 @@ _LEARNED: dict[str, World] = {
     "500 a group, 8 columns, one rule": partial(rule_of, 8, 500, shift=0.3),
     "500 a group, 3 columns, a rule of boxes": partial(_boxes, 500),
 }
+_JUMP = "“a difference is found in about 10% of such data where there is none”"
 _HIDDEN: dict[str, World] = {
     "1,000 a group, hidden by a better group": partial(masked, 1000),
     "500 a group, −40 and +40 points cancel": partial(cancelling, 500),
@@ -189,6 +200,14 @@ _LIMIT = "500 a group, 3 columns, 10 points left"
 SETTINGS = [
     *(simulation("explain", setting, _world, drawn, 0.0) for setting, drawn in _CELLS.items()),
     *(simulation("explain", setting, _world, drawn, 0.0, part=SLOW) for setting, drawn in _LEARNED.items()),
+    simulation(
+        "explain",
+        "900 people, 2 columns, groups and decisions turn on one jump",
+        partial(_world, said=_JUMP),
+        partial(_jump, 900),
+        0.0,
+        part=SLOW,
+    ),
     simulation("explain", _LIMIT, _world, partial(_logistic, 3, 500, left=-0.1), -0.1, part=SLOW),
     *(
         simulation("explain", f"{n:,} a group, 3 features, two of which interact", _attributed, n, part=SLOW)

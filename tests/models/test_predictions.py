@@ -104,6 +104,17 @@ def test_auditing_the_label_itself_is_told(make_data, scored):
     assert model_facts(subject)["quality"]["accuracy"]["value"] is None  # it would be 1, and no measure
 
 
+def test_a_feature_that_tells_the_decision_is_named(make_data, scored):
+    risk = scored["risk"]
+    words = np.where(risk < 5, "low", np.where(risk < 8, "high", "very high"))
+    spec = ModelSpec(predictions=Predictions(score="risk", higher_is="unfavorable"))
+    notes = [
+        len(model_facts(make_subject(make_data(frame, features=features), spec, threshold=5))["notes"])
+        for frame, features in ((scored, ("income",)), (scored.assign(words=words), ("income", "words")))
+    ]
+    assert notes[1] == notes[0] + 1
+
+
 def test_without_a_label_decisions_can_still_be_audited(make_data, scored):
     data = make_data(scored.drop(columns="hired"), label=None, favorable=None)
     subject = by_score(data, threshold=5)
