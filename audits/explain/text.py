@@ -108,11 +108,8 @@ def no_clearance_text(columns: int) -> str:
 
 def left_out_text(telling: Sequence[str]) -> str:
     """Say why no verdict follows where default explainers hold columns that may be the outcome itself."""
-    was = "it was" if len(telling) == 1 else "they were"
-    return (
-        f"{_telling_words(telling)} and may be the outcome in other words, so {was} left out: name the "
-        "columns that may explain the gap"
-    )
+    was = "was" if len(telling) == 1 else "were"
+    return f"{_telling_words(telling)} and {was} left out: name the columns that may explain the gap"
 
 
 def telling_note(telling: Sequence[str], options: ExplainOptions) -> tuple[str, ...]:
