@@ -25,8 +25,8 @@ RETRIES = (10.0, 60.0, 600.0, 3600.0, 21_600.0)
 
 SEVERITIES = ("low", "medium", "high")
 _INPUTS, _UNIT = ("inputs", "impossible", "joint"), "values look like"
-_MOVED = ("sensitivity", "scores", "decisions")
-_SAME_INCIDENT = 4000  # people within which flags are put down to inputs that are wrong
+_MOVED = ("sensitivity", "scores", "decisions", "flags")
+_SAME_INCIDENT = 4000  # people within which what moves is put down to inputs that are wrong
 _GRAVE = frozenset({"flags", "model", "impossible", "groups", "outcomes"})
 _SENTENCES = {
     "inputs": "Values of {about} are no longer distributed as among the people audited",
@@ -153,16 +153,20 @@ def detector_sentence(detector: Detector, people: int, budget: float, look: Look
 
 
 def is_part(kind: str, columns: Sequence[str], case: Mapping[str, Any], person: int) -> bool:
-    """Tell whether a condition is part of the incident of an alarm: wrong values move all the rest."""
+    """Tell whether a condition is part of the incident of an alarm: wrong values move all the rest.
+
+    What they move is part of it for some people, and until somebody acknowledges the alarm; then it is news.
+    """
     if case["kind"] not in _INPUTS:
+        return False
+    if kind in _INPUTS and kind != "joint":
+        return bool(columns) and all(f"“{name}”" in case["sentence"] for name in columns)
+    if case["acknowledged"] is not None or person - case["person"] > _SAME_INCIDENT:
         return False
     if kind == "joint":  # one column that moves is beside all others otherwise
         return True
-    if kind in _INPUTS:
-        return bool(columns) and all(f"“{name}”" in case["sentence"] for name in columns)
-    if case["kind"] != "impossible" and _UNIT not in case["sentence"]:
-        return False  # other people came: what that moves is news
-    return kind in _MOVED or (kind == "flags" and person - case["person"] <= _SAME_INCIDENT)
+    wrong = case["kind"] == "impossible" or _UNIT in case["sentence"]  # else other people came
+    return wrong and kind in _MOVED
 
 
 def flags_sentence(chart: Chart, people: int, flagged: int, budget: float) -> str:

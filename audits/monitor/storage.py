@@ -319,11 +319,13 @@ class State:
             if case is not None and person - case["last_person"] > self._quiet(about):
                 self._close(about, now)
                 case = None
-            parts = (each for each in self._open.values() if is_part(kind, columns, each, person))
-            case = case or next(parts, None)
             if case is not None:
-                grave = max(case["severity"], severity_of(kind), key=SEVERITIES.index)
-                case.update(last_person=person, latest=now, times=case["times"] + 1, severity=grave)
+                case.update(last_person=person, latest=now, times=case["times"] + 1)
+            else:
+                parts = (each for each in self._open.values() if is_part(kind, columns, each, person))
+                case = next(parts, None)
+            if case is not None:
+                case["severity"] = max(case["severity"], severity_of(kind), key=SEVERITIES.index)
                 self._changed[case["place"]] = case
                 continue
             if detector is _FLAGS:
