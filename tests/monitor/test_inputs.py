@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audits.data import DataSpec, build_data
+from audits.models import make_subject, model_spec
 from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Monitors
@@ -213,3 +215,23 @@ def test_one_person_is_looked_at_as_among_others():
         look = own.look(own.score(sent.iloc[[row]]))
         np.testing.assert_array_equal(look.cells[0], together.cells[row])
         assert (look.impossible[0], look.rows[0]) == (together.impossible[row], together.rows[row])
+
+
+def test_a_model_of_three_classes_is_compared_in_scores_alone(monitors: Monitors):
+    """Its decision is its most probable class, which the probability of the favorable one does not tell."""
+    spec = DataSpec(label="town", favorable="north", protected=("group",), features=("skill", "height"))
+    model = model_spec({"train": "logistic", "predict": "label"})
+    subject = make_subject(build_data(people(600, seed=14), spec), model, seed=0)
+    assert subject.by_class
+    own = MonitorBundle.of(sensitivity(subject, SensitivityOptions(bootstrap=100, match_set="off")))
+    monitor, _ = monitors.create(own, name="m")
+    frame = subject.data.frame
+    assert ((own.score(frame).score >= 0.5) != subject.decisions).mean() > 0.05
+    groups = {"group": tuple(frame["group"])}
+    send(
+        monitors, monitor, frame, BatchContext(decisions=tuple(subject.decisions.tolist()), protected=groups)
+    )
+    assert monitors.alarms(monitor.id) == []
+    send(monitors, monitor, frame, BatchContext(protected=groups))
+    decided = sum(each.selection.n for each in monitors.rates(monitor.id))
+    assert decided == len(frame), "those of whom no decision was sent have none"

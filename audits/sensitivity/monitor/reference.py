@@ -43,7 +43,9 @@ def profile_of(
             if "edges" in own and weights.sum() > _MIN_BY_POINT * z.shape[1]:
                 joint.append({"column": entry["column"], **beside_others(z, at, weights * there)})
     decisions = subject.decisions
-    threshold = subject.threshold
+    threshold = (
+        None if subject.by_class else subject.threshold
+    )  # the most probable class is no cut of a score
     values = {"score": scores, "sensitivity": sensitivity}
     chances = scores is not None and (sensitivity is None or subject.model.classes is not None)
     return {
