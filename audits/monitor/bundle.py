@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from audits.data.preprocessing.groups import cut
 from audits.data.row_encoder import RowEncoder, columns_of
 from audits.data.values import text_of
 from audits.errors import InputError
@@ -252,6 +253,23 @@ class MonitorBundle:
         known = {} if self.known is None else self.known.get("groups", {})
         return {name: list(known[name]) for name in self.about["protected"] if known.get(name)}
 
+    @property
+    def bins(self) -> dict[str, list[float]]:
+        """The edges at which the audit cut the numbers of a protected attribute."""
+        return {} if self.known is None else self.known.get("bins", {})
+
+    def group_names(self, attribute: str, values: Sequence[Any]) -> tuple[str | None, ...]:
+        """Return the group of each value of a protected attribute as the audit named it; None for none.
+
+        Numbers are cut where the audit cut them; names of groups stay.
+        """
+        names = [None if each is None or each != each else text_of(each) for each in values]
+        if attribute not in self.bins:
+            return tuple(names)
+        numbers = pd.to_numeric(pd.Series(names, dtype=object), errors="coerce").astype(float)
+        binned = cut(numbers, self.bins[attribute])
+        return tuple(binned.astype(object).where(numbers.notna(), pd.Series(names, dtype=object)).tolist())
+
     def look(self, scored: Scored) -> Look | None:
         """Hold measured rows against the audited people; None where nothing is known of those."""
         if self.profile is None or scored.points is None:
@@ -284,9 +302,11 @@ class MonitorBundle:
             raise InputError("rows", "lack columns", lacking)
         known = {} if self.known is None else self.known["groups"]
         protected = {
-            name: tuple(None if each is None else text_of(each) for each in _values(frame[name]))
+            name: groups
             for name in self.about["protected"]
-            if columns and name in frame and {*frame[name].dropna().map(text_of)} & {*known.get(name, ())}
+            if columns and name in frame
+            for groups in [self.group_names(name, _values(frame[name]))]
+            if {*groups} & {*known.get(name, ())}
         }
         scores: list[Any] = _values(frame[columns["score"]]) if "score" in columns else []
         favorable, decided = self.about.get("favorable", ()), columns.get("decision")

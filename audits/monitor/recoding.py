@@ -62,13 +62,11 @@ def as_audited(
     Values that are so already are left.
     """
     known = meanings(bundle)
-    if not known:
-        return {name: _map_values(values, None) for name, values in columns.items()}, sent
     made = {name: _map_values(values, known.get(name)) for name, values in columns.items()}
     protected = {
-        name: tuple(None if each is None else text_of(each) for each in _map_values(values, known[name]))
+        name: bundle.group_names(name, _map_values(values, known.get(name)))
         for name, values in sent.protected.items()
-        if name in known
+        if name in known or name in bundle.bins
     }
     return made, dataclasses.replace(sent, protected={**sent.protected, **protected})
 

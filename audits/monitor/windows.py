@@ -189,10 +189,8 @@ def _table(
     for name in attributes:
         own = found.get(name, [None] * len(used))
         told = [each.get(name) for each in groups]
-        found[name] = [
-            (None if mine is None or mine != mine else text_of(mine)) if each is None else each
-            for each, mine in zip(told, own, strict=True)
-        ]
+        values = [mine if each is None else each for each, mine in zip(told, own, strict=True)]
+        found[name] = monitor.bundle.group_names(name, values)
     beside: dict[str, Any] = {
         DECISION: np.where(used["decision"] == 1, GOOD, BAD),
         SCORE: used["score"].to_numpy(),

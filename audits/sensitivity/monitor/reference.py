@@ -56,6 +56,7 @@ def profile_of(
         "decisions": _two(decisions, weights),
         "threshold": float(threshold) if isinstance(threshold, (int, float)) else None,
         "unfavorable": subject.higher_is == "unfavorable",
+        "bins": {name: list(edges) for name, edges in subject.data.bins.items()},
         "groups": _groups(subject, subject.scores if scores is None else scores, weights, chances),
         "repeats": None if subject.data.weights is not None else _repeats(z),
     }
