@@ -22,9 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from audits.data.values import MISSING
 from audits.monitor.profile import MAX_DISTANCE, BatchContext, Look, Profile
 from audits.sensitivity.monitor.bins import number_cells, pad
-from audits.stats.change import CELLS, ChangeWatch, Crossing
+from audits.stats.change import ChangeWatch, Crossing
 from audits.stats.control import flag_rate_bound
 
 SHARES = {
@@ -92,6 +93,12 @@ def _end_of_head(dumped: bytes) -> int:
     return _DUMP_HEAD + int.from_bytes(dumped[:_DUMP_HEAD], "little")
 
 
+def _sizes(plain: Mapping[str, Any], attribute: str) -> dict[str, float]:
+    """Return audited people by group of an attribute, last of all under no name those of further groups."""
+    known = {name: own["people"] for name, own in plain["groups"][attribute].items()}
+    return dict(plain.get("shares", {}).get(attribute) or {**known, "": 0.0})
+
+
 class Detectors:
     """The streams of one monitor, and where they stand.
 
@@ -110,7 +117,9 @@ class Detectors:
         ranks = [] if profile is None else self._rank_streams(profile)
         events = [(Detector("model"), _SAME_MODEL)] if profile is None or "sensitivity" in plain else []
         if profile is not None:
-            events.append((Detector("impossible"), flag_rate_bound(0, int(max(plain["people"], 2)))))
+            people = int(max(plain["people"], 2))
+            far = min(plain.get("far", 0), people - 1)
+            events.append((Detector("impossible"), flag_rate_bound(far, people)))
             if plain["repeats"]:
                 events.append((Detector("repeats"), float(plain["repeats"]["bound"])))
         self.detectors = [stream for stream, _ in ranks] + [stream for stream, _ in events]
@@ -138,8 +147,8 @@ class Detectors:
             found += [(Detector(kind), plain[name]["counts"])] if name in plain else []
         found += [(Detector("decisions"), plain["decisions"])]
         for attribute, groups in plain["groups"].items():
-            sizes = [own["people"] for own in groups.values()]
-            found.append((Detector("groups", "shares of the groups", "share", attribute), [*sizes, 0.0]))
+            sizes = list(_sizes(plain, attribute).values())
+            found.append((Detector("groups", "shares of the groups", "share", attribute), sizes))
             for name, own in groups.items():
                 at = {"attribute": attribute, "group": name}
                 found.append((Detector("groups", name, "selection", **at), own["decisions"]))
@@ -243,19 +252,19 @@ class Detectors:
 
     def _groups(self, cells: np.ndarray, decisions: np.ndarray, sent: BatchContext) -> None:
         for attribute, values in sent.protected.items():
-            groups = list(self._plain["groups"].get(attribute, {}))
             share = self._places.get(Detector("groups", "shares of the groups", "share", attribute))
             if share is None:
                 continue
-            names = np.array(["" if each is None else each for each in values], dtype=object)
-            codes = np.full(len(names), min(len(groups), CELLS - 1))
-            for code, name in enumerate(groups):
-                mine = names == name
-                codes[mine] = code
-                at = self._places[Detector("groups", name, "selection", attribute, name)]
-                cells[mine, at] = decisions[mine]
+            names = np.array(["" if each in {None, MISSING} else each for each in values], dtype=object)
+            sizes = _sizes(self._plain, attribute)
+            codes = np.full(len(names), len(sizes) - 1)
+            for code, name in enumerate(list(sizes)[:-1]):
+                codes[names == name] = code
             codes[names == ""] = -1
             cells[:, share] = codes
+            for name in self._plain["groups"][attribute]:
+                at = self._places[Detector("groups", name, "selection", attribute, name)]
+                cells[names == name, at] = decisions[names == name]
 
     def _mark_repeats(self, event: np.ndarray, rows: np.ndarray, counts: np.ndarray) -> None:
         """Mark the last of each block of rows with whether two of them are equal; keep what is left over."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from audits.sensitivity.monitor.bins import (
+    FACTOR,
     cells_of,
     number_cells,
     out_of_range_counts,
@@ -24,9 +25,6 @@ from audits.sensitivity.monitor.bins import (
 )
 from audits.stats.control import flag_rate_bound
 from audits.stats.text import count, number, percent
-
-FACTOR = 3.0
-"""A number that is this many widths beyond the audited range counts as impossible."""
 
 MAX_DISTANCE = 0.005
 """How far a score that was sent may be from the bundle's own: rounding."""

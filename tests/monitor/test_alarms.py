@@ -40,7 +40,8 @@ def send(monitors: Monitors, monitor: StoredMonitor, frame: pd.DataFrame, **grou
     """Send people a thousand at a time, with their scores; `groups` are attributes and their columns."""
     for start in range(0, len(frame), 1000):
         part = frame.iloc[start : start + 1000]
-        protected = {name: tuple(part[column]) for name, column in groups.items()}
+        known = part.astype(object).where(part.notna(), None)
+        protected = {name: tuple(known[column]) for name, column in groups.items()}
         sent = BatchContext(tuple(part["score"]), protected=protected)
         monitors.store([Batch.of(monitor.id, monitor.bundle, monitor.bundle.score(part), sent)])
 
@@ -84,3 +85,42 @@ def test_ages_are_grouped_as_the_audit_cut_them(bins, tmp_path):
     monitors.store([batch])
     window = take_window(monitors, monitor.id, last=1000, rows=True)
     assert window.groups["age"] == cut_ages(frame["age"], bundle.bins["age"]).value_counts().to_dict()
+
+
+def jobs(rng: np.random.Generator, n: int) -> dict[str, Any]:
+    weights = 1 / np.arange(1, 3001) ** 1.5
+    return {"x": [f"j{job}" for job in rng.choice(3000, n, p=weights / weights.sum())]}
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        lambda rng, n: {"sex": np.where(rng.random(n) < 0.1, None, rng.choice(["f", "m"], n))},
+        lambda rng, n: {"sex": rng.choice(list("abcdef"), n, p=[0.5, 0.4, 0.025, 0.025, 0.025, 0.025])},
+        lambda rng, n: {"sex": rng.choice([f"group {place:02}" for place in range(16)], n)},
+        lambda rng, n: {"x": rng.choice([f"job {place:03}" for place in range(200)], n)},
+        jobs,
+        lambda rng, n: {f"x{place}": rng.pareto(0.4, n) for place in range(20)},
+    ],
+    ids=["missing", "small groups", "16 groups", "200 jobs", "rare jobs", "heavy tails"],
+)
+def test_a_world_that_does_not_change_does_not_alarm(drawn, tmp_path):
+    rng = np.random.default_rng(3)
+    reference, later = (world(rng, n).assign(**drawn(rng, n)) for n in (1000, 6000))
+    features = [name for name in reference if name.startswith(("x", "age"))]
+    bundle = bundle_of(tmp_path, reference, {"score": "score"}, features=features)
+    monitors = Monitors(store_of(tmp_path))
+    monitor, _ = monitors.create(bundle, name="m")
+    send(monitors, monitor, later, sex="sex")
+    assert monitors.alarms(monitor.id) == []
+
+
+def test_a_group_that_the_audit_never_had_alarms(tmp_path):
+    rng = np.random.default_rng(4)
+    monitors = Monitors(store_of(tmp_path))
+    monitor, _ = monitors.create(bundle_of(tmp_path, world(rng, 1000), {"score": "score"}), name="m")
+    later = world(rng, 1000)
+    send(
+        monitors, monitor, later.assign(sex=np.where(rng.random(1000) < 0.1, "new", later["sex"])), sex="sex"
+    )
+    assert "groups:sex:shares of the groups:share" in {each.about for each in monitors.alarms(monitor.id)}

@@ -10,6 +10,9 @@ import numpy as np
 
 from audits.stats.change import CELLS
 
+FACTOR = 3.0
+"""A number that is this many widths beyond the audited range counts as impossible."""
+
 _PARTS = 16
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from audits.data import FeatureSpace
+from audits.data.values import MISSING
 from audits.models import Subject
-from audits.sensitivity.monitor.bins import cells_of, edges_of, numbers, row_hashes
+from audits.sensitivity.monitor.bins import FACTOR, cells_of, edges_of, numbers, row_hashes
 from audits.stats.change import CELLS
 from audits.stats.control import flag_rate_bound
 
@@ -33,12 +34,13 @@ def profile_of(
     reads: Sequence[str],
 ) -> dict[str, Any]:
     """Return what is kept of the people audited, plain data; scores and sensitivities where there are any."""
-    columns, joint = [], []
+    columns, joint, far = [], [], 0
     for entry in encoding:
         if entry["column"] in reads:
             at = space.blocks[entry["column"]].start
             own = _column(z, entry, at, weights)
             columns.append(own)
+            far += 0 if "levels" in own else _far(z[:, at], entry)
             there = cells_of(z, entry, at, own, np.empty(0, dtype=int)) < len(own["counts"]) - 1
             if "edges" in own and weights.sum() > _MIN_BY_POINT * z.shape[1]:
                 joint.append({"column": entry["column"], **beside_others(z, at, weights * there)})
@@ -48,8 +50,10 @@ def profile_of(
     )  # the most probable class is no cut of a score
     values = {"score": scores, "sensitivity": sensitivity}
     chances = scores is not None and (sensitivity is None or subject.model.classes is not None)
+    groups = _groups(subject, subject.scores if scores is None else scores, weights, chances)
     return {
         "people": float(weights.sum()),
+        "far": far,
         "columns": columns,
         "joint": joint if len(columns) > 1 else [],
         **{name: numbers(own, weights) for name, own in values.items() if own is not None},
@@ -57,19 +61,26 @@ def profile_of(
         "threshold": float(threshold) if isinstance(threshold, (int, float)) else None,
         "unfavorable": subject.higher_is == "unfavorable",
         "bins": {name: list(edges) for name, edges in subject.data.bins.items()},
-        "groups": _groups(subject, subject.scores if scores is None else scores, weights, chances),
+        "groups": groups,
+        "shares": {name: _shares(subject.data.groups[name].to_numpy(), weights) for name in groups},
         "repeats": None if subject.data.weights is not None else _repeats(z),
     }
 
 
 def _column(z: np.ndarray, entry: Mapping[str, Any], at: int, weights: np.ndarray) -> dict[str, Any]:
+    alone = np.empty(0, dtype=int)  # whose level nobody else has: to all others it is new
     if entry["levels"]:
         own: dict[str, Any] = {"column": entry["column"], "levels": list(range(len(entry["levels"])))}
         everyone = np.arange(len(entry["levels"]) + 2)
+        if entry["kind"] == "categorical":
+            level = z[:, at : at + len(entry["levels"])] > 0
+            alone = np.flatnonzero(level[:, (level.sum(axis=0) == 1) & (weights @ level < 2)].any(axis=1))
         if entry["kind"] == "categorical" and len(entry["levels"]) > _MAX_LEVELS:
-            block = z[:, at : at + len(entry["levels"])]
-            common = np.argsort(-(weights @ (block > 0)), kind="stable")[:_MAX_LEVELS]
+            # half of the people choose the common levels, the others are counted: chance chose none of theirs
+            chooses = np.random.default_rng(0).random(len(z)) < 0.5
+            common = np.argsort(-((weights * chooses) @ level), kind="stable")[:_MAX_LEVELS]
             own["levels"] = sorted(common.tolist())
+            weights = weights * ~chooses
         elif len(everyone) > CELLS:
             own["levels"] = own["levels"][:_MAX_LEVELS]
         size = len(own["levels"]) + 2
@@ -79,8 +90,19 @@ def _column(z: np.ndarray, entry: Mapping[str, Any], at: int, weights: np.ndarra
         own = {"column": entry["column"], **edges_of(values[there])}
         size = len(own["edges"]) + 4
     cells = cells_of(z, entry, at, own, np.empty(0, dtype=int))
+    cells[alone] = size - 1
     own["counts"] = np.bincount(cells, weights, minlength=size).tolist()
     return own
+
+
+def _far(z: np.ndarray, entry: Mapping[str, Any]) -> int:
+    """Return how many of a column's numbers would be impossible beside all others: the two ends at most."""
+    x = np.sort(z * entry["sd"] + entry["mean"])
+    if len(x) < 3:
+        return 0
+    above = x[-1] > x[-2] + FACTOR * (x[-2] - x[0])
+    below = x[0] < x[1] - FACTOR * (x[-1] - x[1]) or x[0] < 0 <= x[1]
+    return int(above) + int(below)
 
 
 def beside_others(z: np.ndarray, at: int, weights: np.ndarray) -> dict[str, Any]:
@@ -110,7 +132,8 @@ def _groups(subject: Subject, scores: np.ndarray, weights: np.ndarray, chances: 
     good = None if data.y is None else np.asarray(data.y).astype(bool)
     for attribute in data.protected:
         values = data.groups[attribute].to_numpy()
-        sizes = {str(name): float(weights[values == name].sum()) for name in pd.unique(values)}
+        names = [str(name) for name in pd.unique(values) if name != MISSING]  # of whom nothing is sent
+        sizes = {name: float(weights[values == name].sum()) for name in names}
         own: dict[str, Any] = {}
         for name in sorted(sizes, key=lambda each: -sizes[each])[:_MAX_GROUPS]:
             mine = values == name
@@ -125,6 +148,17 @@ def _groups(subject: Subject, scores: np.ndarray, weights: np.ndarray, chances: 
                     own[name]["apart"] = numbers(good[mine] - scores[mine], weights[mine])
         found[attribute] = own
     return found
+
+
+def _shares(values: np.ndarray, weights: np.ndarray) -> dict[str, float]:
+    """Return people by group, of whom something is known, and under no name all further groups together.
+
+    Which groups are counted by themselves does not follow from how many people they have: the largest of
+    many would seem to shrink.
+    """
+    sizes = {str(name): float(weights[values == name].sum()) for name in pd.unique(values) if name != MISSING}
+    first = dict(sorted(sizes.items())[: CELLS - 1])
+    return {**first, "": sum(sizes.values()) - sum(first.values())}
 
 
 def _repeats(z: np.ndarray) -> dict[str, Any] | None:
