@@ -28,6 +28,7 @@ from audits.data.preprocessing.groups import cut
 from audits.data.row_encoder import RowEncoder, columns_of
 from audits.data.values import text_of
 from audits.errors import InputError
+from audits.models.protocol import row_weights
 from audits.monitor.profile import BatchContext, Look, Profile
 from audits.sensitivity.measurement.gradients import (
     AuditedModel,
@@ -204,9 +205,14 @@ class MonitorBundle:
         ----------
         inputs : bool
             Whether the features are watched, and so sent.
+
+        Raises
+        ------
+        InputError
+            If rows come in clusters that are no persons.
         """
+        subject, weights = _independent(subject)
         data, space = subject.data, subject.space
-        weights = np.ones(data.n) if data.weights is None else np.asarray(data.weights, dtype=float)
         reads = tuple(name for name in space.columns if name in data.features) if inputs else ()
         encoding = space.described() if inputs else []
         z = space.encode(data.frame) if inputs else np.zeros((data.n, 0))
@@ -460,6 +466,27 @@ class MonitorBundle:
 def bundle_of(result: SensitivityResult, *, note: str = "") -> MonitorBundle:
     """Make the bundle of a finished audit: what the audit's record names."""
     return MonitorBundle.of(result, note=note)
+
+
+def _independent(subject: Subject) -> tuple[Subject, np.ndarray]:
+    """Return people who are independent, one row each, and for how many people each row (n,) speaks.
+
+    Rows with sampling weights speak for the population as well as so many people of it drawn alike would.
+
+    References
+    ----------
+    Kish (1965), Survey Sampling, section 11.7 (effective sample size).
+    """
+    data, design = subject.data, subject.data.design
+    if design is None:
+        return subject, row_weights(data)
+    if design.persons:
+        data = data.one_row_each(np.random.default_rng(0))
+        return replace(subject, data=data), np.ones(data.n)
+    if design.clustered:
+        rule = "must be independent people to be compared with those who come, but rows come in clusters"
+        raise InputError("data", rule, advice="make the monitor of a table with one row per person")
+    return subject, design.weights * design.weights.sum() / (design.weights**2).sum()
 
 
 def packed_predictions(subject: Subject, *, note: str = "") -> dict[str, str]:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from audits.data.preprocessing.groups import cut as cut_ages
+from audits.errors import InputError
 from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Monitors, StoredMonitor
@@ -124,3 +125,22 @@ def test_a_group_that_the_audit_never_had_alarms(tmp_path):
         monitors, monitor, later.assign(sex=np.where(rng.random(1000) < 0.1, "new", later["sex"])), sex="sex"
     )
     assert "groups:sex:shares of the groups:share" in {each.about for each in monitors.alarms(monitor.id)}
+
+
+def test_rows_of_one_person_or_with_weights_are_as_many_people_as_they_speak_for(tmp_path):
+    rng = np.random.default_rng(5)
+    score = {"score": "score"}
+    rows = world(rng, 60).loc[np.repeat(np.arange(60), 20)].assign(who=np.repeat(np.arange(60), 20))
+    assert bundle_of(tmp_path, rows, score, person="who").profile.plain["people"] == 60
+    frame = world(rng, 1000)
+    sampled = frame.assign(weight=np.where(frame["sex"] == "f", 9.0, 1.0))
+    weights = {"column": "weight", "kind": "sampling"}
+    known = bundle_of(tmp_path, sampled, score, weights=weights).profile.plain
+    women = (frame["sex"] == "f").sum()
+    total = 9 * women + (1000 - women)
+    assert known["people"] == pytest.approx(total**2 / (81 * women + (1000 - women)))
+    assert known["groups"]["sex"]["f"]["people"] / known["people"] == pytest.approx(9 * women / total)
+    rows["weight"] = 1.0
+    with pytest.raises(InputError) as refused:
+        bundle_of(tmp_path, rows, score, weights={**weights, "cluster": "who"})
+    assert refused.value.where == "data"

@@ -63,7 +63,9 @@ def profile_of(
         "bins": {name: list(edges) for name, edges in subject.data.bins.items()},
         "groups": groups,
         "shares": {name: _shares(subject.data.groups[name].to_numpy(), weights) for name in groups},
-        "repeats": None if subject.data.weights is not None else _repeats(z),
+        "repeats": None
+        if subject.data.weights is not None or subject.data.design is not None
+        else _repeats(z),
     }
 
 
