@@ -220,6 +220,14 @@ def _groups(rates: list[GroupRates]) -> None:
             for each in rates
         ]
         st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Rates of groups")
+        for attribute in dict.fromkeys(each.attribute for each in rates):
+            own = [each for each in rates if each.attribute == attribute]
+            people, known = sum(each.people for each in own), sum(each.outcomes for each in own)
+            if 0 < known < people:
+                st.text(
+                    f"By {attribute}, the outcomes of {count(people - known)} of {count(people)} people are "
+                    "unknown. If bad ones are known sooner, outcomes seem worse than they are."
+                )
 
 
 def _points(gap: Estimate) -> str:

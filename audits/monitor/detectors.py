@@ -224,8 +224,12 @@ class Detectors:
         self.counted += int(counts.sum())
         return self._with_detectors(self._watch.update(cells, events))
 
-    def learn(self, known: Outcomes) -> list[tuple[int, Detector]]:
-        """Take outcomes; return alarms as places among them and streams."""
+    def learn(self, known: Outcomes, *, settled: bool = False) -> list[tuple[int, Detector]]:
+        """Take outcomes; return alarms as places among them and streams.
+
+        Once they are `settled`, known of nearly everyone alike, they are held against scores, before against
+        decisions.
+        """
         cells = np.full((len(known.good), self._ranks), -1)
         members: dict[tuple[str, str], list[int]] = {}
         for place, groups in enumerate(known.protected):
@@ -237,13 +241,13 @@ class Detectors:
                 continue
             mine = np.array(places)
             good = known.good[mine]
-            for rate, theirs in (("true positives", mine[good]), ("false positives", mine[~good])):
+            rates = {"true positives": mine[good], "false positives": mine[~good]}
+            for rate, theirs in ({"calibration": mine} if settled else rates).items():
                 at = self._places.get(Detector("outcomes", group, rate, attribute, group))
-                if at is not None:
+                if at is not None and settled:
+                    cells[mine, at] = number_cells(good - known.scores[mine], own["apart"])
+                elif at is not None:
                     cells[theirs, at] = known.decisions[theirs]
-            at = self._places.get(Detector("outcomes", group, "calibration", attribute, group))
-            if at is not None:
-                cells[mine, at] = number_cells(good - known.scores[mine], own["apart"])
         events = np.full((len(cells), len(self.detectors) - self._ranks), -1)
         return self._with_detectors(self._watch.update(cells, events))
 

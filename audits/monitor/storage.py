@@ -34,6 +34,8 @@ from audits.stats.control import Chart
 _TOGETHER = 500  # values in one question to a database
 _DAY = 86_400.0
 _QUIET = 4000  # people without a finding after which a condition is over; of flags as many as the chart needs
+_BLOCK = 500  # people whose outcomes are waited for together before they are held against scores
+_KNOWN = 0.95  # share of them that must be known
 _FLAGS = Detector("flags")
 _CHANGING = ("last_person", "times", "latest", "ended", "severity")
 
@@ -290,17 +292,35 @@ class State:
     def _learn_outcomes(self, rows: Sequence[tuple[Any, bool]], now: float) -> list[str]:
         if not rows:
             return []
-        known = Outcomes(
-            np.array([good for _, good in rows]),
-            np.array([row.score for row, _ in rows]),
-            np.array([row.decision for row, _ in rows]),
-            [json.loads(row.protected or "{}") for row, _ in rows],
-        )
+        known = _outcomes(rows)
         self._tally.learn(known)
         nobody = np.zeros(0, dtype=bool)
-        return self._alarms(
-            [(self._people - 1, detector) for _, detector in self._detectors.learn(known)], 0, nobody, now
-        )
+        found = self._detectors.learn(known)
+        found += self._detectors.learn(_outcomes(self._settled(rows)), settled=True)
+        return self._alarms([(self._people - 1, detector) for _, detector in found], 0, nobody, now)
+
+    def _settled(self, rows: Sequence[tuple[Any, bool]]) -> list[tuple[Any, bool]]:
+        """Return people of blocks of whom nearly all outcomes are known, each once.
+
+        Bad outcomes may come sooner than good ones: among the first, good ones seem rarer than they are.
+        """
+        new: dict[int, set[int]] = {}
+        for row, _ in rows:
+            new.setdefault(row.person // _BLOCK, set()).add(row.person)
+        names = ("person", "outcome", "score", "decision", "protected")
+        asked = sa.select(*(PREDICTIONS.c[name] for name in names)).order_by(PREDICTIONS.c.person)
+        found: list[tuple[Any, bool]] = []
+        for block, persons in sorted(new.items()):
+            first, end = block * _BLOCK, (block + 1) * _BLOCK
+            mine = (PREDICTIONS.c.monitor == self._identity, PREDICTIONS.c.person.between(first, end - 1))
+            all_of = asked.where(*mine, PREDICTIONS.c.counted == 1, PREDICTIONS.c.client_id != "")
+            there = self._connection.execute(all_of).all()
+            known = [row for row in there if row.outcome is not None]
+            enough = _KNOWN * len(there)
+            if end <= self._people and len(known) >= enough:
+                before = len(known) - len(persons) >= enough
+                found += [(row, bool(row.outcome)) for row in known if row.person in persons or not before]
+        return found
 
     def _alarms(
         self,
@@ -389,6 +409,15 @@ class State:
             }
             for place, value, score, own in zip(places.tolist(), values, scores, parts, strict=True)
         ]
+
+
+def _outcomes(rows: Sequence[tuple[Any, bool]]) -> Outcomes:
+    return Outcomes(
+        np.array([good for _, good in rows], dtype=bool),
+        np.array([row.score for row, _ in rows], dtype=float),
+        np.array([row.decision for row, _ in rows], dtype=int),
+        [json.loads(row.protected or "{}") for row, _ in rows],
+    )
 
 
 def _first(ids: Sequence[str]) -> Any:
