@@ -96,7 +96,7 @@ class History:
         size = 0
         with self._database.reading() as connection:
             for row in connection.execute(asked):
-                latest.append(np.frombuffer(row.sensitivities, dtype="<f8")[::-1])
+                latest.append(_counted(row)[::-1])
                 size += len(latest[-1])
                 if size >= people:
                     break
@@ -181,13 +181,19 @@ class History:
                     if size >= _MAX_READ:
                         whole = False
                         break
-                    place, values = row.place, np.frombuffer(row.sensitivities, dtype="<f8")
+                    place, values = row.place, _counted(row)
                     test.update(values)
                     size += len(values)
             self._tests[identity] = (place, test)
             while len(self._tests) > _MAX_TESTS:
                 del self._tests[next(iter(self._tests))]
             return test.p_value, whole and size < _MAX_READ
+
+
+def _counted(row: Any) -> np.ndarray:
+    """Return the sensitivities of a batch's people who count; those stored before count all."""
+    values = np.frombuffer(row.sensitivities, dtype="<f8")
+    return values[~np.isnan(values)]
 
 
 def _point(rows: Sequence[Any]) -> Point:

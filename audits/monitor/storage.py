@@ -125,7 +125,7 @@ class State:
         decisions = self._detectors.own_decisions(scored.score, sent.decisions)
         self._tally.add(sent.protected, decisions, counts)
         counted = np.flatnonzero(counts)
-        row = self._row(batch, now, len(counted), run.values)
+        row = self._row(batch, now, counts, run.values)
         self._connection.execute(sa.insert(BATCHES), [row])
         flagged = np.flatnonzero(scored.flagged)
         if len(flagged):
@@ -144,8 +144,11 @@ class State:
         self._end_quiet(now)
         return stored
 
-    def _row(self, batch: Batch, now: float, counted: int, walked: np.ndarray) -> dict[str, Any]:
-        """Return what is kept of a batch, which took the chart through the values `walked`."""
+    def _row(self, batch: Batch, now: float, counts: np.ndarray, walked: np.ndarray) -> dict[str, Any]:
+        """Return what is kept of a batch, which took the chart through the values `walked`.
+
+        The sensitivity of a person who does not count is not a number.
+        """
         scored = batch.scored
         ends = int(walked[-1]) if len(walked) else self._value
         return {
@@ -163,8 +166,8 @@ class State:
             "mean": float(scored.sensitivity.mean()),
             "chart_high": int(walked.max(initial=self._value)),
             "chart_value": 0 if ends >= self._chart.limit else ends,
-            "sensitivities": scored.sensitivity.astype("<f8").tobytes(),
-            "counted": counted,
+            "sensitivities": np.where(counts, scored.sensitivity, np.nan).astype("<f8").tobytes(),
+            "counted": int(counts.sum()),
         }
 
     def learn(self, outcomes: Mapping[str, bool], now: float) -> Known:

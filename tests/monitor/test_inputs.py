@@ -145,6 +145,11 @@ def test_a_person_counts_once_a_window(bundle: MonitorBundle, tmp_path):
     assert send(monitors, monitor, again, sent).counted == 0
     assert monitors.get(monitor.id).people == 500
     assert "repeats" not in {alarm.kind for alarm in monitors.alarms(monitor.id)}
+    drift = monitors.drift(monitor.id)
+    assert (drift.people, drift.flagged.n) == (50, 50)
+    once, _ = monitors.create(bundle, name="m")
+    send(monitors, once, frame)
+    assert drift.p_value == monitors.drift(once.id).p_value
     now[0] += 11 * 86_400
     assert send(monitors, monitor, again, sent).counted == 50
 
