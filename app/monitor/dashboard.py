@@ -120,8 +120,8 @@ def _live(identity: str) -> None:
         return
     measured = monitor.bundle.audited is not None
     early = not lasting and measured and monitor.people < _delay(monitor)[0]  # nor would much be found yet
-    badge = "○ Can't tell yet" if early else alarms_badge(len(lasting))
-    state_head(_too_early(monitor) if early else _wrong(lasting), badge)
+    badge = "○ Can't tell yet" if early else alarms_badge(len(lasting), over=len(alarms) - len(lasting))
+    state_head(_too_early(monitor) if early else _wrong(alarms), badge)
     if measured:
         with st.container(key="counted"):
             st.caption(f"{_flag_count(monitor)}.")
@@ -152,9 +152,11 @@ def _live(identity: str) -> None:
             st.text(f"Without any change, an alarm of any kind is raised {once}.")
 
 
-def alarms_badge(alarms: int) -> str:
-    """Return the badge of a monitor to which enough people came."""
-    return f"● {several(alarms, 'alarm')}" if alarms else "✓ In control"
+def alarms_badge(alarms: int, *, over: int = 0) -> str:
+    """Return the badge of a monitor to which enough people came: of alarms that last, and that are over."""
+    if alarms:
+        return f"● {several(alarms, 'alarm')}"
+    return "○ No new change lately" if over else "✓ In control"
 
 
 def state_head(said: str, badge: str) -> None:
@@ -182,10 +184,11 @@ def _too_early(monitor: StoredMonitor) -> str:
     return f"Nothing is out of control so far, but {people} cannot show much."
 
 
-def _wrong(lasting: list[Alarm]) -> str:
+def _wrong(alarms: list[Alarm]) -> str:
     """Say in one sentence what is wrong now."""
+    lasting = [alarm for alarm in alarms if alarm.lasts]
     if not lasting:
-        return "Nothing is out of control now."
+        return "No new change was found lately." if alarms else "Nothing is out of control now."
     worst = max(lasting, key=lambda alarm: SEVERITIES.index(alarm.severity))
     more = len(lasting) - 1
     also = f" {count(more)} other condition{'s persist' if more > 1 else ' persists'}, too." if more else ""

@@ -27,6 +27,7 @@ from audits.monitor.profile import MAX_DISTANCE, BatchContext, Look, Profile
 from audits.sensitivity.monitor.bins import number_cells, pad
 from audits.stats.change import ChangeWatch, Crossing
 from audits.stats.control import flag_rate_bound
+from audits.stats.shares import wilson_ends
 
 SHARES = {
     "flags": 0.35,
@@ -44,7 +45,9 @@ SHARES = {
 """Shares of the false alarms by kind; they sum to 1. Without a model, the other kinds share all of them."""
 
 KINDS = tuple(SHARES)
+OF_GROUPS = frozenset({"groups", "outcomes"})
 _NUMBERS = {"sensitivity": "sensitivity", "scores": "score"}
+_QUIET = 1000  # people of a group without a finding, decided as in the audit, after which its alarm is over
 _SAME_MODEL = 0.001  # share of people whose score may be another by rounding
 _DUMP_HEAD = 8
 
@@ -99,6 +102,16 @@ def _sizes(plain: Mapping[str, Any], attribute: str) -> dict[str, float]:
     return dict(plain.get("shares", {}).get(attribute) or {**known, "": 0.0})
 
 
+def _lie_apart(reference: np.ndarray, new: np.ndarray) -> bool:
+    """Tell whether the 95% interval of a cell's share, for all cells together, lies apart from another."""
+    if not reference.any():
+        return False
+    level = 0.05 / int(np.count_nonzero(reference + new))
+    ends = [wilson_ends(own, own.sum(), level=level) for own in (reference, new)]
+    (low, high), (new_low, new_high) = ends
+    return bool(((low > new_high) | (new_low > high)).any())
+
+
 class Detectors:
     """The streams of one monitor, and where they stand.
 
@@ -124,6 +137,7 @@ class Detectors:
                 events.append((Detector("repeats"), float(plain["repeats"]["bound"])))
         self.detectors = [stream for stream, _ in ranks] + [stream for stream, _ in events]
         self._places = {each: place for place, each in enumerate(self.detectors)}
+        self._of_groups = {each.key: at for each, at in self._places.items() if each.kind in OF_GROUPS}
         self._ranks = len(ranks)
         many = Counter(each.kind for each in self.detectors)
         whole = 1.0 if many["model"] else sum(SHARES[kind] for kind in many)
@@ -134,6 +148,9 @@ class Detectors:
         self.block: list[int] = []
         self.counts: dict[str, dict[str, int]] = {}
         self.counted = 0
+        self.since: dict[
+            str, list[float]
+        ] = {}  # of groups whose alarm lasts: what was seen when found latest
         self._begun = self.dump()
 
     @staticmethod
@@ -168,7 +185,8 @@ class Detectors:
 
     def dump(self) -> bytes:
         """Return where the streams stand."""
-        head = json.dumps({"block": self.block, "counts": self.counts, "counted": self.counted}).encode()
+        known = {"block": self.block, "counts": self.counts, "counted": self.counted, "since": self.since}
+        head = json.dumps(known).encode()
         return len(head).to_bytes(_DUMP_HEAD, "little") + head + self._watch.dump()
 
     def restore(self, dumped: bytes) -> None:
@@ -176,7 +194,29 @@ class Detectors:
         dumped = dumped or self._begun
         head, end = read_head(dumped), _end_of_head(dumped)
         self.block, self.counts, self.counted = head["block"], head["counts"], head["counted"]
+        self.since = head.get("since", {})
         self._watch.restore(dumped[end:])
+
+    def lasts(self, key: str, *, found: bool) -> bool | None:
+        """Tell whether what a stream of groups or outcomes alarmed of lasts; None for any other stream.
+
+        It lasts until the stream has seen enough people since it was `found` latest, whose shares do not lie
+        apart from the audit's.
+        """
+        if key not in self._of_groups:
+            return None
+        reference, seen = self._watch.cells(self._of_groups[key])
+        new = seen - self.since.setdefault(key, seen.tolist())
+        if not found and new.sum() < _QUIET:
+            return True
+        if not found and not _lie_apart(reference, new):
+            del self.since[key]
+            self._watch.restart(
+                self._of_groups[key]
+            )  # or people as in the audit would be news beside the others
+            return False
+        self.since[key] = seen.tolist()
+        return True
 
     def own_decisions(self, scores: np.ndarray, sent: Sequence[bool | None]) -> np.ndarray:
         """Return decisions (n,) as sent, else by the audited threshold, else -1."""

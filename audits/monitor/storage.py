@@ -24,7 +24,7 @@ from audits.monitor.alarms import (
 )
 from audits.monitor.batches import Batch
 from audits.monitor.buckets import extend_history
-from audits.monitor.detectors import Detector, Detectors, Outcomes
+from audits.monitor.detectors import OF_GROUPS, Detector, Detectors, Outcomes
 from audits.monitor.profile import Look
 from audits.monitor.rates import Tally
 from audits.monitor.recoding import plain_values
@@ -33,7 +33,7 @@ from audits.stats.control import Chart
 
 _TOGETHER = 500  # values in one question to a database
 _DAY = 86_400.0
-_QUIET = 4000  # people without a finding after which a condition is over; of flags as many as the chart needs
+_QUIET = 4000  # people without a finding after which a condition is over that is not of groups
 _BLOCK = 500  # people whose outcomes are waited for together before they are held against scores
 _KNOWN = 0.95  # share of them that must be known
 _FLAGS = Detector("flags")
@@ -112,6 +112,7 @@ class State:
         lasting = connection.execute(sa.select(CASES).where(CASES.c.monitor == identity, LASTS))
         self._open = {each.about: dict(each._mapping) for each in lasting}
         self._changed: dict[int, dict[str, Any]] = {}  # alarms by their place
+        self._found: set[str] = set()  # conditions, until `_end_quiet` looks
 
     def add(self, batches: Sequence[Batch], now: float) -> list[Stored | InputError]:
         """Store batches in order, or say why not; the counters are written last, by `write`."""
@@ -300,7 +301,9 @@ class State:
         nobody = np.zeros(0, dtype=bool)
         found = self._detectors.learn(known)
         found += self._detectors.learn(_outcomes(self._settled(rows)), settled=True)
-        return self._alarms([(self._people - 1, detector) for _, detector in found], 0, nobody, now)
+        raised = self._alarms([(self._people - 1, detector) for _, detector in found], 0, nobody, now)
+        self._end_quiet(now)
+        return raised
 
     def _settled(self, rows: Sequence[tuple[Any, bool]]) -> list[tuple[Any, bool]]:
         """Return people of blocks of whom nearly all outcomes are known, each once.
@@ -338,8 +341,10 @@ class State:
         for place, detector in sorted(found, key=lambda each: each[0]):
             person, about, kind = first + place, detector.key, detector.kind
             columns = columns_of(detector, look)
+            self._found.add(about)
             case = self._open.get(about)
-            if case is not None and person - case["last_person"] > self._quiet(about):
+            quiet = case is not None and person - case["last_person"] > self._quiet(about)
+            if case is not None and quiet and kind not in OF_GROUPS:
                 self._close(about, now)
                 case = None
             if case is not None:
@@ -387,9 +392,13 @@ class State:
 
     def _end_quiet(self, now: float) -> None:
         """Close conditions that have not been found for long."""
-        for about in list(self._open):
-            if self._people - 1 - self._open[about]["last_person"] > self._quiet(about):
+        for about, case in list(self._open.items()):
+            lasts = self._detectors.lasts(about, found=about in self._found)
+            if lasts is None:
+                lasts = self._people - 1 - case["last_person"] <= self._quiet(about)
+            if not lasts:
                 self._close(about, now)
+        self._found.clear()
 
     def _close(self, about: str, now: float) -> None:
         case = self._open.pop(about) | {"ended": now}

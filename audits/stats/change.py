@@ -164,6 +164,15 @@ class ChangeWatch:
         """People that each stream has seen."""
         return self._people.astype(int)
 
+    def cells(self, stream: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the people of a rank stream's reference by cell, and with all it has seen, (CELLS,) each."""
+        return self._reference[stream], self._seen[stream].copy()
+
+    def restart(self, stream: int) -> None:
+        """Have a rank stream begin again, as if the reference were all that it knew."""
+        self._seen[stream], self._begun[stream] = self._reference[stream], self._people[stream]
+        self._stakes[stream] = self._fading[stream] = 0.0
+
     def dump(self) -> bytes:
         """Return all that `restore` needs to go on from here."""
         parts = (self._seen, self._stakes, self._people, self._fading, self._begun)

@@ -28,4 +28,5 @@ def test_a_date_sent_is_the_day_that_the_encoding_means() -> None:
 
 def test_only_what_was_watched_gets_a_check_mark() -> None:
     assert alarms_badge(0).startswith("✓")
+    assert not alarms_badge(0, over=1).startswith("✓")
     assert alarms_badge(2).startswith("●")

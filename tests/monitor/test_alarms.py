@@ -165,3 +165,23 @@ def test_good_outcomes_that_come_late_do_not_seem_rare(worse, alarms, tmp_path):
     found = {each.about for each in monitors.alarms(monitor.id)}
     assert any(about.endswith("calibration") for about in found) == alarms
     assert sum(each.outcomes for each in monitors.rates(monitor.id)) > 2500
+
+
+def test_an_alarm_lasts_as_long_as_its_group_is_treated_worse(tmp_path):
+    rng = np.random.default_rng(8)
+
+    def part(n: int, worse: float) -> pd.DataFrame:
+        frame = world(rng, n)
+        frame["sex"] = np.where(rng.random(n) < 0.2, "f", "m")
+        frame.loc[(frame["sex"] == "f") & (rng.random(n) < worse), "score"] *= 0.4
+        return frame
+
+    monitors = Monitors(store_of(tmp_path))
+    monitor, _ = monitors.create(bundle_of(tmp_path, part(1000, 0), {"score": "score"}), name="m")
+    lasts = []
+    for n, worse in ((3000, 0.0), (15_000, 0.7), (18_000, 0.0)):
+        for _ in range(n // 3000):
+            send(monitors, monitor, part(3000, worse), sex="sex")
+            women = [each for each in monitors.alarms(monitor.id) if each.about == "groups:sex:f:selection"]
+            lasts.append([each.lasts for each in women])
+    assert lasts == [[], *[[True]] * 7, *[[False]] * 4]
