@@ -58,7 +58,7 @@ def alarm_row(alarm: Alarm) -> dict[str, str]:
         "severity": alarm.severity,
         "about": about,
         "state": f"{state}, {'waiting' if alarm.waits else 'seen'}",
-        "people": f"{count(alarm.person)} to {count(alarm.last_person)}",
+        "people": f"{count(alarm.person + 1)} to {count(alarm.last_person + 1)}",
         "found": f"{count(alarm.times)} times" if alarm.times > 1 else "once",
         "note": alarm.note,
     }
@@ -123,7 +123,9 @@ def flags_card(identity: str, flags: list[Flag]) -> None:
         st.subheader("Latest flagged people", anchor=False)
     else:
         place, first, last = chosen_alarm
-        st.subheader(f"Flagged people of alarm {place + 1} ({count(first)} to {count(last)})", anchor=False)
+        st.subheader(
+            f"Flagged people of alarm {place + 1} ({count(first + 1)} to {count(last + 1)})", anchor=False
+        )
         st.button("All flagged people", on_click=state.forget, args=(f"people-of-{identity}",))
     if not flags:
         st.text("Nobody is flagged there, or retention removed them.")
@@ -136,7 +138,7 @@ def flags_card(identity: str, flags: list[Flag]) -> None:
             "score": [flag.score for flag in flags],
             "most by": [next(iter(flag.contributions), "") for flag in flags],
         },
-        index=pd.Index([flag.person for flag in flags], name="person"),
+        index=pd.Index([flag.person + 1 for flag in flags], name="person"),
     )
     st.dataframe(
         table,
@@ -144,7 +146,7 @@ def flags_card(identity: str, flags: list[Flag]) -> None:
         column_config=number_columns(table),
         alt="Latest flagged people, latest first",
     )
-    people = [str(flag.person) for flag in flags]
+    people = [str(flag.person + 1) for flag in flags]
     chosen = st.selectbox(
         "One person", people, index=None, placeholder="Choose one", width=240, key=f"flagged-{identity}"
     )

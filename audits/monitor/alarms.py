@@ -30,7 +30,7 @@ _SAME_INCIDENT = 4000  # people within which what moves is put down to inputs th
 _GRAVE = frozenset({"flags", "model", "impossible", "groups", "outcomes"})
 _SENTENCES = {
     "inputs": "Values of {about} are no longer distributed as among the people audited",
-    "joint": "Values of {about} are no longer related to the other columns as among the people audited",
+    "joint": "Values of {about}, alone or beside the other columns, are not as among the people audited",
     "sensitivity": "Sensitivities are no longer distributed as among the people audited",
     "scores": "The model's scores are no longer distributed as among the people audited",
     "decisions": "The share of favorable decisions is no longer that of the people audited",

@@ -316,7 +316,16 @@ class MonitorBundle:
         }
         scores: list[Any] = _values(frame[columns["score"]]) if "score" in columns else []
         favorable, decided = self.about.get("favorable", ()), columns.get("decision")
-        decisions = [text_of(each) in favorable for each in _values(frame[decided])] if decided else []
+        decisions: list[Any] = (
+            [text_of(each) in favorable for each in _values(frame[decided])] if decided else []
+        )
+        cut = None if self.known is None else self.known["threshold"]
+        if scores and self.needs == "decisions" and self.known is not None and cut is not None:
+            lower = self.known[
+                "unfavorable"
+            ]  # scores that are no chances say who is decided how, and no more
+            decisions = [None if each is None else each < cut if lower else each >= cut for each in scores]
+            scores = []
         return BatchContext(tuple(scores), tuple(decisions), (), protected)
 
     @cached_property

@@ -77,7 +77,8 @@ class Outcomes:
     good : (n,) bool
         Whether the outcome was the favorable one.
     scores, decisions : (n,)
-        The score then, and the decision: 1, 0, or -1 where nobody knows.
+        The score then, not a number where there are decisions alone; and the decision: 1, 0, or -1 where
+        nobody knows.
     protected : list of dict of str to str
     """
 
@@ -182,6 +183,11 @@ class Detectors:
         return {
             each.key: float(level) for each, level in zip(self.detectors, self._watch.levels, strict=True)
         }
+
+    @property
+    def scored(self) -> bool:
+        """Whether people have scores, not decisions alone."""
+        return self._profile is None or "score" in self._plain
 
     def dump(self) -> bytes:
         """Return where the streams stand."""

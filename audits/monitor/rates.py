@@ -41,7 +41,7 @@ class Tally:
                     own["favorable"] += int(decisions[place])
 
     def learn(self, known: Outcomes) -> None:
-        """Count outcomes in."""
+        """Count outcomes in; without scores, nothing is said of outcomes beside them from then on."""
         for place, groups in enumerate(known.protected):
             good, decision = bool(known.good[place]), int(known.decisions[place])
             for attribute, name in groups.items():
@@ -80,5 +80,7 @@ def _estimates(own: Mapping[str, float], level: float) -> list[Any]:
         rate_sequence(own["favorable"], own["decided"], level=level),
         rate_sequence(own["tp"], own["tp"] + own["fn"], level=level),
         rate_sequence(own["fp"], own["fp"] + own["tn"], level=level),
-        calibration_sequence(own["apart"], own["outcomes"], level=level),
+        calibration_sequence(
+            own["apart"], 0 if own["apart"] != own["apart"] else own["outcomes"], level=level
+        ),
     ]

@@ -297,6 +297,8 @@ class State:
         if not rows:
             return []
         known = _outcomes(rows)
+        if not self._detectors.scored:
+            known.scores[:] = np.nan
         self._tally.learn(known)
         nobody = np.zeros(0, dtype=bool)
         found = self._detectors.learn(known)

@@ -127,9 +127,14 @@ def take_window(
     received = there if last is None else monitor.people - first
     if len(kept) > MAX:
         raise InputError("window", f"must hold at most {MAX:,} people", advice="choose a shorter one")
+    beyond = (
+        monitor.people - monitor.keep_people
+    )  # of people before, a batch may be kept, but nothing of them
+    parts = [(max(row.first_person, first), min(row.first_person + row.people, beyond)) for row in batches]
+    lost = sum(max(0, end - start) for start, end in parts) - int((kept["person"] < beyond).sum())
     left_out = {
-        "removed by retention": max(0, received - there),
-        "sent without an id, so nothing of them is kept": there - len(kept),
+        "removed by retention": max(0, received - there) + lost,
+        "sent without an id, so nothing of them is kept": there - len(kept) - lost,
     }
     used, reasons = _select_rows(kept, outcomes=outcomes, rows=rows)
     left_out = {reason: size for reason, size in (left_out | reasons).items() if size}
