@@ -152,6 +152,7 @@ class Detectors:
         self.since: dict[
             str, list[float]
         ] = {}  # of groups whose alarm lasts: what was seen when found latest
+        self.settled: list[int] = []  # blocks of people whose outcomes were held against scores
         self._begun = self.dump()
 
     @staticmethod
@@ -191,7 +192,13 @@ class Detectors:
 
     def dump(self) -> bytes:
         """Return where the streams stand."""
-        known = {"block": self.block, "counts": self.counts, "counted": self.counted, "since": self.since}
+        known = {
+            "block": self.block,
+            "counts": self.counts,
+            "counted": self.counted,
+            "since": self.since,
+            "settled": self.settled,
+        }
         head = json.dumps(known).encode()
         return len(head).to_bytes(_DUMP_HEAD, "little") + head + self._watch.dump()
 
@@ -200,7 +207,7 @@ class Detectors:
         dumped = dumped or self._begun
         head, end = read_head(dumped), _end_of_head(dumped)
         self.block, self.counts, self.counted = head["block"], head["counts"], head["counted"]
-        self.since = head.get("since", {})
+        self.since, self.settled = head.get("since", {}), head.get("settled", [])
         self._watch.restore(dumped[end:])
 
     def lasts(self, key: str, *, found: bool) -> bool | None:

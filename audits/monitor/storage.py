@@ -36,6 +36,7 @@ _DAY = 86_400.0
 _QUIET = 4000  # people without a finding after which a condition is over that is not of groups
 _BLOCK = 500  # people whose outcomes are waited for together before they are held against scores
 _KNOWN = 0.95  # share of them that must be known
+_BLOCKS = 1000  # blocks that are waited for at most
 _FLAGS = Detector("flags")
 _CHANGING = ("last_person", "times", "latest", "ended", "severity")
 
@@ -308,26 +309,26 @@ class State:
         return raised
 
     def _settled(self, rows: Sequence[tuple[Any, bool]]) -> list[tuple[Any, bool]]:
-        """Return people of blocks of whom nearly all outcomes are known, each once.
+        """Return people of blocks whose outcomes are nearly all known now that these `rows` are, each once.
 
         Bad outcomes may come sooner than good ones: among the first, good ones seem rarer than they are.
         """
-        new: dict[int, set[int]] = {}
-        for row, _ in rows:
-            new.setdefault(row.person // _BLOCK, set()).add(row.person)
+        latest = self._people // _BLOCK
+        settled = self._detectors.settled = [
+            each for each in self._detectors.settled if each >= latest - _BLOCKS
+        ]
+        touched = {row.person // _BLOCK - back for row, _ in rows for back in (0, 1)}
         names = ("person", "outcome", "score", "decision", "protected")
         asked = sa.select(*(PREDICTIONS.c[name] for name in names)).order_by(PREDICTIONS.c.person)
+        asked = asked.where(PREDICTIONS.c.monitor == self._identity, PREDICTIONS.c.counted == 1)
         found: list[tuple[Any, bool]] = []
-        for block, persons in sorted(new.items()):
-            first, end = block * _BLOCK, (block + 1) * _BLOCK
-            mine = (PREDICTIONS.c.monitor == self._identity, PREDICTIONS.c.person.between(first, end - 1))
-            all_of = asked.where(*mine, PREDICTIONS.c.counted == 1, PREDICTIONS.c.client_id != "")
-            there = self._connection.execute(all_of).all()
-            known = [row for row in there if row.outcome is not None]
-            enough = _KNOWN * len(there)
-            if end <= self._people and len(known) >= enough:
-                before = len(known) - len(persons) >= enough
-                found += [(row, bool(row.outcome)) for row in known if row.person in persons or not before]
+        for block in sorted((touched & {*range(max(latest - _BLOCKS, 0), latest)}).difference(settled)):
+            mine = PREDICTIONS.c.person.between(block * _BLOCK, (block + 1) * _BLOCK - 1)
+            there = self._connection.execute(asked.where(mine, PREDICTIONS.c.client_id != "")).all()
+            known = [(row, bool(row.outcome)) for row in there if row.outcome is not None]
+            if len(known) >= _KNOWN * len(there):
+                settled.append(block)
+                found += known
         return found
 
     def _alarms(

@@ -89,7 +89,7 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     ).to_be_visible(timeout=LIVE)
     acts.settle(page)
 
-    person = 400 + len(loud) - 1
+    person = 400 + len(loud)
     acts.choose(page, "flagged-", str(person))
     card = page.locator(".st-key-person-card")
     expect(card).to_contain_text(f"Person {person} (desk {len(loud) - 1})")
