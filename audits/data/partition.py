@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from audits.data.values import as_text
 from audits.stats.sampling import apportion, as_people, draw_counts
 
 AuditData = Any  # that module imports this one
@@ -20,17 +21,14 @@ AuditData = Any  # that module imports this one
 
 def content_keys(data: AuditData) -> np.ndarray:
     """Return a key of each row (n,); rows of the same features, protected attributes and label share it."""
-    told = data.label if data.numeric is None else data.numeric.column
-    label = () if told is None or told not in data.frame else (told,)
-    protected = sorted(data.protected)  # in whatever order they were named
-    columns = dict.fromkeys((*data.features, *protected, *label))
-    parts = [data.frame[[name for name in columns if name in data.frame]], data.groups[protected]]
+    label = data.label if data.numeric is None else data.numeric.column
+    if label in data.frame and data.y is not None and data.frame[label].nunique() <= 2:
+        label = None  # favorable or not says it
+    columns = [name for name in data.frame if name in {*data.features, *data.protected, label}]
+    parts = [data.frame[columns], data.groups[list(data.protected)]]
     if data.y is not None:
         parts.append(pd.DataFrame({"favorable": data.y}))
-    together = pd.concat([part.reset_index(drop=True) for part in parts], axis=1)
-    if together.columns.empty:  # which pandas 2 hashes to nothing
-        return np.zeros(len(together), np.uint64)
-    return pd.util.hash_pandas_object(together, index=False).to_numpy()
+    return row_keys(pd.concat([part.reset_index(drop=True) for part in parts], axis=1))
 
 
 def content_order(data: AuditData, *more: np.ndarray) -> np.ndarray:
@@ -52,8 +50,21 @@ def content_order(data: AuditData, *more: np.ndarray) -> np.ndarray:
 
 
 def row_keys(frame: pd.DataFrame) -> np.ndarray:
-    """Return a key of each row (n,) by all that it holds, whatever its place."""
-    return pd.util.hash_pandas_object(frame, index=False).to_numpy()
+    """Return a key of each row (n,) by all that it holds, whatever its place, the type or place of columns.
+
+    Numbers are one type, whole or not; what is no number is the text that it is shown as.
+    """
+    if frame.columns.empty:  # which pandas 2 hashes to nothing
+        return np.zeros(len(frame), np.uint64)
+    columns = [column for _, column in sorted(frame.items(), key=lambda item: str(item[0]))]
+    told = {place: _plain(column).to_numpy() for place, column in enumerate(columns)}
+    return pd.util.hash_pandas_object(pd.DataFrame(told), index=False).to_numpy()
+
+
+def _plain(column: pd.Series) -> pd.Series:
+    if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
+        return pd.Series(column.to_numpy(np.float64, na_value=np.nan) + 0.0)  # no zero is negative
+    return as_text(column)
 
 
 def draw_people(

@@ -106,7 +106,7 @@ def attribution(
             "explain.attribution", "needs the model itself, not a column of predictions", subject.model.name,
             "leave it out, or upload the model or train one",
         )  # fmt: skip
-    names = tuple(subject.model.columns)
+    names = tuple(sorted(subject.model.columns))
     sides = [_sampled(subject, np.flatnonzero(side == k), rng) for k in (1, 0)]
     rows = len(sides[0].rows) + len(sides[1].rows)
     rounds = int(np.clip(_EVALUATIONS // (2 * rows * (len(names) + 1)), _MIN_ROUNDS, _MAX_ROUNDS))

@@ -214,7 +214,7 @@ def people_of(
     if outcome is None:
         outcome = _outcome(subject, options)
     rows = np.flatnonzero((side >= 0) & np.isfinite(np.asarray(outcome, dtype=float)))
-    read = {name: values_of(data.frame[name].iloc[rows], data.kinds[name]) for name in names}
+    read = {name: values_of(data.frame[name].iloc[rows], data.kinds[name]) for name in sorted(names)}
     table = pd.DataFrame({k: found[0] for k, found in enumerate(read.values())}, index=range(len(rows)))
     keys = {"source": side[rows], "outcome": np.asarray(outcome, dtype=float)[rows]}
     table = pd.concat([pd.DataFrame(keys), table], axis=1)
@@ -231,7 +231,7 @@ def people_of(
         counts, weight = np.ones(len(rows), dtype=np.int64), design.weights[rows][order]
         design = dataclasses.replace(design, weights=weight, cluster=design.cluster[rows][order])
     table = table.iloc[order].reset_index(drop=True)
-    values = table.drop(columns=["source", "outcome"]).set_axis(list(names), axis=1)
+    values = table.drop(columns=["source", "outcome"]).set_axis(list(read), axis=1)
     categories = tuple(found[1] for found in read.values())
     side = table["source"].to_numpy() == 1
     people = TwoGroups(values, categories, side, table["outcome"].to_numpy(), counts, weight, design, numeric)
@@ -442,7 +442,7 @@ def _levels(
         return (), [], _estimate(None, 1.0, options.level, found.method)
     units = people.units
     total, rows, large = units[people.source].sum(), list[LevelRow](), list[tuple[str, str, Contrast, bool]]()
-    for name, column in columns.items():
+    for name, column in sorted(columns.items()):
         for k, level in enumerate(column.names):
             here = (column.code == k) & people.source
             n, share = units[here].sum(), _share(people, found.comparable, here)

@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from audits.data.partition import content_keys, draw_people, row_keys, with_counts
+from audits.data.partition import content_keys, draw_people, with_counts
 from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, silent
@@ -99,7 +98,7 @@ def _sample(subject: Subject, rng: np.random.Generator) -> Subject:
         taken = data.take(chosen)
     else:
         sizes = np.ones(data.n) if data.weights is None else np.maximum(np.rint(data.weights), 1.0)
-        alike = row_keys(pd.DataFrame({"content": content_keys(data), "score": subject.scores}))
+        alike = content_keys(data) ^ subject.decisions.astype(np.uint64)
         _, first, cell = np.unique(alike, return_index=True, return_inverse=True)
         counts = np.zeros(data.n)
         counts[first] = np.bincount(cell, sizes)

@@ -175,6 +175,21 @@ def test_quantiles_of_counts_are_those_of_people():
     assert counted.bins == by_row.bins
 
 
+def test_neither_types_nor_the_order_of_features_decide_who_is_held_out():
+    rng = np.random.default_rng(0)
+    typed = pd.DataFrame(
+        {"x": rng.integers(0, 6, 300), "owner": rng.random(300) < 0.5, "y": rng.random(300) < 0.4}
+    )
+    typed["sex"] = rng.choice(["f", "m"], 300)
+    texts = typed.astype({"x": float, "owner": str, "y": str})
+    told = {"label": "y", "favorable": True, "protected": ("sex",)}
+    one, other = (
+        build_data(frame, DataSpec(features=tuple(features), **told)).split(0.3, 0)[1].frame.index
+        for frame, features in ((typed, ["x", "owner", "sex"]), (texts, ["sex", "owner", "x"]))
+    )
+    assert one.equals(other)
+
+
 def test_splits_that_cannot_be():
     for size in (0.0, 1.0, -0.5, 2.0, float("nan")):
         with refused("data.test_size must lie between 0 and 1, both excluded"):

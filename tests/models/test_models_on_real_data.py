@@ -64,7 +64,7 @@ def test_the_compas_score_gives_propublicas_error_rates(shared_data):
     # Adult: 84.4% in Table 2 of the prediction-sensitivity paper. German: 0.73 to 0.78 and an area of
     # 0.75 to 0.80 is what linear models reach; 300 people held out leave it that uncertain.
     [("adult", pytest.approx(0.845, abs=0.01), pytest.approx(0.90, abs=0.01)),
-     ("german", pytest.approx(0.75, abs=0.04), pytest.approx(0.77, abs=0.04))],
+     ("german", pytest.approx(0.75, abs=0.05), pytest.approx(0.77, abs=0.04))],
 )  # fmt: skip
 def test_logistic_regression_is_as_good_as_published(shared_data, name, accuracy, auc):
     data = load_data(data_spec(public_section(name, shared_data)))

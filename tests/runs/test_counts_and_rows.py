@@ -210,12 +210,16 @@ ORDERED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("person", [None, "who"])
-def test_neither_order_of_rows_nor_of_attributes_decides(person: str | None) -> None:
+def test_no_order_of_rows_attributes_or_features_decides(person: str | None) -> None:
     frame = _people()
     shuffled = frame.sample(frac=1, random_state=1).reset_index(drop=True)
     judged: list[dict[str, list[float]]] = []
-    for table, protected in ((frame, ["sex", "race"]), (shuffled, ["race", "sex"])):
-        section = {"label": "y", "favorable": 1, "protected": protected, "features": ["x", "z", "sex"]}
+    first, second = (
+        (frame, ["sex", "race"], ["x", "z", "sex"]),
+        (shuffled, ["race", "sex"], ["z", "sex", "x"]),
+    )
+    for table, protected, features in (first, second):
+        section = {"label": "y", "favorable": 1, "protected": protected, "features": features}
         section |= {"roles": {"actionable": ["x"]}, "person": person}
         subject = make_subject(
             build_data(table, data_spec(section)), model_spec({"train": "logistic"}), seed=0
