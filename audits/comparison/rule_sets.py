@@ -92,13 +92,13 @@ def _values(name: str, both: _Results, subjects: Any) -> _Values | None:
     """Return a measure of every person with either model (n,), NaN for those whom it is not about."""
     if subjects is None or name not in WORDS:
         return None
-    if not all(
-        subject.data.frame.index.equals(result.people.index)
-        for subject, result in zip(subjects, both, strict=True)
-    ):
-        return None
-    first, second = (np.asarray(values_of(each, name), dtype=float) for each in subjects)
-    return first, second
+    found = np.full((2, len(both[0].people)), np.nan)
+    for values, subject, result in zip(found, subjects, both, strict=True):
+        if not subject.data.everyone.frame.index.equals(result.people.index):
+            return None
+        known = values_of(subject, name)
+        values[: len(known)] = known  # people without a label come last
+    return found[0], found[1]
 
 
 _Measures = tuple[MeasureResult, MeasureResult]

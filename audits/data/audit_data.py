@@ -365,7 +365,7 @@ class AuditData:
         return held
 
     def one_row_each(self, rng: np.random.Generator) -> AuditData:
-        """Return one row of each person, drawn at random: rows that are independent of each other.
+        """Return one row of each person, with a label or without, drawn at random: independent rows.
 
         References
         ----------
@@ -373,9 +373,16 @@ class AuditData:
         """
         assert self.design is not None  # noqa: S101 - the caller has looked
         # the order of the table decides nothing, nor do a model's scores, by which rows may be sorted
-        order = content_order(self, row_keys(self.frame))[rng.permutation(self.n)]
-        first = np.unique(self.design.cluster[order], return_index=True)[1]
-        return dataclasses.replace(self.take(np.sort(order[first])), design=None)
+        whole = self.everyone
+        assert whole.design is not None  # noqa: S101 - as `build_data` has it
+        order = content_order(whole, row_keys(whole.frame))[rng.permutation(whole.n)]
+        chosen = np.zeros(whole.n, dtype=bool)
+        chosen[order[np.unique(whole.design.cluster[order], return_index=True)[1]]] = True
+        labeled, others = np.split(chosen, [self.n])
+        taken = self.beside(self.take(labeled), labeled, others)
+        more = taken.unlabeled
+        more = None if more is None else dataclasses.replace(more, design=None)
+        return dataclasses.replace(taken, design=None, unlabeled=more)
 
     def _split_clusters(self, test_size: float, rng: np.random.Generator) -> tuple[AuditData, AuditData]:
         """Hold out whole clusters, so that nobody is both learned from and audited."""

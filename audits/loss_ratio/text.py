@@ -130,6 +130,8 @@ def grounds_of(
     subject: Subject, metrics: FairMetrics, moved: Moves, tests: RatioTests, options: LossRatioOptions
 ) -> Grounds:
     """Return in which directions people are moved, and what the verdict rests on beside the test."""
+    labels = subject.unknown_labels(level=options.level)
+    unknown = labels.withheld or labels.cannot_clear
     names = subject.data.protected if options.sensitive is None else options.sensitive
     if options.metric == "learned":
         told = [each.attribute for each in metrics.told if each.told or each.itself]
@@ -143,7 +145,7 @@ def grounds_of(
     return Grounds(
         f"{directions}, or hardly in others" if metrics.dimensions else "a little",
         metrics.nothing,
-        "" if moved.exact else "this search can fail a model but not clear it",
+        unknown if moved.exact else "this search can fail a model but not clear it",
         metrics.p_value,
         tests.reached,
     )
@@ -153,7 +155,7 @@ def warnings_for(
     subject: Subject, metric: FairMetrics, moved: Moves, tests: RatioTests, options: LossRatioOptions
 ) -> tuple[str, ...]:
     """Say what a reader could misread."""
-    found = list(metric.doubts)
+    found = [*subject.unknown_labels(level=options.level).note(), *metric.doubts]
     if metric.nothing:
         found.append(
             f"There is no verdict, because {metric.nothing}. Moving people along directions that are noise "

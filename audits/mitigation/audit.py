@@ -91,7 +91,7 @@ def mitigation(
     maker = TrainedHere(subject) if maker is None else maker
     progress(0.0, "Finding the worst rule set on the training rows")
     before = subject_on(subject, subject.training, subject.model)
-    groups = group_kind(subject, options)
+    groups = group_kind(subject.everyone, options)
     group = find_worst(groups, before, options)
     samples, labels, tried = draw_samples(before, groups, group, options, rng)
     amounts = amounts_of(options, round(subject.training.size), len(labels))
@@ -159,9 +159,12 @@ mitigation_audit = mitigation  # as the run that knows the other audits imports 
 def _step(
     judged: Subject, groups: GroupKind, group: TreatedRuleSet, added: int, level: float, together: float
 ) -> Step:
-    """Judge a model on the held-out people; `together` is the level at which all models' differences hold."""
-    data = judged.data
-    cells = groups.counted(judged)
+    """Judge a model's decisions on everyone held out, with a label or without, and its accuracy.
+
+    All models' differences hold together at the level `together`.
+    """
+    data, everyone = judged.data, judged.everyone
+    cells = groups.counted(everyone)
     inside = groups.members(group, cells)
     total, good = cells.total, float(cells.favorable.sum())
     n, favorable = float(cells.n[inside].sum()), float(cells.favorable[inside].sum())
@@ -172,7 +175,7 @@ def _step(
         difference=cautious_difference(favorable, n, good - favorable, total - n, level=together),
         favorable_in=wilson(favorable, n, level=level),
         favorable_out=wilson(good - favorable, total - n, level=level),
-        accuracy=wilson(right, total, level=level),
+        accuracy=wilson(right, data.size, level=level),
         worst=rule_words(cells.attributes, rules[:1])[0] if len(rules) else "",
         worst_score=float(abs(gaps[0])) if len(gaps) else 0.0,
         also=(),
@@ -276,7 +279,7 @@ def _pack(
     judged = judge_step(
         steps, chosen, level=options.level, material=options.material, material_on=options.material_on
     )
-    warnings = []
+    warnings = [*subject.unknown_labels(level=options.level).note()]
     if len(steps) == 1:
         warnings.append(
             f"None of {tried:,} new {noun} of the group got a decision against its trend, so there is "

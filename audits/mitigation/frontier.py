@@ -22,6 +22,7 @@ from audits.mitigation.group_weights import group_cuts, reweighing_weights
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import FrontierPoint, model_words
 from audits.models import Model, Subject, train_model
+from audits.models.protocol import row_weights
 from audits.progress import Progress, part
 from audits.stats import Estimate, largest_gap, wilson
 
@@ -125,7 +126,7 @@ def thresholds_of(subject: Subject, by: str, measure: str, share: float) -> dict
         threshold=start,
         sizes=training.weights,
     )
-    values = {*training.groups[by].unique(), *subject.data.groups[by].unique()}
+    values = {*training.groups[by].unique(), *subject.everyone.data.groups[by].unique()}
     return {by: {str(name): min(max(found.get(str(name), start), 0.0), 1.0) for name in values}}
 
 
@@ -169,7 +170,7 @@ def frontier_of(
     candidates: Sequence[Candidate], by: str, options: MitigationOptions
 ) -> tuple[tuple[FrontierPoint, ...], str]:
     """Return accuracy and gap of each candidate, and which groups are too small to count, in words."""
-    data = candidates[0].subject.data
+    data = _among_whom(candidates[0].subject, options.measure).data
     sizes = np.ones(data.n) if data.weights is None else data.weights
     names, counts, code = _sizable(data, by)
     if counts.sum() < 2:
@@ -178,23 +179,24 @@ def frontier_of(
             "choose another attribute, or hold out more",
         )  # fmt: skip
     level = options.level / len(candidates)
-    among = _among(np.asarray(data.y), options.measure)
-    points = [_point(each, code, counts, among, sizes, level) for each in candidates]
+    points = [_point(each, options.measure, code, counts, sizes, level) for each in candidates]
     small = ", ".join(names[~counts])
     return _with_efficient(points), small
 
 
-def _among(y: np.ndarray, measure: str) -> np.ndarray:
-    return {"selection_rate": np.ones(len(y), bool), "true_positive_rate": y}.get(measure, ~y)
+def _among_whom(subject: Subject, measure: str) -> Subject:
+    return subject.everyone if measure == "selection_rate" else subject
 
 
 def _point(
-    each: Candidate, code: np.ndarray, counts: np.ndarray, among: np.ndarray, sizes: np.ndarray, level: float
+    each: Candidate, measure: str, code: np.ndarray, counts: np.ndarray, sizes: np.ndarray, level: float
 ) -> FrontierPoint:
-    decided, y = each.subject.decisions, np.asarray(each.subject.data.y)
+    y, decided = np.asarray(each.subject.data.y), _among_whom(each.subject, measure).decisions
+    among = {"selection_rate": np.ones(len(code), bool), "true_positive_rate": y}.get(measure, ~y)
     k = len(counts)
     chosen, whole = (np.bincount(code, sizes * who, k)[counts] for who in (decided & among, among))
-    right = wilson(float(sizes[decided == y].sum()), float(sizes.sum()), level=level)
+    agree, people = each.subject.decisions == y, row_weights(each.subject.data)
+    right = wilson(float(people[agree].sum()), float(people.sum()), level=level)
     name = model_words(each.method, each.strength)
     return FrontierPoint(name, each.method, each.strength, right, largest_gap(chosen, whole, level=level))
 

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from audits.data import AuditData, FeatureSpace
+from audits.data import AuditData, FeatureSpace, group_name
 from audits.data.partition import content_order, row_keys
 from audits.data.spec import NumericOutcome
 from audits.data.values import text_of
@@ -36,9 +36,12 @@ from audits.models.protocol import (
     check_scores,
     favorable_columns,
     label_values,
+    row_weights,
 )
 from audits.models.spec import Train
 from audits.models.thresholds import Threshold, cuts, threshold_words
+from audits.stats.selective import OutcomeSide, UnknownOutcomes, unknown_outcomes
+from audits.stats.text import people_in
 
 ScoreKind = Literal["probability", "number", "label"]
 
@@ -157,6 +160,25 @@ class Subject:
                 return self  # the outcome itself, which stays unknown
             data = data.with_unlabeled(known)
         return dataclasses.replace(self, data=data.everyone)
+
+    def unknown_labels(self, *, level: float) -> UnknownOutcomes:
+        """Return whose label is not known, and whether that goes with a decision or a group."""
+        if self.data.unlabeled is None:
+            return UnknownOutcomes()
+        data, decided = self.everyone.data, self.everyone.decisions
+        known = np.arange(data.n) < self.data.n
+        one_sided = decided.any() and not decided.all() and len(set(decided[known])) == 1
+        sides = [OutcomeSide(decided, "people with the favorable decision", 0.0 if one_sided else 1.0)]
+        for name in data.protected:
+            column = data.groups[name]
+            values = column.unique().tolist()
+            sides += [
+                OutcomeSide(
+                    (column == each).to_numpy(), people_in(group_name({str(name): each})), len(values)
+                )
+                for each in values
+            ]
+        return unknown_outcomes(known, row_weights(data), sides, level=level)
 
     @cached_property
     def in_order(self) -> Subject:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from audits.outcome_transport.options import OutcomeTransportOptions
+from audits.outcome_transport.options import OutcomeTransportOptions, Policy
 from audits.records import Audit, OnPages, Size
 
 if TYPE_CHECKING:
@@ -12,6 +12,16 @@ if TYPE_CHECKING:
 
 _MAX_BLURRED = 20_000  # people whom the audit couples so
 _RESAMPLED = 3_000  # people from whom on resampling takes no longer
+
+
+def _reads_no_label(options: OutcomeTransportOptions, data: AuditData) -> bool:
+    """Groups are compared, or a policy that says something of everyone: no column with gaps."""
+    against = options.against
+    if options.split_by == "label" or options.source is not None or not isinstance(against, Policy):
+        return options.split_by != "label" and options.source is not None
+    column = against.score or (None if against.train else against.label)
+    frame = data.everyone.frame
+    return column is None or (column in frame and bool(frame[column].notna().all()))
 
 
 def _seconds(options: OutcomeTransportOptions, size: Size) -> float:
@@ -67,7 +77,7 @@ AUDIT = Audit(
     seconds=_seconds,
     memory=_memory,
     usual=_usual,
-    decisions_alone=lambda options, _: options.source is not None and options.split_by != "label",
+    decisions_alone=_reads_no_label,
     pages=OnPages(
         does="See whose outcomes become whose",
         labels={

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from audits.rule_sets.perturbation.sampling import sample, sample_texts
 from audits.rule_sets.perturbation.terms import exchange
 from audits.rule_sets.result import RuleSetsResult
 from audits.stats import benjamini_hochberg, holm
+from audits.stats.selective import UnknownOutcomes
 from audits.stats.shares import newcombe_ends
 from audits.subgroups.binning import read_attributes
 from audits.subgroups.cells import count_cells
@@ -90,6 +92,7 @@ def rule_sets(
     """
     options = check_options(RuleSetsOptions, options, "rule_sets")
     streams = generator(rng).spawn(7)
+    labeled, subject = subject, subject.everyone  # measures are of people with a label, first among all
     data = subject.data
     progress(0.0, "Scoring people")
     decisions = np.asarray(subject.decisions, dtype=bool)
@@ -101,7 +104,8 @@ def rule_sets(
     else:
         attributes, notes = read_attributes(data, options)
     cells = count_cells(attributes, decisions, data.weights)
-    values = measure_people(subject, cells, options.measures, functions or {})
+    values = measure_people(labeled, cells, options.measures, functions or {})
+    unknown = labeled.unknown_labels(level=options.level) if values else UnknownOutcomes()
     progress(0.05, "Counting rule sets")
     family = find_family(cells, options, part(progress, 0.05, 0.25))
     tests = _test(family, options, streams[:3], part(progress, 0.25, 0.75))
@@ -121,7 +125,8 @@ def rule_sets(
         progress=part(progress, 0.88, 0.95),
     )
     progress(0.95, "Ranking groups")
-    return pack(subject, options, notes, family, tests, sampled, exchanged, measured)
+    measured = tuple(replace(each, withheld=unknown.withheld) for each in measured)
+    return pack(subject, options, (*unknown.note(), *notes), family, tests, sampled, exchanged, measured)
 
 
 def _test(

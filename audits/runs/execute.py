@@ -315,7 +315,7 @@ def carry_out(
     alone = AUDITS[request.name].decisions_alone
     if subject.data.unlabeled is not None and alone is not None and alone(request.options, subject.data):
         subject = subject.everyone
-    table = subject.data.frame.index
+    table = subject.data.everyone.frame.index
     if AUDITS[request.name].draws_rows or subject.data.design is not None:
         subject = subject.in_order
     drawn = subject
@@ -338,7 +338,7 @@ def carry_out(
     except InputError as error:
         _locate(error, f"audits[{place}]", request)
         raise
-    result = _as_in_table(result, subject.data.frame.index, table)
+    result = _as_in_table(result, subject.data.everyone.frame.index, table)
     if drawn is not subject:
         note = (
             f"Rows of one person are not independent evidence: one row of each of "

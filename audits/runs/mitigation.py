@@ -37,7 +37,12 @@ def mitigation_with_others(
         known = [each for each in AUDITS if each != OWN.name]
         audit = AUDITS[one_of(where, name, known, what="the name of an audit")]
         checked: Any = build(audit.options, given, where)
-        return lambda judged: audit.run(judged, checked, rng=subject.seed, progress=silent)
+
+        def run(judged: Subject) -> Any:
+            alone = audit.decisions_alone is not None and audit.decisions_alone(checked, judged.data)
+            return audit.run(judged.everyone if alone else judged, checked, rng=subject.seed, progress=silent)
+
+        return run
 
     also = usual_others(subject.data, subject.train) if options.also is None else options.also
     others = {name: runner(name, given) for name, given in also.items()}

@@ -57,6 +57,7 @@ AUDIT = Audit(
     usual=_usual,
     seconds=_seconds,
     asks_anew=True,
+    decisions_alone=lambda *_: True,
     unplanned=(
         "It cannot be planned: it asks the model about people who are not in the data, so a difference of "
         "a known size cannot be planted in the predictions."

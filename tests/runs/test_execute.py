@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,6 +21,7 @@ from audits.runs.executors.threads import fixed_threads, thread_count
 from audits.runs.gates.gate import STRICT, judge
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.spec import parse_spec
+from audits.stats import EVIDENCE, INSUFFICIENT
 from tests.runs.conftest import PEOPLE, make_spec
 from tests.runs.extra_audits import PlainResult
 
@@ -272,6 +275,7 @@ def test_threads_are_held_and_given_back(monkeypatch):
         {"outcome_transport": {"source": {"sex": "f"}, "target": {"sex": "m"}, "permutations": 0}},
         {"flipset": {"source": {"sex": "f"}, "target": {"sex": "m"}, "permutations": 0}},
         {"recourse": {"by": ["sex"], "permutations": 19}},
+        {"outcome_transport": {"against": {"score": "other"}, "permutations": 0, "draws": 20}},
     ],
     ids=lambda asked: next(iter(asked)),
 )
@@ -279,6 +283,7 @@ def test_what_compares_decisions_is_about_people_without_a_label_too(asked):
     """Outcomes are known of the approved alone: what is said of decisions is what is said without a label."""
     rng, n = np.random.default_rng(0), 400
     table = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "x": rng.normal(size=n).round(2)})
+    table["other"] = rng.random(n).round(2)
 
     def score(people):
         return 1 / (1 + np.exp(-people["x"] - 0.7 * (people["sex"] == "m")))
@@ -291,3 +296,38 @@ def test_what_compares_decisions_is_about_people_without_a_label_too(asked):
     assert (one["value"], one["n"]) == (other["value"], other["n"])
     ends = [[each["low"], each["high"]] for each in (one, other)]
     assert ends[0] == pytest.approx(ends[1], abs=0.02)  # as far as they are drawn
+
+
+@pytest.mark.parametrize("person", [None, "who"])
+def test_decisions_are_everyones_where_labels_are_measured_beside_them(person):
+    """Labels are the approved's alone: gaps are of all held out, and what needs a label clears nobody."""
+    rng, n = np.random.default_rng(0), 4000
+    sex = rng.choice(["f", "m"], n)
+    x = (rng.normal(size=n) + np.where(sex == "m", 0.5, -0.5)).round(2)
+    true = (rng.random(n) < 1 / (1 + np.exp(-3 * x))).astype(float)
+    y = np.where((x >= 0.2) | (rng.random(n) < 0.03), true, np.nan)
+    table = pd.DataFrame({"sex": sex, "x": x, "y": y, "who": np.arange(n)[::-1] // (2 if person else 1)})
+    asked = [
+        {"rule_sets": {"measures": ["precision"], "permutations": 99}},
+        {"mitigation": {"amounts": [0.05], "also": {}, "by": "sex", "methods": ["thresholds"]}},
+        {"loss_ratio": {"metric": "expert", "free_features": ["x"], "steps": 5, "tolerance": 50}},
+        {"sensitivity": {"match_set": "off", "status_model": "logistic", "bootstrap": 100}},
+    ]
+    told = {"label": "y", "favorable": 1, "protected": ["sex"], "features": ["x", "sex"], "person": person}
+    spec = {
+        "data": {"path": "t.csv", **told},
+        "model": {"train": "logistic"},
+        "audits": asked,
+        "search": "off",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        table.to_csv(Path(folder) / "t.csv", index=False)
+        found = run(spec, Path(folder))
+    groups, mitigation, ratio, sensitivity = (each.result for each in found.audits)
+    first = mitigation.steps[0]
+    assert groups.n == sensitivity.judged.interval.n == first.difference.n > 1.5 * first.accuracy.n
+    assert groups.judged.verdict == mitigation.judged.verdict == EVIDENCE
+    assert mitigation.frontier[0].gap.n == groups.n
+    assert {each.judged.verdict for each in groups.measures} == {INSUFFICIENT}
+    assert ratio.judged.interval.high < 50
+    assert ratio.judged.verdict == INSUFFICIENT

@@ -132,9 +132,12 @@ def _judge(
         immaterial=(-most, most),
         p_value=float(tested.adjusted_p[place]),
         level=level,
-        only_estimated=""
-        if complete or tested.adjusted_p[place] <= level
-        else "the search stopped before covering every group",
+        only_estimated=tested.withheld
+        or (
+            ""
+            if complete or tested.adjusted_p[place] <= level
+            else "the search stopped before covering every group"
+        ),
     )
 
 

@@ -96,6 +96,8 @@ class MeasureTest:
     known : bool array (S,)
     critical : float
         z-score for evidence.
+    withheld : str
+        Why no verdict rests on the labels that are known; empty where one may.
     """
 
     values: Values
@@ -110,6 +112,7 @@ class MeasureTest:
     adjusted_p: np.ndarray
     known: np.ndarray
     critical: float
+    withheld: str = ""
 
     @property
     def all_squares(self) -> float:
@@ -130,7 +133,7 @@ def measure_people(
     """
     if not names and not functions:
         return ()
-    times = _times(subject)
+    times = _times(subject.everyone)
     found = []
     for name in dict.fromkeys(names):
         found.append(_values(name, WORDS[name], values_of(subject, name), cells, times))
@@ -156,7 +159,7 @@ def values_of(subject: Subject, name: Measure) -> np.ndarray:
         if subject.score_kind != "number":
             advice = "name a column of numbers as model.predictions.score, or have a model predict one"
             raise InputError(argument, "amount needs numbers, not probabilities or labels", advice=advice)
-        return subject.numbers
+        return subject.everyone.numbers  # of people without a label too, who come last
     if data.y is None:
         raise InputError(argument, f"{name} needs the label", advice="name data.label")
     y = np.asarray(data.y, dtype=bool)
@@ -196,9 +199,9 @@ def _times(subject: Subject) -> np.ndarray | None:
 
 def _values(name: str, words: Words, values: np.ndarray, cells: Cells, times: np.ndarray | None) -> Values:
     known = ~np.isnan(values)
-    cell, values = cells.row_cell[known], values[known]
+    cell, values = cells.row_cell[: len(values)][known], values[known]
     if times is not None:
-        cell, values = np.repeat(cell, times[known]), np.repeat(values, times[known])
+        cell, values = (np.repeat(each, times[: len(known)][known]) for each in (cell, values))
     return Values(name, words, cell, values)
 
 
