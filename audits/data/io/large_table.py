@@ -88,8 +88,8 @@ class LargeTable:
         before = (np.cumsum(rows) - rows).tolist()
         return f"({before}[(file_index + 1)::BIGINT] + file_row_number + 1)"
 
-    def query(self, select: str) -> pa.Table:
-        """Answer a query of ``people``, whose columns are those of the table and ``row``.
+    def query(self, select: str, **tables: pa.Table) -> pa.Table:
+        """Answer a query of ``people``, whose columns are those of the table and ``row``, and of `tables`.
 
         One thread reads, so that sums of floating-point numbers are taken in the order of the rows.
 
@@ -109,8 +109,8 @@ class LargeTable:
         try:
             with duckdb.connect(":memory:", config=duckdb_settings()) as connection:
                 connection.execute("SET TimeZone = 'UTC'")
-                if self.held is not None:
-                    connection.register("held", self.held)
+                for name, table in (tables if self.held is None else {**tables, "held": self.held}).items():
+                    connection.register(name, table)
                 return connection.sql(f"WITH people AS ({people}) {select}").to_arrow_table()
         except duckdb.OutOfMemoryException as error:
             raise MemoryError(str(error)) from None

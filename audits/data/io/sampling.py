@@ -1,8 +1,8 @@
 # ruff: noqa: S608 - no value of a spec or a file stands in a query but as a number or a quoted text
 """Rows drawn from a table that is too large to be held, a fixed share of every kind of people.
 
-Of each kind (stratum) those rows are taken whose numbers have the smallest digests: the same ones however the
-table falls into files.
+Of each kind (stratum) those rows are taken whose content, with a number among equal rows, has the smallest
+digest: the same ones however the table is sorted and falls into files.
 """
 
 from __future__ import annotations
@@ -74,21 +74,37 @@ def draw_rows(
     quotas = apportion(counts, wanted)
     progress(0.3, "Drawing rows")
     names = ", ".join(f"c{place}" for place in range(len(table.schema)))
-    lot = f"md5_number('{seed} ' || row)"
+    turn = "row_number() OVER (PARTITION BY content ORDER BY row)"  # no column is carried along
+    lots = (
+        f"SELECT row, kind, md5_number('{seed} ' || content || ' ' || {turn}) AS lot "
+        f"FROM (SELECT row, {key} AS kind, {_content(table)} AS content FROM people)"
+    )
     for spare in (8.0, math.inf):  # more than a kind's quota lie below its bound, but for chance
         drawn = _quotas(counted.column("kind").to_pylist(), counts, quotas, spare)
-        found = table.query(
-            f"SELECT {names}, row FROM (SELECT *, {key} AS kind, {lot} AS lot FROM people) "
-            f"JOIN ({drawn}) USING (kind) WHERE lot >> 64 < bound "
-            "QUALIFY row_number() OVER (PARTITION BY kind ORDER BY lot, row) <= quota ORDER BY row"
+        chosen = table.query(
+            f"SELECT row FROM ({lots}) JOIN ({drawn}) USING (kind) WHERE lot >> 64 < bound "
+            "QUALIFY row_number() OVER (PARTITION BY kind ORDER BY lot, row) <= quota"
         )
-        if len(found) == quotas.sum():
+        if len(chosen) == quotas.sum():
             break
+    found = table.query(
+        f"SELECT {names}, row FROM people JOIN chosen USING (row) ORDER BY row", chosen=chosen
+    )
     whole = found.drop_columns(["row"]).rename_columns(table.schema.names).cast(_plain(table.schema))
     converted, notes = convert_typed(whole, markers=missing)
     index = pd.Index(found.column("row").to_numpy(), name="row")
     drawn_rows = build_table(converted, index, table.files, notes)
     return SampledRows(**vars(drawn_rows), rows=table.rows, strata=tuple(kinds))
+
+
+def _content(table: LargeTable) -> str:
+    """Return in SQL a number of all that a row holds, whatever the order of columns and numbers' types."""
+    parts = []
+    for name in sorted(table.schema.names):
+        kind, column = table.schema.field(name).type, table.column(name)
+        number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        parts.append(f"nullif({column}::DOUBLE, 'nan')" if number else f"{column}::VARCHAR")
+    return f"hash({', '.join(parts)})"
 
 
 def _kinds(table: LargeTable, strata: Sequence[str], edges: Mapping[str, Sequence[float]]) -> dict[str, str]:
