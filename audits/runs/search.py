@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from audits.data import AuditData
 from audits.data.partition import content_keys, draw_people, with_counts
 from audits.errors import InputError
 from audits.models import Subject
@@ -72,7 +73,7 @@ def with_search(
         return tuple(_warned(each, told) if _clears(each) else each for each in audits), None
     table = found.result.rule_sets
     kept = table.loc[[row.number for row in found.result.leaderboard]]  # of the thousands that were tested
-    looked, everyone = sample.everyone.data.size, subject.everyone.data.size
+    looked, everyone = (_people_of(each.everyone.data) for each in (sample, subject))
     drawn = f"The search looked at {people(looked)} of {everyone:,.0f}, drawn at random."
     found = dataclasses.replace(found, result=dataclasses.replace(found.result, rule_sets=kept))
     if sample.data.gathered is not None:
@@ -109,6 +110,12 @@ def _sample(subject: Subject, rng: np.random.Generator) -> Subject:
     sample = dataclasses.replace(subject, data=taken)
     sample.__dict__.update(scores=subject.scores[chosen], decisions=subject.decisions[chosen])  # asked once
     return sample
+
+
+def _people_of(data: AuditData) -> float:
+    if data.design is None or not data.design.persons:
+        return data.size
+    return float(len(np.unique(data.design.cluster)))
 
 
 def _clears(audit: AuditResult) -> bool:
