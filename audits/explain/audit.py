@@ -255,7 +255,9 @@ def _explainers(subject: Subject, options: ExplainOptions) -> tuple[tuple[str, .
         names = [
             name
             for name in data.features
-            if name not in barred and data.roles.get(name) != "immutable" and not _says_nothing(subject, name)
+            if name not in barred
+            and data.roles.get(name) != "immutable"
+            and not _says_nothing(subject, name, options.outcome)
         ]
         telling = _telling(subject, options, names)
         return tuple(name for name in names if name not in telling), telling
@@ -279,7 +281,10 @@ def _telling(subject: Subject, options: ExplainOptions, names: Sequence[str]) ->
     outcome = subject.decisions if decided else data.y
     if outcome is None:
         return ()
-    return tuple(telling_features(data.frame, names, np.asarray(outcome, dtype=bool), data.weights))
+    compared = _sides(subject, options) >= 0
+    counts = None if data.weights is None else data.weights[compared]
+    told = telling_features(data.frame[compared], names, np.asarray(outcome, dtype=bool)[compared], counts)
+    return tuple(told)
 
 
 def _outcomes(subject: Subject, *kinds: str) -> set[str]:
@@ -292,8 +297,8 @@ def _outcomes(subject: Subject, *kinds: str) -> set[str]:
     return {name for name in found if name is not None}
 
 
-def _says_nothing(subject: Subject, name: str) -> bool:
-    """Whether a column is an identifier, numbers the rows, or holds the outcome under another name."""
+def _says_nothing(subject: Subject, name: str, outcome: str) -> bool:
+    """Whether a column is an identifier, numbers the rows, or holds the label of what was decided."""
     data = subject.data
     column = data.frame[name]
     if data.kinds[name] in ("identifier", "text") or name in _outcomes(subject, "decision", "label"):
@@ -302,12 +307,12 @@ def _says_nothing(subject: Subject, name: str) -> bool:
         return len(np.unique(np.diff(column.to_numpy()))) == 1
     if data.numeric is not None:
         return _is_the_number(subject, column)
-    code = pd.factorize(column)[0]
-    if code.min() < 0 or code.max() != 1:
+    # what a model reads is a reason, and what tells the outcome is named as such
+    asked = subject.model.invents or outcome == "label" or data.y is None
+    if asked or np.array_equal(data.y, subject.decisions):
         return False
-    return any(
-        y is not None and len(set(zip(code, y, strict=True))) == 2 for y in (data.y, subject.decisions)
-    )
+    code = pd.factorize(column)[0]
+    return bool(code.min() == 0 and code.max() == 1 and len(set(zip(code, data.y, strict=True))) == 2)
 
 
 def _is_the_number(subject: Subject, column: pd.Series) -> bool:

@@ -81,7 +81,7 @@ def _verb(result: ExplainResult) -> str:
         return f"{'are predicted to ' if result.amount.predicted else ''}{verb}"
     if result.options.get("outcome") != "label":
         return words.are_yes
-    return f"are {words.truth_yes}" if words.truth_yes else "have the favorable label"
+    return words.truth_yes or "have the favorable label"
 
 
 def _often(result: ExplainResult) -> str:

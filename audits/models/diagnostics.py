@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from audits.checks import choices
+from audits.errors import InputError
 from audits.models.protocol import row_weights
 from audits.models.quality import area_under_curve, by_design, outscoring
 
@@ -93,7 +95,15 @@ def remarks(subject: Any) -> list[str]:
             if data.design is None
             else by_design(data.design, scores, decisions, data.y)[1]
         )
-        if area.high is not None and area.high < 0.5:
+        backwards = area.high is not None and area.high < 0.5
+        if backwards and getattr(subject.model, "assumed", False):
+            raise InputError(
+                "model.classes", f"is needed: with {choices(subject.model.classes)} in this order, which "
+                f"{subject.model.name} does not say, scores rank people the wrong way round (area under the "
+                f"curve {area.value:.2f})",
+                advice="name the label values in the order of the model's outputs",
+            )  # fmt: skip
+        if backwards:
             remarks.append(
                 f"The scores rank people the wrong way round (area under the curve {area.value:.2f}): people "
                 "with a favorable label tend to score lower. Check data.favorable and "

@@ -97,11 +97,15 @@ class Classifier(OnSource):
         The column of each label by its text, where the source gives labels: its scores are 0 or 1.
     logits : bool
         Whether the source gives log-odds.
+    assumed : bool
+        Whether nobody said which of two classes comes first: scores that rank people the wrong way round
+        then show that it is the other.
     """
 
     classes: tuple[object, ...] | None
     labels: Mapping[str, int] | None = None
     logits: bool = False
+    assumed: bool = False
 
     @property
     def content(self) -> bytes:
@@ -206,13 +210,19 @@ def classifier(
         else:
             width = 2 if scores.ndim == 1 else scores.shape[1]
             found = name_classes(width, classes, stated, data, source.name)
-    if classes is None and found is not stated:
+    assumed = classes is None and found is not stated
+    if assumed:
         notes.append(
             "The model does not name its classes. They are assumed to be "
             f"{choices(found or ())}, in this order."
         )
     return Classifier(
-        source=source, notes=tuple(notes), classes=found, labels=codes, logits=logits and not labels
+        source=source,
+        notes=tuple(notes),
+        classes=found,
+        labels=codes,
+        logits=logits and not labels,
+        assumed=assumed and not labels,
     )
 
 

@@ -60,6 +60,19 @@ def test_the_best_cut_against_every_cut(rows: list[tuple[float, bool]]):
     assert _cut_errors(numbers, y, np.ones(len(y))) == min(wrong) + absent
 
 
+def test_dates_and_having_a_value_at_all_tell_too():
+    told = np.arange(600) < 200
+    frame = pd.DataFrame(
+        {
+            "decided": pd.Timestamp("2024-01-01")
+            + pd.to_timedelta(np.where(told, 0, 90) + np.arange(600) % 60, "D"),
+            "officer": np.where(told, [f"officer {k % 80}" for k in range(600)], None),
+            "born": pd.Timestamp("1980-01-01") + pd.to_timedelta(np.arange(600) * 7 % 400, "D"),
+        }
+    )
+    assert telling_features(frame, list(frame), told) == ["decided", "officer"]
+
+
 def test_looking_at_a_part_first_finds_the_same_features():
     rng = np.random.default_rng(3)
     n = 100_003

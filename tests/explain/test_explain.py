@@ -464,6 +464,14 @@ def test_bad_options(ask, words):
         audited(crowd(100, 7), **ask)
 
 
+def test_what_decides_alone_is_named_whatever_its_levels_and_a_reason_where_a_model_reads_it():
+    people = crowd(2000, 4, noise=0).assign(exam=lambda each: np.where(each["decision"], "passed", "failed"))
+    found = audited(people, explainers=None)
+    assert (found.verdict, found.together.columns) == (INSUFFICIENT, ("department",))
+    asked = subject_of(people, {"train": "logistic"})
+    assert explain(asked, ExplainOptions(source=A, target=B)).judged.interval.value == 0.0
+
+
 def test_labels_known_of_one_decision_alone_are_no_evidence():
     """Half of all labels are good; b is approved by merit, a by lot; the approved alone are known."""
     rng = np.random.default_rng(1)

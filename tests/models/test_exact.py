@@ -187,8 +187,8 @@ def test_trees_and_foreign_steps_have_no_gradient(people, data, make_data, tmp_p
     assert subject.differentiable is None
     # a cut in the middle of a number: a network between the people would be another model
     path = save("""(float[n,1] age) => (float[n,1] p) <float[1,1] cut = {40}> {
-        young = Less(age, cut)
-        y = Cast<to = 1>(young)
+        old = Greater(age, cut)
+        y = Cast<to = 1>(old)
         p = Sigmoid(y)
     }""")
     assert make_subject(data, ModelSpec(path=str(path))).differentiable is None

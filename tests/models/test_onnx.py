@@ -104,6 +104,9 @@ def test_a_single_output_is_the_probability_of_the_larger_label_value(linear, nu
     turned = make_subject(numeric_data, ModelSpec(path=str(path), classes=("yes", "no")))
     np.testing.assert_allclose(turned.scores, 1 - by_hand, atol=1e-6)
     assert any("wrong way round" in note for note in turned.notes)
+    with pytest.raises(InputError) as refused:  # no one says so, and it ranks people the other way
+        make_subject(numeric_data, ModelSpec(path=str(linear([-0.1, 0.0], 5.0))))
+    assert refused.value.where == "model.classes"
 
 
 @pytest.mark.parametrize("rows", [1, 7, 1000])
@@ -400,12 +403,12 @@ def test_classes_in_the_wrong_order_are_found_out(save, numeric_data):
 
 def test_a_table_of_probabilities_is_not_taken_for_class_labels(save, make_data, people):
     """Scores picked from a constant list are scores: only a label output may name the classes so."""
-    path = save("""(int64[n,1] flag) => (float[n,1] p) <float[2] table = {0.25, 0.75}> {
+    path = save("""(int64[n,1] flag) => (float[n,1] p) <float[2] table = {0.75, 0.25}> {
         p = Gather<axis = 0>(table, flag)
     }""")
     subject = make_subject(make_data(people), ModelSpec(path=str(path)))
     assert subject.model.classes == ("no", "yes")
-    np.testing.assert_array_equal(subject.scores, np.where(people["flag"] == 1, 0.75, 0.25))
+    np.testing.assert_array_equal(subject.scores, np.where(people["flag"] == 1, 0.25, 0.75))
 
 
 def test_a_label_picked_by_position_names_the_classes(save, make_data, people):
