@@ -36,7 +36,8 @@ def model_facts(subject: Subject) -> dict[str, Any]:
         ``notes``, and ``quality`` on the people audited: None without a label, otherwise ``n``
         (people), ``made`` (whether they were in the model's training), ``accuracy``, ``auc`` and
         ``log_loss`` as estimates ``{value, low, high, n, method}``. Labels have no ``auc`` and only
-        probabilities have a ``log_loss``: None there. A label that is the decision measures nothing.
+        probabilities have a ``log_loss``: None there. A label that is the decision measures nothing, nor
+        do labels known of one decision alone; ``unlabeled`` people have none.
     """
     model = subject.model
     return {
@@ -111,7 +112,8 @@ def accuracy_words(facts: Mapping[str, Any]) -> str:
     low, high = percent(found["low"], n).removesuffix("%"), percent(found["high"], n)
     made = _MADE[quality.get("made", "unknown")]
     of = " in telling favorable from not" if len(facts.get("classes") or ()) > 2 else ""
-    return f"{percent(found['value'], n)} ({low}–{high}){of}, {made}"
+    known = f", of the {people(n)} whose label is known" if quality.get("unlabeled") else ""
+    return f"{percent(found['value'], n)} ({low}–{high}){of}{known}, {made}"
 
 
 def _quality(subject: Subject) -> dict[str, Any] | None:
@@ -119,9 +121,14 @@ def _quality(subject: Subject) -> dict[str, Any] | None:
     if y is None:
         return None
     scores, decisions, design = subject.scores, subject.decisions, subject.data.design
+    unlabeled = subject.everyone.data.size - subject.data.size
+    why = ""
     if not subject.model.invents and np.array_equal(decisions, y):
-        unknown = Estimate(None, None, None, float(weights.sum()), "a decision against itself is no measure")
-        right, area, loss = unknown, None, None
+        why = "a decision against itself is no measure"
+    elif unlabeled and len(set(decisions)) == 1 < len(set(subject.everyone.decisions)):
+        why = "labels are known of people with one decision alone"
+    if why:
+        right, area, loss = Estimate(None, None, None, float(weights.sum()), why), None, None
     elif design is not None:
         right, area, loss = by_design(design, scores, decisions, y)
     else:
@@ -133,4 +140,5 @@ def _quality(subject: Subject) -> dict[str, Any] | None:
         "log_loss": loss if subject.score_kind == "probability" else None,
     }
     estimates = {name: None if each is None else dataclasses.asdict(each) for name, each in found.items()}
-    return {"n": float(weights.sum()), "made": subject.made, **estimates}
+    more = {"unlabeled": float(unlabeled)} if unlabeled else {}
+    return {"n": float(weights.sum()), **more, "made": subject.made, **estimates}

@@ -104,6 +104,19 @@ def test_auditing_the_label_itself_is_told(make_data, scored):
     assert model_facts(subject)["quality"]["accuracy"]["value"] is None  # it would be 1, and no measure
 
 
+def test_accuracy_is_of_those_whose_label_is_known_and_none_where_that_hangs_on_the_decision(
+    make_data, scored
+):
+    spec = ModelSpec(predictions=Predictions(score="risk", higher_is="unfavorable"))
+    some = scored.assign(hired=scored["hired"].where(scored.index % 3 > 0))
+    quality = model_facts(make_subject(make_data(some), spec, threshold=5))["quality"]
+    assert quality["unlabeled"] == (scored.index % 3 == 0).sum()
+    assert quality["accuracy"]["value"] is not None
+    hanging = scored.assign(hired=scored["hired"].where(scored["risk"] < 5))
+    quality = model_facts(make_subject(make_data(hanging), spec, threshold=5))["quality"]
+    assert quality["accuracy"]["value"] is None
+
+
 def test_a_feature_that_tells_the_decision_is_named(make_data, scored):
     risk = scored["risk"]
     words = np.where(risk < 5, "low", np.where(risk < 8, "high", "very high"))

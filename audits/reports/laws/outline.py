@@ -142,7 +142,8 @@ def _metrics(run: RunResult) -> list[Block]:
     """State how often the model is right, and of whom; say so where no label tells."""
     right = accuracy_words(run.model)
     if not right:
-        return [Text("The data hold no label other than the decision, so there is no performance metric.")]
+        told = "is none, it is the decision itself, or it is known of one decision alone"
+        return [Text(f"No label tells how often decisions are right: there {told}.")]
     quality = run.model["quality"]
     rows = [("Accuracy", right)]
     for name, key in (("Area under the ROC curve", "auc"), ("Log loss", "log_loss")):
