@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from audits.cli.specs import read_spec
 from audits.errors import InputError
 from audits.groups.audit import groups_from_people
 from audits.groups.options import GroupsOptions
 from audits.groups.threshold_change import since
 from audits.notebook import audit
-from audits.runs.gates.baselines import baseline_of, growth
+from audits.runs.execute import execute
+from audits.runs.gates.baselines import GateBaseline, baseline_in, baseline_of, growth
 from audits.runs.gates.gate import Gate, judge, read_gate
+from audits.runs.gates.places import in_order
 from audits.runs.gates.reports import markdown
 from audits.runs.gates.rules import Rule, numbers
 from audits.stats import Estimate
@@ -223,3 +227,105 @@ def test_a_rule_is_about_the_whole_where_it_is_no_repeat_of_a_part():
     assert [each.path for each in numbers([entry], Rule(metric="source_rate"), "rule")] == ["source_rate"]
     parts[0]["source_rate"] = whole  # a headline that is one of its parts: all are held to the rule
     assert len(numbers([entry], Rule(metric="source_rate"), "rule")) == 2
+
+
+def audited(rows, audits, *, protected=("race", "sex")):
+    """A run over people told as (race, sex, people, share hired)."""
+    people = [(race, sex, k % 2, k < round(n * share)) for race, sex, n, share in rows for k in range(n)]
+    table = pd.DataFrame(people, columns=["race", "sex", "x", "hired"])
+    data = table[["race", "sex", "x"]]
+    return audit(None, data, predictions=table["hired"].astype(int), favorable=1, search=False,
+                 protected=list(protected), audits=audits)  # fmt: skip
+
+
+def states(now, then, tmp_path):
+    """What the gate says of each difference, by audit and row, after a baseline's way through a file."""
+    (tmp_path / "then.json").write_text(baseline_of(then))
+    found = judge(now, read_gate({"baseline": "then.json"}, "gate"), tmp_path)
+    return {(each.place, each.where.split("]")[0][len(".table[") :]): each.state for each in found.checks}
+
+
+EVEN = [("A", "m", 900, 0.5), ("A", "f", 800, 0.5), ("B", "m", 700, 0.5), ("B", "f", 600, 0.5)]
+WOMEN = [(race, sex, n, 0.2 if sex == "f" else 0.5) for race, sex, n, _ in EVEN]
+RACE, SEX = {"groups": {"by": ["race"]}}, {"groups": {"by": ["sex"]}}
+BOTH = {"groups": {"by": ["race", "sex"]}}
+EXPLAIN = {"explain": {"source": {"sex": "f"}, "target": {"sex": "m"}, "explainers": ["x"]}}
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ([EXPLAIN, RACE, SEX], [RACE, SEX]),
+        ([RACE, SEX], [EXPLAIN, RACE, SEX]),
+        ([RACE, SEX], [RACE, BOTH, SEX]),
+        ([RACE, SEX], [SEX, RACE]),
+        ([RACE, SEX], [SEX]),
+    ],
+)
+def test_an_audit_is_held_to_its_own_in_the_baseline_wherever_it_is(tmp_path, then, now):
+    found = states(audited(WOMEN, now), audited(EVEN, then), tmp_path)
+    assert found[now.index(SEX), "sex: f"] == "broken"
+    if RACE in now:
+        assert found[now.index(RACE), "race: B"] == "kept"
+
+
+def test_of_audits_that_know_a_number_it_is_the_one_with_the_same_options_or_else_in_its_place():
+    mild, strict = ({"groups": {"by": ["sex"], "level": level}} for level in (0.2, 0.01))
+    then = baseline_in(audited(EVEN, [mild, strict]))
+    old = GateBaseline(then.data, [{k: v for k, v in each.items() if k != "options"} for each in then.audits])
+    now = audited(WOMEN, [strict, mild]).audits
+    assert [then._alike(now[0], 0), then._alike(now[1], 1)] == [[1, 0], [0, 1]]
+    assert [old._alike(now[0], 0), old._alike(now[1], 1), old._alike(now[1], 2)] == [[0, 1], [1, 0], [0, 1]]
+
+
+def test_decisions_are_paired_with_an_audit_of_the_same_people_wherever_it_is():
+    run, alone = audited(EVEN, [EXPLAIN, RACE, SEX]), audited(EVEN, [SEX])
+    then = baseline_in(run)
+    then.audits[1]["people"] = {**then.audits[1]["people"], "rows": "others"}
+    found = then.changes(alone.audits[0], 0, run.data["sha256"], level=0.05)
+    assert found["table[sex: f].differences.selection_rate"].value == 0.0
+
+
+@pytest.mark.parametrize(("b", "state"), [(24.0, "broken"), (28.0, "kept")])
+@pytest.mark.parametrize("sizes", [(900, 600), (600, 900)])
+def test_a_difference_in_amounts_is_held_to_its_baseline(tmp_path, b, state, sizes):
+    """By hand: B's mean is 2 below A's; then 6 or still 2, also where B is now the reference."""
+
+    def run(means, sizes):
+        parts = [(race, mean + k % 7 - 3) for race, mean, n in zip("AB", means, sizes, strict=True)
+                 for k in range(n - n % 7)]  # fmt: skip
+        table = pd.DataFrame(parts, columns=["race", "pay"])
+        table.to_csv(tmp_path / "pay.csv", index=False)
+        data = {
+            "path": "pay.csv",
+            "label": "pay",
+            "outcome": "numeric",
+            "protected": ["race"],
+            "features": [],
+        }
+        spec = {"data": data, "audits": ["groups"], "search": "off"}
+        (tmp_path / "audit.yaml").write_text(json.dumps(spec))
+        return execute(read_spec(tmp_path / "audit.yaml"))
+
+    (tmp_path / "then.json").write_text(baseline_of(run((30.0, 28.0), (900, 600))))
+    gate = read_gate({"baseline": {"path": "then.json", "slack": 0.5}}, "gate")
+    checks = judge(run((30.0, b), sizes), gate, tmp_path).checks
+    group = "B" if sizes == (900, 600) else "A"
+    rates = [f".amounts.table[race: {group}].differences.{rate}" for rate in ("mean", "median", "q10", "q90")]
+    assert [each.where.split(" grown")[0] for each in checks] == rates
+    assert [each.state for each in checks] == [state] * 4
+
+
+def test_an_intersection_is_the_same_in_another_order_of_its_attributes(tmp_path):
+    crossed = [(race, sex, n, 0.7 if (race == "A") == (sex == "m") else 0.3) for race, sex, n, _ in EVEN]
+    then, now = audited(EVEN, ["groups"]), audited(crossed, ["groups"], protected=("sex", "race"))
+    found = states(now, then, tmp_path)
+    assert found[0, "sex × race: f & A"] == found[0, "sex × race: m & B"] == "broken"
+    assert found[0, "sex × race: f & B"] == "kept"
+
+
+def test_a_value_with_the_sign_of_intersections_is_left_as_it_is():
+    assert in_order("table[sex × race: f & B].n") == "table[race × sex: B & f].n"
+    assert in_order("spreads[sex × race].ratio") == "spreads[race × sex].ratio"
+    assert in_order("table[sex × race: f & B & C].n") == "table[sex × race: f & B & C].n"
+    assert in_order("table[sex: f & m].n") == "table[sex: f & m].n"

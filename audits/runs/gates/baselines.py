@@ -11,8 +11,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ import numpy as np
 
 from audits.errors import InputError
 from audits.records import resolve
-from audits.runs.gates.places import parts_of
+from audits.runs.gates.places import in_order, parts_of
 from audits.runs.registry import AUDITS
 from audits.stats import Estimate
 from audits.stats.intervals import weighted_sum
@@ -41,24 +42,27 @@ class GateBaseline:
     data: str
     audits: list[dict[str, Any]]
 
-    def changes(self, audit: Any, place: int, data: str, *, level: float) -> dict[str, Estimate]:
+    def changes(self, audit: Any, kth: int, data: str, *, level: float) -> dict[str, Estimate]:
         """Return the paired changes of an audit's numbers, by place; empty where they cannot be paired.
 
         Parameters
         ----------
         audit : AuditResult
-            The audit now, in `place` of its run's.
+            The audit now.
+        kth : int
+            How many audits of its name are before it in its run.
         data : str
             Digest of its data.
         level : float
             Error rate of each interval.
         """
-        kept = self._baseline_audit(audit.name, place)
         rows = _decisions(audit)
-        if not kept or rows is None or data != self.data or not kept.get("people"):
+        if rows is None or data != self.data:
             return {}
-        people = kept["people"]
-        if people["rows"] != _digest(rows) or people["n"] != len(rows):
+        same = _digest(rows), len(rows)
+        then = (self.audits[place].get("people") for place in self._alike(audit, kth))
+        people = next((each for each in then if each and (each["rows"], each["n"]) == same), None)
+        if people is None:
             return {}
         bits = np.frombuffer(base64.b64decode(people["decisions"]), dtype=np.uint8)
         before = np.unpackbits(bits, count=len(rows)).astype(bool)
@@ -67,8 +71,8 @@ class GateBaseline:
 
     def change(
         self,
-        audit: str,
-        place: int,
+        audit: Any,
+        kth: int,
         path: str,
         entry: Mapping[str, Any],
         now: Mapping[str, Any],
@@ -79,8 +83,13 @@ class GateBaseline:
         A difference is from the same group now and then: `reference`, or where that group is new, the one
         that was compared with then.
 
+        Of several audits of the same name in the baseline it is the one with the same options, else in the
+        same place among them, of those that know the number.
+
         Parameters
         ----------
+        audit, kth
+            As for `changes`.
         path : str
             Place of the number in `entry`, the audit's part of results.json.
         now : mapping
@@ -88,18 +97,19 @@ class GateBaseline:
         reference : str
             Place of the group that a difference is from now; empty for another number.
         """
-        kept = self._baseline_audit(audit, place)
-        if not kept:
+        path, reference = in_order(path), in_order(reference)
+        row, _, rate = path.partition(".differences.")
+        alike = (self._numbers[each] for each in self._alike(audit, kth))
+        known_then = next((each for each in alike if path in each or f"{row}.{rate}" in each), None)
+        if known_then is None:
             return None
-        known_then: dict[str, Any] = kept["numbers"]
         then = _stated(known_then, path)
         known: Estimate | None = Estimate(
             now["value"], now["low"], now["high"], now["n"] or 0.0, now["method"]
         )
-        row, _, rate = path.partition(".differences.")
         if reference and f"{reference}.{rate}" not in known_then:
             reference = _reference_in(known_then, row, rate)
-            known = _minus(dict(estimates_in(entry)), row, reference, rate)
+            known = _minus(_placed(estimates_in(entry)), row, reference, rate)
             then = _minus(known_then, row, reference, rate)
         elif reference and (then is None or f"{reference}.differences.{rate}" in known_then):
             then = _minus(known_then, row, reference, rate)
@@ -111,11 +121,23 @@ class GateBaseline:
             f"MOVER from {known.method}, as if of other people",
         )  # fmt: skip
 
-    def _baseline_audit(self, audit: str, place: int) -> dict[str, Any] | None:
-        """The audit of the same name: as many others of that name before it, where one is asked for twice."""
-        if place < len(self.audits) and AUDITS.now(self.audits[place]["audit"]) == audit:
-            return self.audits[place]
-        return next((each for each in self.audits if AUDITS.now(each["audit"]) == audit), None)
+    @cached_property
+    def _numbers(self) -> list[dict[str, Any]]:
+        return [_placed(each["numbers"].items()) for each in self.audits]
+
+    def _alike(self, audit: Any, kth: int) -> list[int]:
+        """Return where audits of the same name are, the likeliest first: the same options, the same place."""
+        named = [place for place, each in enumerate(self.audits) if AUDITS.now(each["audit"]) == audit.name]
+        asked = _asked(audit.options)
+
+        def unlike(nth: int) -> tuple[bool, bool]:
+            return self.audits[named[nth]].get("options") != asked, nth != kth
+
+        return [named[nth] for nth in sorted(range(len(named)), key=unlike)]
+
+
+def _placed(numbers: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    return {in_order(path): estimate for path, estimate in numbers}
 
 
 def _stated(numbers: Mapping[str, Any], path: str) -> Estimate | None:
@@ -153,7 +175,8 @@ def baseline_of(result: Any) -> str:
 def _document(result: Any) -> dict[str, Any]:
     audits = []
     for audit, entry in zip(result.audits, result.to_json()["audits"], strict=True):
-        kept: dict[str, Any] = {"audit": audit.name, "numbers": dict(estimates_in(entry))}
+        numbers = dict(estimates_in(entry))
+        kept: dict[str, Any] = {"audit": audit.name, "options": _asked(audit.options), "numbers": numbers}
         rows = _decisions(audit)
         if rows is not None:
             bits = base64.b64encode(np.packbits(rows.to_numpy()).tobytes()).decode()
@@ -226,6 +249,11 @@ def _decisions(audit: Any) -> pd.Series | None:
 
 def _digest(rows: pd.Series) -> str:
     return hashlib.sha256("\n".join(map(str, rows.index)).encode()).hexdigest()
+
+
+def _asked(options: Mapping[str, Any]) -> str:
+    """Return a digest of an audit's options, which may name groups of people."""
+    return hashlib.sha256(json.dumps(options, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def estimates_in(value: Any, path: str = "") -> Iterator[tuple[str, list[float | None]]]:

@@ -276,13 +276,15 @@ def _since(result: Any, found: list[Number], rule: Rule, baseline: GateBaseline)
         if item.place not in paired:
             audit = result.audits[item.place]
             level = level_of(audit.options) / len(found)
-            paired[item.place] = baseline.changes(audit, item.place, result.data["sha256"], level=level)
+            paired[item.place] = baseline.changes(
+                audit, _kth(result, item.place), result.data["sha256"], level=level
+            )
         change = paired[item.place].get(item.path)
         if change is None:
-            entry = result.audits[item.place].to_json()
-            found_then = baseline.change(
-                item.audit, item.place, item.path, entry, item.estimate, _reference_of(entry, item)
-            )
+            audit, kth = result.audits[item.place], _kth(result, item.place)
+            entry = audit.to_json()
+            reference = _reference_of(entry, item)
+            found_then = baseline.change(audit, kth, item.path, entry, item.estimate, reference)
             change = None if found_then is None else found_then[1]
         yield _check_number(item, rule, None if change is None else vars(change))
 
@@ -294,14 +296,15 @@ def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str
     for place, audit in enumerate(result.audits):
         gaps = list(_gaps(entries[place], place))
         level = level_of(audit.options) / max(len(gaps), 1)
-        paired = baseline.changes(audit, place, result.data["sha256"], level=level)
+        kth = _kth(result, place)
+        paired = baseline.changes(audit, kth, result.data["sha256"], level=level)
         for item in gaps:
             entry = entries[place]
             change = paired.get(item.path)
             before = None if change is None else item.estimate["value"] - change.value
             if change is None:
                 reference = _reference_of(entry, item)
-                then = baseline.change(audit.name, place, item.path, entry, item.estimate, reference)
+                then = baseline.change(audit, kth, item.path, entry, item.estimate, reference)
                 before, change = (None, None) if then is None else then
             rate = item.path.split(".")[-1].replace("_", " ")
             about = f"difference in {rate} of {item.attribute}: {item.group}, growth {since}"
@@ -324,26 +327,40 @@ def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str
         )  # fmt: skip
 
 
+def _kth(result: Any, place: int) -> int:
+    """Return how many audits of the same name are before one."""
+    return [each.name for each in result.audits[:place]].count(result.audits[place].name)
+
+
 def _reference_of(entry: Mapping[str, Any], item: Number) -> str:
     """Return the place of the group that a difference is from; empty for another number."""
-    if ".differences." not in item.path or not isinstance(entry.get("table"), list):
+    if ".differences." not in item.path:
         return ""
-    for where, row in parts_of(entry["table"], "table"):
-        if row.get("is_reference") and row.get("attribute") == item.attribute:
+    table = item.path.partition("[")[0]
+    for where, row in _rows(entry):
+        same = where.startswith(f"{table}[") and row.get("attribute") == item.attribute
+        if same and row.get("is_reference"):
             return where
     return ""
 
 
 def _gaps(entry: dict[str, Any], place: int) -> Iterator[Number]:
     """Yield every difference of a group from its reference."""
-    rows = entry.get("table")
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        return
-    for where, row in parts_of(rows, "table"):
+    for where, row in _rows(entry):
         for rate, gap in (row.get("differences") or {}).items():
             if isinstance(gap, dict) and isinstance(gap.get("estimate"), dict):
                 about = str(row.get("attribute", "")), str(row.get("group", ""))
                 yield Number(entry["audit"], place, f"{where}.differences.{rate}", *about, gap["estimate"])
+
+
+def _rows(entry: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the groups of an audit's tables, each with its place: of rates, and of a number's amounts."""
+    amounts = entry.get("amounts")
+    tables = {"table": entry, "amounts.table": amounts if isinstance(amounts, dict) else {}}
+    for path, part in tables.items():
+        rows = part.get("table")
+        if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+            yield from parts_of(rows, path)
 
 
 _ENTRY = {"audit", "verdict", "verdict_across", "material", "finding", "interval"}

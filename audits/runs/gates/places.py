@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 _NAMES = ("attribute", "group", "feature", "rule_set", "name", "alpha", "row", "column")
+_INTERSECTION = re.compile(r"\[([^:\]]+ × [^:\]]+)(?:: (.+?))?\](?=\.|$)")
 
 
 def place_names(items: list[Any]) -> list[str]:
@@ -51,6 +53,27 @@ def parts_of(value: Any, path: str, *, without: Collection[str] = ()) -> Iterato
         yield from ((f"{path}.{key}", item) for key, item in value.items() if key not in without)
     elif isinstance(value, list):
         yield from zip((f"{path}[{name}]" for name in place_names(value)), value, strict=True)
+
+
+def in_order(path: str) -> str:
+    """Return a path with an intersection's attributes in alphabetical order: another order is no change.
+
+    Examples
+    --------
+    >>> in_order("table[sex × race: f & B].selection_rate")
+    'table[race × sex: B & f].selection_rate'
+    """
+    return _INTERSECTION.sub(_sorted, path)
+
+
+def _sorted(found: re.Match[str]) -> str:
+    attributes, group = found[1].split(" × "), found[2]
+    values = attributes if group is None else group.split(" & ")
+    if len(values) != len(attributes):  # a value that itself has the sign
+        return found[0]
+    pairs = sorted(zip(attributes, values, strict=True))
+    whose = " × ".join(attribute for attribute, _ in pairs)
+    return f"[{whose}]" if group is None else f"[{whose}: {' & '.join(value for _, value in pairs)}]"
 
 
 def _name(item: Any) -> str:

@@ -121,7 +121,7 @@ class BaselineRule:
         File of `evenhand baseline`, relative to the spec. Left out in a run with compare: from the first
         model to the second.
     slack : float
-        By how much a difference may have grown.
+        By how much a difference may have grown; in the unit of a numeric outcome.
     on : {"value", "lower", "upper"}
         What must not exceed the slack: the growth itself, or an end of its interval. lower stops only what
         the data say has grown, upper asks for proof that it has not.
