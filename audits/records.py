@@ -239,6 +239,9 @@ class Audit:
     decisions_alone : str or callable, optional
         ``decisions_alone(options, data)``: whether it reads decisions and no label: it is then about people
         without a label too. Left out: it is about those with one.
+    minds_labels : bool
+        Whether it says itself what labels that are missing forbid: its verdict is about everyone decided on,
+        or it withholds it. Left out: the run withholds its verdict where labels are missing unevenly.
     groups_alone : bool
         Whether it looks at people's groups and decisions, and at no column besides.
     windows : str or callable, optional
@@ -287,6 +290,7 @@ class Audit:
     states: tuple[str, ...] = ()
     treats: Named | None = None
     decisions_alone: Callable[[Any, Any], bool] | None = None
+    minds_labels: bool = False
     groups_alone: bool = False
     windows: Named | None = None
     bundle: Named | None = None

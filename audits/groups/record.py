@@ -45,6 +45,7 @@ AUDIT = Audit(
     result="audits.groups.result:GroupsResult",
     runs="audits.groups.audit:groups",
     paired="audits.comparison.groups:compare",
+    minds_labels=True,
     keys="audits.groups:keys.json",
     says="audits.groups.text:headline",
     presents="audits.groups.sections:section",

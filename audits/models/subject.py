@@ -40,7 +40,7 @@ from audits.models.protocol import (
 )
 from audits.models.spec import Train
 from audits.models.thresholds import Threshold, cuts, threshold_words
-from audits.stats.selective import OutcomeSide, UnknownOutcomes, unknown_outcomes
+from audits.stats.selective import OutcomeSide, UnknownOutcomes, decision_side, unknown_outcomes
 from audits.stats.text import people_in
 
 ScoreKind = Literal["probability", "number", "label"]
@@ -167,18 +167,20 @@ class Subject:
             return UnknownOutcomes()
         data, decided = self.everyone.data, self.everyone.decisions
         known = np.arange(data.n) < self.data.n
-        one_sided = decided.any() and not decided.all() and len(set(decided[known])) == 1
-        sides = [OutcomeSide(decided, "people with the favorable decision", 0.0 if one_sided else 1.0)]
-        for name in data.protected:
-            column = data.groups[name]
-            values = column.unique().tolist()
-            sides += [
-                OutcomeSide(
-                    (column == each).to_numpy(), people_in(group_name({str(name): each})), len(values)
-                )
-                for each in values
-            ]
-        return unknown_outcomes(known, row_weights(data), sides, level=level)
+        sides = [decision_side(decided, known), *_group_sides(data)]
+        return unknown_outcomes(known, _people(data), sides, level=level)
+
+    def unknown_decisions(self, *, level: float) -> UnknownOutcomes:
+        """Return whose decision is missing where decisions are a column, and whether that goes with a group.
+
+        Whoever has neither label nor decision is in none of the audits.
+        """
+        whole = self.data.everyone
+        if self.data.numeric is not None or self.everyone.data.n == whole.n:
+            return UnknownOutcomes()
+        known = whole.frame[getattr(self.model, "column")].notna().to_numpy()  # noqa: B009 - no model's else
+        found = unknown_outcomes(known, _people(whole), _group_sides(whole), level=level)
+        return dataclasses.replace(found, what="decision")
 
     @cached_property
     def in_order(self) -> Subject:
@@ -294,6 +296,24 @@ class Subject:
         what = "probability of the favorable outcome" if self.score_kind == "probability" else "score"
         relation = "below" if self.higher_is == "unfavorable" else "at least"
         return f"favorable where the {what} is {relation} {threshold_words(self.threshold)}"
+
+
+def _group_sides(data: AuditData) -> list[OutcomeSide]:
+    """Return every group of every protected attribute, against the others."""
+    return [
+        OutcomeSide((column == each).to_numpy(), people_in(group_name({str(name): each})), len(values))
+        for name, column in ((name, data.groups[name]) for name in data.protected)
+        for values in [column.unique().tolist()]
+        for each in values
+    ]
+
+
+def _people(data: AuditData) -> np.ndarray:
+    """Return how many independent people each row stands for, (n,): persons and clusters are one each."""
+    if data.design is None:
+        return row_weights(data)
+    _, place, rows = np.unique(data.design.cluster, return_inverse=True, return_counts=True)
+    return 1.0 / rows[place]
 
 
 def subject_of(data: AuditData, model: Model, **about: Any) -> Subject:

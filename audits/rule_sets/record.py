@@ -80,6 +80,7 @@ AUDIT = Audit(
     result="audits.rule_sets.result:RuleSetsResult",
     runs="audits.rule_sets.audit:rule_sets",
     paired="audits.comparison.rule_sets:compare",
+    minds_labels=True,
     decisions_alone=lambda options, _: not options.measures,
     keys="audits.rule_sets:keys.json",
     says="audits.rule_sets.text:headline",

@@ -1,11 +1,14 @@
-"""What predictions in sample cannot say: that there is no material difference."""
+"""What predictions in sample, or decisions and labels that are missing, cannot say: verdicts withheld."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from audits.stats import INSUFFICIENT, NO_MATERIAL, Judgment
+from audits.stats import INSUFFICIENT, NO_MATERIAL, VERDICTS, Judgment
+from audits.stats.selective import UnknownOutcomes
+from audits.stats.verdicts import judged_of
 
 R = TypeVar("R")
 
@@ -18,31 +21,55 @@ def without_clearance(result: R, reason: str) -> R:
     """
     if not reason:
         return result
-    changed: Any = _withheld(result, reason)
     said = f"{reason[0].upper()}{reason[1:]}."
-    told: dict[str, Any] = {"warnings": tuple(dict.fromkeys((said, *changed.warnings)))}
-    if changed.verdict != result.verdict:  # type: ignore[attr-defined]
+    return _told(result, reason, (NO_MATERIAL,), said)
+
+
+def where_known(result: R, unknown: UnknownOutcomes) -> R:
+    """Return `result` without the verdicts that people who are left out do not allow, and with their number.
+
+    Where people are left out of some groups more than of others, nothing holds of everyone, neither evidence
+    nor an all-clear; where they are many, no all-clear. A result that states no judgment stays as it is.
+    """
+    if not unknown.people or not hasattr(result, "judged"):
+        return result
+    verdicts = VERDICTS if unknown.uneven else (NO_MATERIAL,)
+    return _told(result, unknown.withheld or unknown.cannot_clear, verdicts, *unknown.note())
+
+
+def _told(result: R, reason: str, verdicts: Sequence[str], *said: str) -> R:
+    """Return `result` with these verdicts withheld for a reason, if there is one, and warnings first."""
+    changed: Any = _withheld(result, reason, verdicts) if reason else result
+    told: dict[str, Any] = {"warnings": tuple(dict.fromkeys((*said, *changed.warnings)))}
+    before, after = judged_of(result), judged_of(changed)
+    if (before.verdict, before.reason) != (after.verdict, after.reason):
         told["finding"] = f"No verdict: {reason}. {changed.finding}"
     final: R = dataclasses.replace(changed, **told)
     return final
 
 
-def _withheld(value: Any, reason: str) -> Any:
-    """Return `value` with every verdict that clears made insufficient; itself where none does."""
+def _withheld(value: Any, reason: str, verdicts: Sequence[str]) -> Any:
+    """Return `value` with every one of these verdicts made insufficient; itself where it states none."""
     if isinstance(value, Judgment):
-        if value.verdict != NO_MATERIAL:
+        if value.verdict not in verdicts:
             return value
-        return dataclasses.replace(value, verdict=INSUFFICIENT, reason=reason)
+        return dataclasses.replace(value, verdict=INSUFFICIENT, reason=reason, people_needed=None)
     if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
-        parts = [_withheld(each, reason) for each in value]
+        parts = [_withheld(each, reason, verdicts) for each in value]
         same = all(one is other for one, other in zip(parts, value, strict=True))
         return value if same else type(value)(parts)
     if isinstance(value, dict):
-        parts = [_withheld(each, reason) for each in value.values()]
+        parts = [_withheld(each, reason, verdicts) for each in value.values()]
         same = all(one is other for one, other in zip(parts, value.values(), strict=True))
         return value if same else dict(zip(value, parts, strict=True))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         own = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.init}
-        changed = {name: new for name, old in own.items() if (new := _withheld(old, reason)) is not old}
+        changed = {
+            name: new for name, old in own.items() if (new := _withheld(old, reason, verdicts)) is not old
+        }
+        if own.get("verdict") in verdicts:  # a row beside the judgment
+            changed["verdict"] = INSUFFICIENT
+            row = {"reason": reason, "people_needed": None}
+            changed |= {name: new for name, new in row.items() if name in own}
         return dataclasses.replace(value, **changed) if changed else value
     return value

@@ -26,7 +26,7 @@ from audits.models.subject import needs_cut
 from audits.progress import Progress, part, silent
 from audits.records import resolve
 from audits.runs.cache import Cache, frame_bytes
-from audits.runs.clearance import without_clearance
+from audits.runs.clearance import where_known, without_clearance
 from audits.runs.comparison.changes import AuditChange, Changes
 from audits.runs.comparison.second_model import of_the_second, of_the_treated, on_the_same_people
 from audits.runs.comparison.two_models import audit_change, refusal, with_decisions
@@ -312,9 +312,12 @@ def carry_out(
     _check_installed(request, place)
     if subject.data.numeric is not None and not AUDITS[request.name].numeric:
         raise needs_cut(subject.data.numeric, f"audits[{place}].{request.name}")
-    alone = AUDITS[request.name].decisions_alone
+    alone, level = AUDITS[request.name].decisions_alone, level_of(request.all_options())
+    missing = [subject.unknown_decisions(level=level)]
     if subject.data.unlabeled is not None and alone is not None and alone(request.options, subject.data):
         subject = subject.everyone
+    if subject.data.numeric is None and not AUDITS[request.name].minds_labels:
+        missing.append(subject.unknown_labels(level=level))
     table = subject.data.everyone.frame.index
     if AUDITS[request.name].draws_rows or subject.data.design is not None:
         subject = subject.in_order
@@ -346,6 +349,8 @@ def carry_out(
             "out."
         )
         result = dataclasses.replace(result, warnings=(note, *result.warnings))
+    for unknown in missing:
+        result = where_known(result, unknown)
     cleared = without_clearance(result, subject.cannot_clear)
     return AuditResult(request.name, request.all_options(), cleared, vocabulary())
 

@@ -96,16 +96,21 @@ class UnknownOutcomes:
     people, share : float
     uneven : str
         Of whom it is known more or less often; empty where chance explains that.
+    what : str
+        What is not known.
     """
 
     people: float = 0.0
     share: float = 0.0
     uneven: str = ""
+    what: str = "outcome"
 
     @property
     def withheld(self) -> str:
         """Why no verdict rests on the outcomes that are known; empty where one may."""
-        return "the outcome is missing for some people more often than for others" if self.uneven else ""
+        if not self.uneven:
+            return ""
+        return f"the {self.what} is missing for some people more often than for others"
 
     @property
     def cannot_clear(self) -> str:
@@ -114,7 +119,7 @@ class UnknownOutcomes:
         return (
             ""
             if few
-            else f"the outcome is missing for {percent(self.share, self.people / self.share)} of people"
+            else f"the {self.what} is missing for {percent(self.share, self.people / self.share)} of people"
         )
 
     def note(self) -> tuple[str, ...]:
@@ -123,7 +128,7 @@ class UnknownOutcomes:
             return ()
         share = percent(self.share, self.people / self.share)
         whom = f": {self.uneven}" if self.uneven else ""
-        return (f"The outcome is missing for {share} of people ({count(self.people)}){whom}.",)
+        return (f"The {self.what} is missing for {share} of people ({count(self.people)}){whom}.",)
 
 
 def unknown_outcomes(

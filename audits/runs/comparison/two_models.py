@@ -21,7 +21,7 @@ from audits.runs.comparison.same_people import in_rows, matched_rows, relabel
 from audits.runs.gates.baselines import estimates_in
 from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
-from audits.stats import EVIDENCE, Estimate, Judgment, judge, wilson, worst_of
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, wilson, worst_of
 from audits.stats.intervals import weighted_sum
 from audits.stats.verdicts import DEFAULT_LEVEL, MATERIAL_DIFFERENCE
 
@@ -389,7 +389,14 @@ def _accuracy(subjects: Subjects) -> ChangeRow | None:
     first, second = (wilson(float(weight @ side), n, level=DEFAULT_LEVEL) for side in right)
     moved = share_moved(whom, *((everyone, side) for side in right))
     row = Row("accuracy", "accuracy", first, second, moved, "share", material=MATERIAL_DIFFERENCE)
-    return _paired_row(row, _judge_change(row, DEFAULT_LEVEL, 1), DEFAULT_LEVEL)
+    judged = _judge_change(row, DEFAULT_LEVEL, 1)
+    unknown = [subject.unknown_labels(level=DEFAULT_LEVEL / 2) for subject in subjects]
+    why = next((each.withheld for each in unknown if each.uneven), "")
+    if judged is not None and judged.verdict == NO_MATERIAL:
+        why = why or unknown[0].cannot_clear
+    if judged is not None and why:
+        judged = dataclasses.replace(judged, verdict=INSUFFICIENT, reason=why, people_needed=None)
+    return _paired_row(row, judged, DEFAULT_LEVEL)
 
 
 def _otherwise(both: Subjects, labeled: Subject, changed: np.ndarray) -> pd.DataFrame:
