@@ -308,11 +308,11 @@ def _says_nothing(subject: Subject, name: str, outcome: str) -> bool:
     if data.numeric is not None:
         return _is_the_number(subject, column)
     # what a model reads is a reason, and what tells the outcome is named as such
-    asked = subject.model.invents or outcome == "label" or data.y is None
-    if asked or np.array_equal(data.y, subject.decisions):
+    y = data.y
+    if subject.model.invents or outcome == "label" or y is None or np.array_equal(y, subject.decisions):
         return False
     code = pd.factorize(column)[0]
-    return bool(code.min() == 0 and code.max() == 1 and len(set(zip(code, data.y, strict=True))) == 2)
+    return bool(code.min() == 0 and code.max() == 1 and len(set(zip(code, y, strict=True))) == 2)
 
 
 def _is_the_number(subject: Subject, column: pd.Series) -> bool:
