@@ -312,12 +312,10 @@ def carry_out(
     _check_installed(request, place)
     if subject.data.numeric is not None and not AUDITS[request.name].numeric:
         raise needs_cut(subject.data.numeric, f"audits[{place}].{request.name}")
-    alone, level = AUDITS[request.name].decisions_alone, level_of(request.all_options())
-    missing = [subject.unknown_decisions(level=level)]
+    alone, whole = AUDITS[request.name].decisions_alone, subject
     if subject.data.unlabeled is not None and alone is not None and alone(request.options, subject.data):
         subject = subject.everyone
-    if subject.data.numeric is None and not AUDITS[request.name].minds_labels:
-        missing.append(subject.unknown_labels(level=level))
+    about = subject
     table = subject.data.everyone.frame.index
     if AUDITS[request.name].draws_rows or subject.data.design is not None:
         subject = subject.in_order
@@ -349,8 +347,11 @@ def carry_out(
             "out."
         )
         result = dataclasses.replace(result, warnings=(note, *result.warnings))
-    for unknown in missing:
-        result = where_known(result, unknown)
+    if whole.data.unlabeled is not None:
+        level = level_of(request.all_options())
+        result = where_known(result, whole.unknown_decisions(level=level))
+        if about.data.numeric is None and not AUDITS[request.name].minds_labels:
+            result = where_known(result, about.unknown_labels(level=level))
     cleared = without_clearance(result, subject.cannot_clear)
     return AuditResult(request.name, request.all_options(), cleared, vocabulary())
 
