@@ -98,8 +98,8 @@ class Classifier(OnSource):
     logits : bool
         Whether the source gives log-odds.
     assumed : bool
-        Whether nobody said which of two classes comes first: scores that rank people the wrong way round
-        then show that it is the other.
+        Whether nobody said which of two words comes first: scores that rank people the wrong way round then
+        show that it is the other. Of numbers it is the smaller one.
     """
 
     classes: tuple[object, ...] | None
@@ -222,7 +222,7 @@ def classifier(
         classes=found,
         labels=codes,
         logits=logits and not labels,
-        assumed=assumed and not labels,
+        assumed=assumed and not labels and not all(isinstance(each, numbers.Real) for each in found or ()),
     )
 
 

@@ -212,14 +212,15 @@ def test_matrices_and_networks():
     torch.manual_seed(0)
     network = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
     network.train()
-    found = groups(network, X, y, favorable="no", protected={"sex": sex}, output="logits")
+    said = {"favorable": "no", "classes": ["no", "yes"], "protected": {"sex": sex}}
+    found = groups(network, X, y, output="logits", **said)
     with torch.no_grad():
         expected = torch.sigmoid(-network(torch.from_numpy(X))[:, 0].double()).numpy()
     np.testing.assert_allclose(found.subject.scores, expected, atol=1e-6)
     assert found.subject.differentiable is not None
     assert network.training, "the user's own network stays in the mode it was in"
     with_end = torch.nn.Sequential(network, torch.nn.Sigmoid())
-    same = groups(with_end, X, y, favorable="no", protected={"sex": sex})
+    same = groups(with_end, X, y, **said)
     np.testing.assert_allclose(same.subject.scores, expected, atol=1e-6)
 
 
