@@ -239,7 +239,7 @@ class Audit:
     decisions_alone : str or callable, optional
         ``decisions_alone(options, data)``: whether it reads decisions and no label: it is then about people
         without a label too. Left out: it is about those with one.
-    minds_labels : bool
+    handles_missing_labels : bool
         Whether it says itself what labels that are missing forbid: its verdict is about everyone decided on,
         or it withholds it. Left out: the run withholds its verdict where labels are missing unevenly.
     groups_alone : bool
@@ -290,7 +290,7 @@ class Audit:
     states: tuple[str, ...] = ()
     treats: Named | None = None
     decisions_alone: Callable[[Any, Any], bool] | None = None
-    minds_labels: bool = False
+    handles_missing_labels: bool = False
     groups_alone: bool = False
     windows: Named | None = None
     bundle: Named | None = None

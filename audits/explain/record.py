@@ -30,7 +30,7 @@ AUDIT = Audit(
     result="audits.explain.result:ExplainResult",
     runs="audits.explain.audit:explain",
     paired="audits.comparison.explain:compare",
-    minds_labels=True,
+    handles_missing_labels=True,
     decisions_alone=lambda options, _: options.outcome == "decision",
     keys="audits.explain:keys.json",
     presents="audits.explain.sections:section",

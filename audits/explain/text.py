@@ -63,7 +63,7 @@ def _headline(result: ExplainResult, ours: str, theirs: str) -> str:
         return f"{start}{' or at any level covered' * covered}. Not covered: {small}."
     if judged.badge == "no verdict" and result.overlap.share < _ENOUGH and not _is_exact(result):
         return f"The {size} between {both} cannot be adjusted: too few of them are comparable."
-    if judged.badge == "no verdict" and judged.material is False and judged.people_needed is None:
+    if judged.badge == "no verdict" and judged.reason == no_clearance_text(len(result.together.columns)):
         return f"Of the {size} between {both}, {judged.reason}."
     return f"We can't tell whether the {size} between {both} remains like for like."
 

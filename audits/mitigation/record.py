@@ -33,7 +33,7 @@ AUDIT = Audit(
     needs=("sklearn", "ot"),
     presents="audits.mitigation.sections:section",
     paired="audits.comparison.mitigation:compare",
-    minds_labels=True,
+    handles_missing_labels=True,
     unplanned=(
         "It cannot be planned: it retrains the model, so a difference of a known size cannot be planted "
         "in the predictions. Plan for its group with “Rule sets”."

@@ -149,9 +149,8 @@ class Detectors:
         self.block: list[int] = []
         self.counts: dict[str, dict[str, int]] = {}
         self.counted = 0
-        self.since: dict[
-            str, list[float]
-        ] = {}  # of groups whose alarm lasts: what was seen when found latest
+        # of groups whose alarm lasts: what was seen when found latest
+        self.since: dict[str, list[float]] = {}
         self.settled: list[int] = []  # blocks of people whose outcomes were held against scores
         self._begun = self.dump()
 
@@ -224,9 +223,8 @@ class Detectors:
             return True
         if not found and not _lie_apart(reference, new):
             del self.since[key]
-            self._watch.restart(
-                self._of_groups[key]
-            )  # or people as in the audit would be news beside the others
+            # or people as in the audit would be news beside the others
+            self._watch.restart(self._of_groups[key])
             return False
         self.since[key] = seen.tolist()
         return True

@@ -125,7 +125,12 @@ def rule_sets(
         progress=part(progress, 0.88, 0.95),
     )
     progress(0.95, "Ranking groups")
-    measured = tuple(replace(each, withheld=unknown.withheld) for each in measured)
+    measured = tuple(
+        each
+        if each.values.name == "amount"  # which needs no label
+        else replace(each, withheld=unknown.withheld, cannot_clear=unknown.cannot_clear)
+        for each in measured
+    )
     return pack(subject, options, (*unknown.note(), *notes), family, tests, sampled, exchanged, measured)
 
 

@@ -350,7 +350,7 @@ def carry_out(
     if whole.data.unlabeled is not None:
         level = level_of(request.all_options())
         result = where_known(result, whole.unknown_decisions(level=level))
-        if about.data.numeric is None and not AUDITS[request.name].minds_labels:
+        if about.data.numeric is None and not AUDITS[request.name].handles_missing_labels:
             result = where_known(result, about.unknown_labels(level=level))
     cleared = without_clearance(result, subject.cannot_clear)
     return AuditResult(request.name, request.all_options(), cleared, vocabulary())

@@ -70,6 +70,8 @@ LOW_RATE = 0.2
 
 _ROUNDING = 1e-12
 
+_RUN = 20  # audits: a p-value of a twentieth of the level stands beside as many
+
 POWER = 0.8
 """Power for which the number of people needed is calculated."""
 
@@ -189,7 +191,7 @@ def _is_inside(low: float, high: float, least: float, most: float) -> bool:
 
 def on_ratio(material_on: str, overall: float | None) -> bool:
     """Return whether the limit is on the ratio of two decision rates, beside their difference or alone."""
-    if overall == 0:  # nobody is favored, and nothing has no ratio
+    if overall == 0:  # where nobody is favored there is no ratio
         return False
     low = overall is not None and overall < LOW_RATE
     return material_on == "ratio" or (material_on == "either" and low)
@@ -296,9 +298,9 @@ def judge_conditions(
     """Return the verdict that follows from several conditions, stated by the interval that decides.
 
     One condition that accuses and excludes no difference is evidence; the one that excludes it by most, in
-    widths of its own interval, decides, of those that are surely material where one is. Otherwise all have to
-    lie inside their limits for the audit to clear, and the one nearest to failing, or failing by most,
-    decides; of an all-clear one that holds no difference.
+    widths of its own interval, decides, of those that are surely material where one's p-value stands in any
+    run's correction. Otherwise all have to lie inside their limits for the audit to clear, and the nearest
+    one to failing, or failing by most, decides; of an all-clear one that holds no difference.
 
     Parameters
     ----------
@@ -349,7 +351,12 @@ def judge_conditions(
         if each.accuses and part.verdict == EVIDENCE
     ]
     if evident:
-        decides, own = max(evident, key=lambda pair: (pair[0].material is True, _beyond_none(pair[0])))
+
+        def rank(pair: tuple[Judgment, Condition]) -> tuple[bool, float]:
+            stands = pair[1].p_value is not None and pair[1].p_value <= level / _RUN
+            return stands and pair[0].material is True, _beyond_none(pair[0])
+
+        decides, own = max(evident, key=rank)
         others = [part for part, each in pairs if each is not own]
         return replace(decides, p_value=own.p_value, material=_material_of_all([decides, *others]))
     inside = all(

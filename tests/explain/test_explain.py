@@ -318,6 +318,11 @@ def test_a_decision_in_other_words_neither_explains_nor_is_forgotten(form):
     assert audited(people, data=data, explainers=("department",)).judged.verdict == EVIDENCE
     named = audited(people, data=data, explainers=("department", "words"))
     assert len(named.warnings) > len(audited(people, data=data, explainers=("department",)).warnings)
+    alike = crowd(8000, 4, noise=0)  # nothing is left: the sentence is no other reason's
+    alike["words"] = np.where(alike["decision"], alike.index % 2, 2 + alike.index % 2).astype(str)
+    found = audited(alike, explainers=None)
+    assert (found.judged.verdict, found.judged.material) == (INSUFFICIENT, False)
+    assert found.judged.reason not in headline(found)
     # what a model reads is a reason, whatever it tells
     asked = explain(subject_of(people, {"train": "logistic"}, **data), ExplainOptions(source=A, target=B))
     assert "words" in asked.together.columns

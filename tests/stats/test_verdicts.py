@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -115,8 +116,10 @@ def test_conditions_decide_whatever_their_order():
         assert (found.verdict, found.decided_by, found.badge) == (EVIDENCE, "level: mothers", "difference")
     # what is surely material comes before what is surer to be there
     sure = Condition(name="average", interval=estimate(0.08, 0.11), immaterial=(-0.1, 0.1))
-    large = judge_conditions([sure, mothers])
-    assert (large.decided_by, large.material) == ("level: mothers", True)
+    for p, decider in ((1e-4, "level: mothers"), (0.04, "average")):  # and stands in a run of other audits
+        told = [replace(sure, p_value=1e-16), replace(mothers, p_value=p)]
+        assert judge_conditions(told).decided_by == decider
+        assert judge_conditions(told).p_value == (p if decider != "average" else 1e-16)
     assert judge_conditions([average]).badge == "no material difference"
     opened = judge_conditions([average, ratio], people_needed=900)
     assert (opened.verdict, opened.decided_by, opened.badge) == (INSUFFICIENT, "ratio", "cannot tell yet")

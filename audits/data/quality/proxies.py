@@ -137,7 +137,7 @@ def tells_decision(data: AuditData, predictions: str | None) -> list[Finding]:
     if not names:
         return []
     said = (
-        f"{join_names(names)} alone {'tells' if len(names) == 1 else 'each tell'} the decision in "
+        f"{join_names(names)} {'alone tells' if len(names) == 1 else 'each tell'} the decision in "
         f"{predictions!r}. Leave out the decision in other words: it would explain every difference."
     )
     return [Finding("gives the decision away", said, (Mend(leave_out(names), leave_out=names),))]

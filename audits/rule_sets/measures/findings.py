@@ -138,6 +138,7 @@ def _judge(
             if complete or tested.adjusted_p[place] <= level
             else "the search stopped before covering every group"
         ),
+        cannot_clear=tested.cannot_clear,
     )
 
 

@@ -98,6 +98,8 @@ class MeasureTest:
         z-score for evidence.
     withheld : str
         Why no verdict rests on the labels that are known; empty where one may.
+    cannot_clear : str
+        Why they clear nobody; empty where they may.
     """
 
     values: Values
@@ -113,6 +115,7 @@ class MeasureTest:
     known: np.ndarray
     critical: float
     withheld: str = ""
+    cannot_clear: str = ""
 
     @property
     def all_squares(self) -> float:

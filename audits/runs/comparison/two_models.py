@@ -218,9 +218,8 @@ _NO_QUESTION = {"level", "permutations", "bootstrap", "draws", "repeats", "sampl
 def _asked_otherwise(first: AuditResult, second: AuditResult, place: int) -> AuditChange | None:
     """Return that two audits were asked for different things, so that nothing changes; None where not."""
     kept = [dict(each.options) for each in (first, second)]
-    both = [
-        name for name in kept[1] if name in kept[0] and name not in _NO_QUESTION
-    ]  # an older run has fewer
+    # an older run has fewer
+    both = [name for name in kept[1] if name in kept[0] and name not in _NO_QUESTION]
     names = [name for name in both if kept[0][name] != kept[1][name]]
     if not names:
         return None
