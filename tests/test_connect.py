@@ -22,7 +22,7 @@ from sklearn.model_selection import cross_validate
 
 import audits
 from audits.connect import from_metricframe, log_to_mlflow, scorer, to_metricframe
-from audits.errors import InputError
+from tests.refused import refused
 from tests.test_snippets import ROOT, blocks
 
 N = 400
@@ -66,7 +66,7 @@ def test_a_metricframe_of_the_people_audited(found, people, model):
         if row.attribute == "sex":
             for name in usual.columns:
                 assert usual.loc[row.group, name] == pytest.approx(row.metric(name).value, abs=1e-12)
-    with pytest.raises(InputError, match="protected attribute of the audit"):
+    with refused("by"):
         to_metricframe(found, by="age")
 
 
@@ -87,12 +87,9 @@ def test_what_a_metricframe_takes_is_audited(found, people, model):
         y_pred=people["hired"],
         sensitive_features=people["sex"],
     )
-    with pytest.raises(
-        InputError,
-        match="a MetricFrame holds rates, and no rows of people; give what it was made",
-    ):
+    with refused("a MetricFrame"):
         from_metricframe(frame)
-    with pytest.raises(InputError, match="y_pred and sensitive_features must be given"):
+    with refused("y_pred and sensitive_features"):
         from_metricframe(y_true=people["hired"])
     table = people[["sex"]].assign(old=people["age"] > 50)
     two = from_metricframe(y_true=people["hired"], y_pred=people["hired"], sensitive_features=table)
@@ -138,17 +135,17 @@ def test_groups_travel_through_cross_validation(people):
         given, asked = (people[["skill"]], people["hired"]), {"sensitive_features": some}
         gap, named = scorer()(rule, *given, **asked), {"sensitive_features": some.fillna("?")}
         assert gap == scorer()(rule, *given, **named) < 0
-        with pytest.raises(InputError, match=r"favorable must be a label, got 'yes'; choose 0 or 1"):
+        with refused("favorable", "'yes'"):
             scorer(favorable="yes")(rule, *given, **asked)
-        with pytest.raises(InputError, match="sensitive_features must give everybody's group"):
+        with refused("sensitive_features"):
             scorer()(rule, *given)
-    with pytest.raises(InputError, match="a rate of groups"):
+    with refused("metric"):
         scorer("recall")
     model = LogisticRegression().fit(people[["skill"]], people["hired"])
     alone = {"sensitive_features": ["all"] * N}
     with (
         sklearn.config_context(enable_metadata_routing=True),
-        pytest.raises(InputError, match="two groups"),
+        refused("sensitive_features"),
     ):
         scorer()(model, people[["skill"]], people["hired"], **alone)
 

@@ -123,7 +123,7 @@ def test_results_follow_the_schema_that_holds_its_keys(ran: Path, cli):  # noqa:
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document, schema)
     del document["audits"][0]["table"][0]["share"]["method"]
-    with pytest.raises(jsonschema.ValidationError, match="'method' is a required property"):
+    with pytest.raises(jsonschema.ValidationError, match="'method'"):
         jsonschema.validate(document, schema)
 
 
@@ -168,10 +168,10 @@ def test_it_is_kept_shown_and_compared(ran: Path, cli):  # noqa: F811
 @pytest.mark.parametrize(
     ("module", "words"),
     [
-        ("gone.record", "cannot be loaded: ModuleNotFoundError: No module named 'evenhand_gone'"),
-        ("top_scores.audit", "cannot be loaded: AttributeError: .*has no attribute 'AUDIT'"),
-        ("wrong", "cannot be loaded: TypeError: .*'limits'"),
-        ("other", "must be an audits.records.Audit, got 'dict'"),
+        ("gone.record", "ModuleNotFoundError: .*'evenhand_gone'"),
+        ("top_scores.audit", "AttributeError: .*'AUDIT'"),
+        ("wrong", "TypeError: .*'limits'"),
+        ("other", r"audits\.records\.Audit, .*'dict'"),
     ],
 )
 def test_a_package_that_cannot_be_loaded_is_named(beside: Path, tmp_path: Path, monkeypatch, module, words):
@@ -180,7 +180,7 @@ def test_a_package_that_cannot_be_loaded_is_named(beside: Path, tmp_path: Path, 
     monkeypatch.syspath_prepend(tmp_path)
     lost = EntryPoint(name=NAME, value=f"evenhand_{module}:AUDIT", group=registry.GROUP)
     monkeypatch.setattr(registry, "_entries", lambda: {NAME: lost})
-    with pytest.raises(InputError, match=f"audit 'top_scores' of the package .* {words}"):
+    with pytest.raises(InputError, match=f"'top_scores' .* {words}"):
         AUDITS[NAME]
     assert AUDITS.meant("banana") is None  # looking through all of them passes it over
 

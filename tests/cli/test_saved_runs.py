@@ -21,6 +21,7 @@ from audits.runs.result import AuditResult, RunResult
 from audits.runs.storage.saved import SavedRuns
 from audits.stats.text import number
 from tests.cli.conftest import write_spec
+from tests.refused import refused
 from tests.runs.extra_audits import EXTRA, PlainResult
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -227,7 +228,7 @@ def test_junit_holds_no_character_that_xml_cannot(monkeypatch):
 
 def test_check_is_one_line_in_a_test(apart):
     spec = write_spec(apart, audits=GROUPS)
-    with pytest.raises(AssertionError, match="the audit does not pass") as caught:
+    with pytest.raises(AssertionError) as caught:
         audits.check(spec)
     assert isinstance(caught.value, audits.GateFailed)
     assert "evidence of a difference. table[" in str(caught.value)
@@ -237,7 +238,7 @@ def test_check_is_one_line_in_a_test(apart):
         audits.check({**result.spec, "gate": {"evidence": 50}}, base_dir=apart).to_json()["audits"]
         == result.to_json()["audits"]
     )
-    with pytest.raises(audits.errors.InputError, match="fail_on must be 'evidence', 'material', 'gate'"):
+    with refused("fail_on", "'evidence'", "'material'", "'gate'"):
         audits.check(spec, fail_on="anything")
 
 

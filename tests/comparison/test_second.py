@@ -26,6 +26,7 @@ from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 from audits.runs.storage.entry import first
 from audits.stats.paired_shares import paired_difference
+from tests.refused import refused
 
 N = 300
 
@@ -304,7 +305,7 @@ def test_the_gate_counts_what_grows_from_the_first_model_to_the_second(base: Pat
         base, spec("groups", model=THEN["model"], compare={"model": {"predictions": {"score": "now"}}})
     )
     assert any("selection_rate" in item.name for item in judge(turned, gate).stopped)
-    with pytest.raises(InputError, match=r"gate.baseline.path is missing"):
+    with refused("gate.baseline.path"):
         judge(run(base, spec("groups")), gate)
 
 

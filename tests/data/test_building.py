@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from audits.data import AuditData, DataSpec, build_data, data_spec
 from audits.errors import InputError
 from tests.cases import cases
-from tests.data.expect import refused
+from tests.refused import refused
 
 PEOPLE = pd.DataFrame(
     {
@@ -97,7 +97,7 @@ def test_dates_are_filtered_by_dates():
     spec = yaml.safe_load("{column: day, between: [2024-01-02, '2024-01-04']}")
     assert isinstance(spec["between"][0], datetime.date)
     assert build(frame, keep=[spec]).frame.index.tolist() == [2, 3, 4]
-    with refused("data.keep[0].at_least must be a date, as column 'day' is, got 5"):
+    with refused("data.keep[0].at_least", "'day'"):
         build(frame, keep=[{"column": "day", "at_least": 5}])
 
 
@@ -189,7 +189,7 @@ def test_empty_keys_and_single_names():
     data = build_data(PEOPLE, data_spec(section))
     assert data.protected == ("sex",)
     assert data.features == ("age",)
-    with refused("data.binz is not a known key; did you mean 'bins'"):
+    with refused("data.binz", "'bins'"):
         data_spec({**section, "binz": None})
 
 
@@ -273,30 +273,30 @@ def test_frames_of_every_dtype_are_taken():
 
 
 @pytest.mark.parametrize(
-    ("section", "message"),
+    ("section", "refusal"),
     [
         *cases(__file__, "refused_data.yaml"),
         (
             {"keep": [{"column": "age", "at_least": float("nan")}]},
-            "data.keep[0].at_least must be finite, got nan",
+            ("data.keep[0].at_least",),
         ),
     ],
 )
-def test_what_cannot_be(section: dict, message: str):
-    with refused(message):
+def test_what_cannot_be(section: dict, refusal: str):
+    with refused(*refusal):
         build(**section)
 
 
 def test_groups_that_are_none():
     frame = PEOPLE.assign(void=np.nan, one="x", many=[f"v{i}" for i in range(8)])
-    with refused("data.protected: 'void' is missing in all 7 rows used; choose another attribute."):
+    with refused("data.protected: 'void'"):
         build(frame, protected=["void"])
-    with refused("data.protected: 'one' has one value only ('x') in the 7 rows used, so no groups"):
+    with refused("data.protected: 'one'", "'x'"):
         build(frame, protected=["one"])
     long = pd.concat([PEOPLE] * 1000, ignore_index=True).assign(many=[f"v{i % 5000}" for i in range(8000)])
-    with refused("data.protected: 'many' has 5,000 values where at most 100 are groups; recode it to fewer"):
+    with refused("data.protected: 'many'", "5,000", "100"):
         build(long, protected=["many"], label=None)
-    with refused("has 8,000 values where at most 100 are groups; cut it: bins: {n: [...]}"):
+    with refused("data.protected: 'n'", "8,000", "100"):
         build(
             long.assign(n=range(8000)).drop(columns="hired").assign(hired=["yes", "no"] * 4000),
             protected=["n"],
@@ -305,33 +305,31 @@ def test_groups_that_are_none():
 
 def test_labels_that_are_none():
     long = pd.concat([PEOPLE] * 100, ignore_index=True).assign(score=np.arange(800) / 10)
-    with refused("data.label has 800 values where at most 100 are classes, got 'score'; cut a number"):
+    with refused("data.label", "800", "100", "'score'"):
         build(long, label="score")
-    with refused("data.label has no values: column 'void' is empty in all 8 rows"):
+    with refused("data.label", "'void'"):
         build(PEOPLE.assign(void=np.nan), label="void")
 
 
 def test_values_that_would_break_numbers():
-    with refused(
-        "column 'gpa', row 2 must be finite, got 'inf'; list it in read.missing, or leave the column out"
-    ):
+    with refused("column 'gpa', row 2", "'inf'", "read.missing"):
         build(PEOPLE.assign(gpa=[1.0, np.inf] * 4))
-    with refused("column 'gpa', row 2 must be at most 1e+30 in size, got '-1e+308'"):
+    with refused("column 'gpa', row 2", "1e+30", "'-1e+308'"):
         build(PEOPLE.assign(gpa=[1.0, -1e308] * 4))
-    with refused("data.weights: column 'count', row 2 must be a count of 0 or more, got -1"):
+    with refused("data.weights: column 'count', row 2"):
         build(PEOPLE.assign(count=[1, -1] * 4), weights="count")
-    with refused("data.weights must not be 0 everywhere, as column 'count' is"):
+    with refused("data.weights", "'count'"):
         build(PEOPLE.assign(count=0), weights="count")
-    with refused("data.features: 'void' has no values from which to fill its gaps"):
+    with refused("data.features: 'void'"):
         build(PEOPLE.assign(void=np.nan), missing="impute", features=["void"])
 
 
 def test_frames_that_are_none():
-    with refused("frame must have a plain index without duplicates or gaps"):
+    with refused("frame"):
         build(pd.concat([PEOPLE, PEOPLE]))
-    with refused("frame must have distinct column names, got 'age'"):
+    with refused("frame", "'age'"):
         build(pd.concat([PEOPLE, PEOPLE[["age"]]], axis=1))
-    with refused("frame must have rows and columns"):
+    with refused("frame"):
         build(PEOPLE.iloc[:0])
 
 
@@ -428,7 +426,7 @@ def test_a_column_may_be_called_anything():
 
 @pytest.mark.parametrize("cut", [{"at_least": 9.0}, {"below": 9.0}])
 def test_a_cut_that_nobody_crosses_is_refused(cut: dict[str, float]):
-    with refused("data.label must have people on both sides of the cut, but 'gpa' runs from 1 to 4"):
+    with refused("data.label", "'gpa'"):
         build(label={"column": "gpa", **cut}, favorable=None)
 
 
@@ -453,14 +451,14 @@ def test_quantiles_are_of_the_rows_that_filters_leave():
 
 @pytest.mark.parametrize("bins", [1, 21, 4.0])
 def test_a_number_of_bins_has_bounds(bins: object):
-    with pytest.raises(InputError, match="age"):
+    with refused("data.bins.age"):
         data_spec({"label": "y", "favorable": 1, "protected": ["age"], "bins": {"age": bins}})
 
 
 def test_quantiles_need_different_numbers():
     section = {"label": "y", "favorable": 1, "protected": ["age"], "bins": {"age": 3}}
     for ages in ([5, 5, 5, 5], ["a", "b", "a", "b"]):
-        with pytest.raises(InputError, match=r"data\.bins\.age"):
+        with refused("data.bins.age"):
             build_data(pd.DataFrame({"age": ages, "y": [0, 1, 0, 1]}), data_spec(section))
 
 

@@ -9,6 +9,7 @@ import pytest
 from audits.data import build_data, data_spec, read_table
 from audits.data.quality.checks import examine
 from audits.errors import InputError
+from tests.refused import refused
 
 N = 400
 
@@ -222,9 +223,7 @@ def test_a_sheet_is_chosen(tmp_path):
     assert [mend.button for mend in seen[0].mends] == ["Read People", "About is right"]
     read = data_spec(dict(seen[0].mends[0].put)).read
     assert list(read_table(path, options=read).frame.columns) == list(people().columns)
-    with pytest.raises(
-        InputError, match=r"must be a sheet of book\.xlsx, got 'Peple'; did you mean 'People'"
-    ):
+    with refused("read.sheet", "book.xlsx", "'Peple'", "'People'"):
         read_table(path, options=data_spec({"read": {"sheet": "Peple"}}).read)
 
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from audits.data import AuditData, DataSpec, FeatureSpace, build_data
 from audits.data.values import number_column
-from tests.data.expect import refused
+from tests.refused import refused
 
 PEOPLE = pd.DataFrame(
     {
@@ -123,11 +123,11 @@ def test_dates_with_times_decode_to_whole_seconds():
 def test_unknown_values():
     space = FeatureSpace.fit(make(), ["age", "job", "hired"])
     strange = PEOPLE.assign(age=[20, None, 40, 50], job=["pilot", None, "cook", "judge"])
-    with refused("column 'age' must hold a value (none was missing when the space was fitted), got None"):
+    with refused("column 'age'"):
         space.encode(strange)
-    with refused("column 'job' must hold one of the values the space was fitted on, got 'pilot'"):
+    with refused("column 'job'", "'pilot'"):
         space.encode(strange.assign(age=1))
-    with refused("column 'hired' must hold one of the values the space was fitted on, got 'maybe'"):
+    with refused("column 'hired'", "'maybe'"):
         space.encode(PEOPLE.assign(hired="maybe"))
     z = space.encode(strange, unknown="zero")
     assert z[1, 0] == 0
@@ -137,34 +137,32 @@ def test_unknown_values():
 def test_what_has_no_place_in_the_space():
     frame = pd.DataFrame({"many": [f"v{i}" for i in range(201)], "n": range(201), "t": "a b c"})
     data = make(frame, kinds={"many": "categorical", "t": "text", "n": "identifier"})
-    with refused(
-        "features: 'many' has 201 categories where at most 200 are compared; leave it out, recode it"
-    ):
+    with refused("features: 'many'", "201", "200"):
         FeatureSpace.fit(data, ["many"])
-    with refused("features: 't' is free text and has no distance"):
+    with refused("features: 't'"):
         FeatureSpace.fit(data, ["t"])
-    with refused("features: 'n' is an identifier and has no distance"):
+    with refused("features: 'n'"):
         FeatureSpace.fit(data, ["n"])
-    with refused("features must be a column of the data, got 'x'"):
+    with refused("features", "'x'"):
         FeatureSpace.fit(data, ["x"])
-    with refused("features must name at least one column"):
+    with refused("features"):
         FeatureSpace.fit(data, [])
-    with refused("features cannot be scaled: there are no rows"):
+    with refused("features"):
         FeatureSpace.fit(data.take([]), ["n"])
     space = FeatureSpace.fit(make(), ["age"])
-    with refused("frame must hold the column 'age'"):
+    with refused("frame", "'age'"):
         space.encode(PEOPLE.drop(columns="age"))
-    with refused("column 'age' must hold finite numbers, but 4 are not"):
+    with refused("column 'age'"):
         space.encode(PEOPLE.assign(age=np.inf))
-    with refused("column 'age' must hold numbers to be read as such, got 'a'; set its kind"):
+    with refused("column 'age'", "'a'"):
         space.encode(PEOPLE.assign(age=["a", "b", "c", "d"]))
-    with refused("column 'born' must hold dates, got 'int64'"):
+    with refused("column 'born'", "'int64'"):
         FeatureSpace.fit(make(), ["born"]).encode(PEOPLE.assign(born=1))
-    with refused("z must have shape (n, 1), got (4, 2)"):
+    with refused("z"):
         space.decode(np.zeros((4, 2)))
-    with refused("z must be finite numbers, but 1 of 1 are not"):
+    with refused("z"):
         space.decode(np.array([[np.nan]]))
-    with refused("unknown must be one of its options, got 'ignore'"):
+    with refused("unknown", "'ignore'"):
         space.encode(PEOPLE, unknown="ignore")
 
 

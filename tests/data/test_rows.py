@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.data.row_encoder import RowEncoder, columns_of
-from audits.errors import InputError
+from tests.refused import refused
 
 VALUES = {
     "number": st.one_of(st.none(), st.floats(-1e6, 1e6), st.integers(-1000, 1000)),
@@ -69,7 +69,7 @@ def test_dates_count_in_days():
     z, unseen = encoder.encode({"day": ["2024-01-03", "2024-01-07T00:00:00", None]}, 3)
     np.testing.assert_array_equal(z[:2], space.encode(data.frame)[1:3])
     assert unseen == {2: ["day"]}
-    with pytest.raises(InputError, match="must be a date such as"):
+    with refused("rows[0].day"):
         encoder.encode({"day": ["yesterday"]}, 1)
 
 
@@ -93,5 +93,5 @@ def test_an_infinite_number_is_named_by_row_and_column(value):
     frame = pd.DataFrame({"age": [1.5, 2.0, 4.0], "height": [1.0, 2.5, 3.0], "sex": ["f", "m", "f"]})
     space = FeatureSpace.fit(build_data(frame, DataSpec(protected=("sex",), features=("age", "height"))))
     encoder = RowEncoder(space.described(), ("age", "height"))
-    with pytest.raises(InputError, match=r"rows\[1\]\.height must be a finite number or null"):
+    with refused("rows[1].height"):
         encoder.encode({"age": [1, 2], "height": [None, value]}, 2)

@@ -17,7 +17,7 @@ from audits.data import (
     public_section,
     read_table,
 )
-from tests.data.expect import refused
+from tests.refused import refused
 
 pytestmark = pytest.mark.shared
 
@@ -200,5 +200,5 @@ def test_rows_survive_the_space(shared_data: Path, name: str):
 
 
 def test_unknown_set():
-    with refused("data set must be one of its options, got 'adlut'; did you mean 'adult'"):
+    with refused("data set", "'adlut'", "'adult'"):
         public_section("adlut", ".")

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from audits.data import build_data, data_spec
-from audits.errors import InputError
 from audits.groups import GroupsOptions, groups
 from audits.groups.amounts.inference import worse_first
 from audits.groups.amounts.text import amount_headline
@@ -19,6 +18,7 @@ from audits.models import make_subject, model_spec
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+from tests.refused import refused
 
 OPTIONS = GroupsOptions(reference={"sex": "male"})
 
@@ -134,7 +134,7 @@ def test_limits_in_the_unit_and_in_per_cent():
     small = result_of(wages(20_000, gap=0.05), _limit("20%"))
     assert (small.verdict, small.judged.badge) == (EVIDENCE, "small difference")
     for wrong in ("5 per cent", "-1", "0%", "nan"):
-        with pytest.raises(InputError, match="material_amount"):
+        with refused("groups.material_amount"):
             result_of(table, _limit(wrong))
 
 
@@ -179,22 +179,22 @@ def test_a_huge_value_moves_no_median_and_is_named():
 
 
 @pytest.mark.parametrize(
-    ("change", "where"),
+    ("change", "refusal"),
     [
-        ({"label": {"column": "wage", "at_least": 9}}, "data.label"),
-        ({"favorable": 1}, "data.favorable"),
-        ({"label": "sex", "protected": ["schooling"]}, "data.label"),
+        ({"label": {"column": "wage", "at_least": 9}}, ("data.label",)),
+        ({"favorable": 1}, ("data.favorable",)),
+        ({"label": "sex", "protected": ["schooling"]}, ("data.label",)),
     ],
 )
-def test_contradictions_are_refused(change, where):
-    with pytest.raises(InputError, match=where):
+def test_contradictions_are_refused(change, refusal):
+    with refused(*refusal):
         result_of(wages(50), **change)
 
 
 def test_infinite_pay_is_refused_and_missing_pay_counted():
     table = wages(50)
     table.loc[3, "wage"] = np.inf
-    with pytest.raises(InputError, match="row 3"):
+    with refused("column 'wage', row 3"):
         result_of(table)
     table.loc[3, "wage"] = np.nan
     assert sum(row.n for row in result_of(table).amounts.table) == 49
@@ -242,14 +242,14 @@ FLIPSET = {"flipset": {"source": {"sex": "female"}, "target": {"sex": "male"}}}
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "refusal"),
     [
-        ({"audits": [FLIPSET]}, r"audits\[0\]\.flipset .*label: {column: wage, at_least: …}"),
-        ({"model": {"predictions": {"score": "wage"}}, "threshold": 12}, "threshold"),
+        ({"audits": [FLIPSET]}, ("audits[0].flipset", "at_least")),
+        ({"model": {"predictions": {"score": "wage"}}, "threshold": 12}, ("threshold",)),
     ],
 )
-def test_what_is_of_decisions_is_refused(tmp_path, change, message):
-    with pytest.raises(InputError, match=message):
+def test_what_is_of_decisions_is_refused(tmp_path, change, refusal):
+    with refused(*refusal):
         execute(parse_spec(_spec(tmp_path, **change), tmp_path))
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from audits.data import DataSpec, build_data
 from audits.data.spec import Weights
-from audits.errors import InputError
 from audits.groups import bias_tables, groups
 from audits.models import make_subject, model_spec
+from tests.refused import refused
 
 
 def audit(frame: pd.DataFrame, protected=("ethnicity", "gender"), **data: object):
@@ -95,9 +95,9 @@ def test_the_columns_can_be_chosen_and_wrong_ones_are_told():
     ]
     turned = bias_tables(result, race="applicant_sex")
     assert [table.attributes for table in turned] == [("applicant_sex",)]
-    with pytest.raises(InputError, match="sex must be a protected attribute of the run, got 'age'"):
+    with refused("sex", "'age'"):
         bias_tables(result, sex="age")
-    with pytest.raises(InputError, match="race must be another attribute than sex, got 'trace_code'"):
+    with refused("race", "'trace_code'"):
         bias_tables(result, sex="trace_code", race="trace_code")
 
 
@@ -204,7 +204,5 @@ def test_small_categories_are_left_out_only_as_far_as_asked():
     *_, every = bias_tables(result, exclude_under=0)
     assert every.rows["impact ratio"].notna().all()
     assert every.rows["under 2%"].equals(usual.rows["under 2%"])
-    with pytest.raises(
-        InputError, match="the share under which categories are left out must lie from 0 to below 1, got 2"
-    ):
+    with refused("the share under which categories are left out"):
         bias_tables(result, exclude_under=2)

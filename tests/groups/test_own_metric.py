@@ -76,7 +76,7 @@ def test_an_installed_metric_is_in_results_table_and_report(folder: Path):
 def test_a_metric_named_as_one_of_ours_is_refused(folder: Path):
     path = folder / "jaccard_metric.py"
     path.write_text(path.read_text().replace('name="jaccard"', 'name="accuracy"'))
-    with pytest.raises(InputError, match="metric 'jaccard' of the package 'jaccard-metric' must have a name"):
+    with pytest.raises(InputError, match=r"'jaccard' .* 'jaccard-metric'"):
         InlineExecutor().submit(SPEC, folder).result()
 
 

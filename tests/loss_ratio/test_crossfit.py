@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from audits.data import FeatureSpace
-from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.metrics.crossfit import (
     FOLDS,
@@ -20,6 +19,7 @@ from audits.loss_ratio.metrics.crossfit import (
 from audits.models.subspaces import attribute_directions, category_units
 from audits.stats import EVIDENCE, INSUFFICIENT
 from benchmarks.loss_ratio_worlds import WORLDS, people, subject_of, tied
+from tests.refused import refused
 
 
 def metrics_of(biased, names=("sex",)):
@@ -155,6 +155,5 @@ def test_a_group_of_one_cannot_be_told(make, make_people):
     frame = make_people(80)
     frame["sex"] = "m"
     subject = make(frame.assign(sex=["f", "f", *["m"] * 78]))
-    few = subject.data.groups["sex"].eq("f").sum()
-    with pytest.raises(InputError, match="one value only" if few == 0 else "two groups of at least two rows"):
+    with refused("sensitive"):
         loss_ratio(subject, LossRatioOptions())

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from audits.data import FeatureSpace
-from audits.errors import InputError
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models.subspaces import category_units, protected_directions, read_as_number
 from tests.loss_ratio.conftest import people, subject_of
+from tests.refused import refused
 
 BINS = {"age": [18, 40, 60]}
 
@@ -82,17 +82,17 @@ def test_a_number_unknown_for_somebody_counts_by_its_groups():
     space = FeatureSpace.fit(subject.data)
     assert protected_directions(subject.data, space, ("age",))[0].shape == (3, 4)  # four groups with the gap
     other = subject_of(frame, features=("hair", "skill", "job"), missing="category")
-    with pytest.raises(InputError, match=r"sensitive must name a number known for everyone.*data\.protected"):
+    with refused("sensitive", "data.protected"):
         loss_ratio(other, LossRatioOptions(sensitive=["age"]))
 
 
 @pytest.mark.parametrize("name", ["job", "hired"])
 def test_what_is_neither_protected_nor_a_number_is_refused(name):
-    with pytest.raises(InputError, match="must be a protected attribute or a column of numbers"):
+    with refused("sensitive"):
         loss_ratio(subject_of(aged(200)), LossRatioOptions(sensitive=[name]))
 
 
 def test_a_constant_number_is_refused():
     frame = people(200).assign(constant=3.5)
-    with pytest.raises(InputError, match="must vary, but 'constant' has one value only"):
+    with refused("sensitive", "'constant'"):
         loss_ratio(subject_of(frame, features=("hair", "skill")), LossRatioOptions(sensitive=["constant"]))

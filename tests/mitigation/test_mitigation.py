@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from audits.data import DataSpec, build_data
-from audits.errors import InputError
 from audits.groups import GroupsOptions, groups
 from audits.mitigation.audit import mitigation
 from audits.mitigation.inference import judge_step
@@ -21,6 +20,7 @@ from audits.runs.mitigation import mitigation_with_others
 from audits.runs.registry import usual_others
 from audits.stats import wilson
 from audits.stats.intervals import cautious_difference
+from tests.refused import refused
 from tests.rule_sets.conftest import crowd, subject_of
 from tests.rule_sets.test_text import corpus
 from tests.rule_sets.test_text import subject as text_subject
@@ -69,7 +69,7 @@ def test_mitigation_lowers_the_difference_on_held_out_people(trained, tmp_path):
 
 
 def test_mitigation_needs_a_model_trained_here():
-    with pytest.raises(InputError, match="train"):
+    with refused("model.train"):
         mitigation(subject_of(crowd(300), ("sex",)), MitigationOptions())
 
 
@@ -112,7 +112,7 @@ def test_other_audits_that_need_no_choice(trained):
 
 
 def test_unknown_other_audit_is_named(trained):
-    with pytest.raises(InputError, match=r"mitigation\.also\.group .*did you mean 'groups'"):
+    with refused("mitigation.also.group", "'groups'"):
         mitigation_with_others(trained, MitigationOptions(also={"group": {}}))
 
 
@@ -167,7 +167,7 @@ def test_mitigation_cuts_numbers_alike_for_training_and_held_out_people():
 
 
 def test_mitigation_of_texts_needs_a_model_of_words(trained):
-    with pytest.raises(InputError, match=r"mitigation\.text needs a model of words"):
+    with refused("mitigation.text"):
         mitigation(trained, MitigationOptions(text="merit"))
 
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 from audits.models.trained.baselines import train_baseline
+from tests.refused import refused
 
 KINDS = ["logistic", "forest", "boosting"]
 EVERY = [*KINDS, "mlp"]
@@ -176,34 +176,34 @@ def test_a_level_keeps_its_name_when_the_column_changes_type(make_data, people, 
 
 
 @pytest.mark.parametrize(
-    ("changed", "options", "match"),
+    ("changed", "options", "refusal"),
     [
-        ({"hired": 4}, {}, r"at least 5 people with each outcome .* 4 have the favorable and 396"),
-        ({"hired": 6}, {}, r"data\.test_size must leave at least 2 people with each outcome"),
-        ({}, {"label": None, "favorable": None}, r"data\.label is missing; name the column"),
+        ({"hired": 4}, {}, ("data", "396")),
+        ({"hired": 6}, {}, ("data.test_size",)),
+        ({}, {"label": None, "favorable": None}, ("data.label",)),
         (
             {},
             {"features": ("job",), "kinds": {"job": "text"}},
-            r"must not hold free text or identifiers .*'job'",
+            ("data.features", "'job'"),
         ),
-        ({"gap": np.nan}, {"features": ("gap",), "kinds": {"gap": "continuous"}}, "must hold some values to"),
+        ({"gap": np.nan}, {"features": ("gap",), "kinds": {"gap": "continuous"}}, ("data.features",)),
     ],
 )
-def test_data_that_nothing_can_be_learned_from_are_refused(make_data, people, changed, options, match):
+def test_data_that_nothing_can_be_learned_from_are_refused(make_data, people, changed, options, refusal):
     if isinstance(changed.get("hired"), int):  # so many are hired
         changed = {"hired": np.where(np.arange(len(people)) < changed["hired"], "yes", "no")}
     data = make_data(people.assign(**changed), **options)
-    with pytest.raises(InputError, match=match):
-        make_subject(data, ModelSpec(train="boosting"), test_size=0.9 if "test_size" in match else 0.3)
+    with refused(*refusal):
+        make_subject(data, ModelSpec(train="boosting"), test_size=0.9 if "data.test_size" in refusal else 0.3)
 
 
 def test_a_frame_without_a_column_is_refused(data):
     subject = make_subject(data, ModelSpec(train="logistic"))
-    with pytest.raises(InputError, match="'job'"):
+    with refused("frame", "'job'"):
         subject.favorable_score(data.frame.drop(columns="job"))
 
 
 def test_infinite_numbers_are_refused(data):
     model = train_baseline(data, "forest")
-    with pytest.raises(InputError, match="column 'income' must hold finite numbers, but 400 are not"):
+    with refused("column 'income'", "400"):
         model.score(data.frame.assign(income=np.inf))

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
-from audits.errors import InputError
 from audits.models import formats
 from audits.runs.executors.inline import InlineExecutor
+from tests.refused import refused
 from tests.runs.conftest import write_people
 
 MODULE = """
@@ -84,7 +84,7 @@ def test_its_files_are_audited(folder: Path):
 def test_its_name_stands_where_formats_are_listed(folder: Path):
     assert formats.files_read().endswith("CatBoost (.cbm), skops or scorecard (.card)")
     (folder / "model.bin").write_text("nothing known")
-    with pytest.raises(InputError, match=r"must be a model file: ONNX, .* or scorecard \(\.card\)"):
+    with refused("model.path"):
         InlineExecutor().submit(SPEC, folder).result()
     (folder / "model.bin").rename(folder / "model.card")  # told by its ending where its content says nothing
     assert formats.format_of(folder / "model.card") == "scorecard"
@@ -93,5 +93,5 @@ def test_its_name_stands_where_formats_are_listed(folder: Path):
 def test_a_format_named_as_one_of_ours_is_refused(folder: Path):
     path = folder / "scorecard_file.py"
     path.write_text(path.read_text().replace('name="scorecard"', 'name="ONNX"'))
-    with pytest.raises(InputError, match="format 'scorecard' of the package 'scorecard-file' must have a"):
+    with refused("format 'scorecard' of the package 'scorecard-file'"):
         formats.formats()

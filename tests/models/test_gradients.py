@@ -9,9 +9,9 @@ import torch
 from scipy.special import expit
 
 from audits.data import DataSpec, build_data
-from audits.errors import InputError
 from audits.models import make_subject, model_spec
 from audits.models.networks.gradients import Differentiable, logits_over
+from tests.refused import refused
 
 
 def mixed_people(n: int = 500) -> pd.DataFrame:
@@ -92,5 +92,5 @@ def test_a_column_outside_the_space_is_refused(mixed):
     from audits.data import FeatureSpace
 
     subject = make_subject(mixed, model_spec({"train": "logistic"}))
-    with pytest.raises(InputError, match="must hold every column that the logistic regression reads"):
+    with refused("data.features"):
         logits_over(subject.model, FeatureSpace.fit(subject.data, ["age", "job"]), subject.data.frame)

@@ -21,6 +21,7 @@ from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 from audits.models.formats import format_of
 from audits.models.native.opened import ModelFile
+from tests.refused import refused
 
 catboost = pytest.importorskip("catboost")
 lightgbm = pytest.importorskip("lightgbm")
@@ -74,7 +75,7 @@ def test_xgboost(x, y, tmp_path, brought, ending, options):
     own = xgboost.XGBClassifier(n_estimators=20, enable_categorical=True, n_jobs=1, **options).fit(x, y)
     own.save_model(tmp_path / f"m.{ending}")
     if options.get("booster") == "gblinear":
-        with pytest.raises(InputError, match=r"takes numbers as 'job', but column 'job' holds none"):
+        with pytest.raises(InputError, match=r"'job'.*'nurse'"):
             brought(tmp_path / f"m.{ending}")
         return
     _, scores = brought(tmp_path / f"m.{ending}")
@@ -131,9 +132,7 @@ def test_lightgbm(x, y, tmp_path, brought):
     np.testing.assert_allclose(subject.favorable_score(strange)[::-1], nothing[:, 1], rtol=0, atol=1e-12)
     text = (tmp_path / "m.txt").read_text()
     (tmp_path / "m.txt").write_text(text[: len(text) // 2])
-    with pytest.raises(
-        InputError, match=r"LightGBM model m\.txt cannot be loaded by lightgbm: it is cut short"
-    ):
+    with refused("LightGBM model m.txt"):
         brought(tmp_path / "m.txt")
 
 
@@ -191,7 +190,7 @@ def test_a_regression_predicts_the_number_behind_the_label(people, tmp_path, mak
     )
     subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.skops"), predict="label"))
     np.testing.assert_allclose(subject.scores, own.predict(people[["age", "flag"]]), rtol=1e-12)
-    with pytest.raises(InputError, match="predicts a number, not a chance; write predict: label under model"):
+    with refused("skops model m.skops"):
         make_subject(data, ModelSpec(path=str(tmp_path / "m.skops")))
 
 
@@ -199,9 +198,7 @@ def test_a_matrix_without_names_needs_the_columns(people, data, tmp_path):
     own = xgboost.XGBClassifier(n_estimators=5, n_jobs=1)
     own.fit(people[["flag", "age"]].to_numpy(), people["hired"] == "yes")
     own.save_model(tmp_path / "m.json")
-    with pytest.raises(
-        InputError, match=r"reads 2 columns and does not name them .* add under model, .* columns:"
-    ):
+    with refused("XGBoost model m.json"):
         make_subject(data, ModelSpec(path=str(tmp_path / "m.json")))
     subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.json"), columns=("flag", "age")))
     expected = own.predict_proba(people[["flag", "age"]].to_numpy())[:, 1]
@@ -212,7 +209,7 @@ def test_a_feature_that_no_column_is_named_after_can_be_pointed_to(people, data,
     own = xgboost.XGBClassifier(n_estimators=5, n_jobs=1)
     renamed = people[["flag", "age"]].set_axis(["flag", "years"], axis=1)
     own.fit(renamed, people["hired"] == "yes").save_model(tmp_path / "m.json")
-    with pytest.raises(InputError, match=r"without a column: 'years'.* columns: {years: \[COLUMN\]}"):
+    with refused("XGBoost model m.json", "'years'", "COLUMN"):
         make_subject(data, ModelSpec(path=str(tmp_path / "m.json")))
     subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.json"), columns={"years": ("age",)}))
     np.testing.assert_allclose(subject.scores, own.predict_proba(renamed)[:, 1], rtol=0, atol=1e-6)
@@ -237,29 +234,29 @@ def zipped(**files):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "match"),
+    ("name", "content", "refusal"),
     [
-        ("m.onnx", pickle.dumps(Trap()), "holds a pickle and is refused because loading .* skl2onnx"),
-        ("m.skops", pickle.dumps(Trap(), protocol=2), "holds a pickle"),
-        ("m.json", b"\x78\x9c" + b"0" * 30, "holds a pickle"),  # what joblib compresses
-        ("m.onnx", zipped(archive__data__pkl=b"", **{"m/data.pkl": b"x"}), r"a torch model .* torch\.onnx"),
-        ("m.onnx", zipped(**{"m/archive_format": b"pt2"}), "holds a torch model"),
-        ("m.txt", zipped(**{"config.json": b"{}", "model.weights.h5": b""}), "holds a Keras or HDF5 model"),
-        ("m.onnx", b"\x89HDF\r\n\x1a\n" + bytes(20), "holds a Keras or HDF5 model .* tf2onnx"),
-        ("m.txt", b"artifact_path: model\nflavors:\n  python_function: {}\n", "is an MLflow artefact"),
-        ("m.bin", b'\x40\x00\x00\x00\x00\x00\x00\x00{"w":{"dtype":"F32"}}', "weights without the network"),
-        ("m.bin", b"hello", r"must be a model file: ONNX, XGBoost .* evenhand serve FILE"),
-        ("m.json", b'{"learner": 3}', r"XGBoost model m\.json cannot be loaded by xgboost"),
-        ("m.ubj", b"{L\x00\x00\x00\x00\x00\x00", r"XGBoost model m\.ubj cannot be loaded by xgboost"),
-        ("m.cbm", b"CBM1" + bytes(40), r"CatBoost model m\.cbm cannot be loaded by catboost"),
-        ("m.txt", b"tree\nversion=v4\n", r"LightGBM model m\.txt cannot be loaded by lightgbm"),
-        ("m.skops", zipped(**{"schema.json": b"{}"}), r"skops model m\.skops cannot be read by skops"),
+        ("m.onnx", pickle.dumps(Trap()), ("model.path", "pickle")),
+        ("m.skops", pickle.dumps(Trap(), protocol=2), ("model.path", "pickle")),
+        ("m.json", b"\x78\x9c" + b"0" * 30, ("model.path", "pickle")),  # what joblib compresses
+        ("m.onnx", zipped(archive__data__pkl=b"", **{"m/data.pkl": b"x"}), ("model.path", "torch.onnx")),
+        ("m.onnx", zipped(**{"m/archive_format": b"pt2"}), ("model.path", "torch.onnx")),
+        ("m.txt", zipped(**{"config.json": b"{}", "model.weights.h5": b""}), ("model.path", "Keras")),
+        ("m.onnx", b"\x89HDF\r\n\x1a\n" + bytes(20), ("model.path", "Keras")),
+        ("m.txt", b"artifact_path: model\nflavors:\n  python_function: {}\n", ("model.path", "MLflow")),
+        ("m.bin", b'\x40\x00\x00\x00\x00\x00\x00\x00{"w":{"dtype":"F32"}}', ("model.path", "torch.onnx")),
+        ("m.bin", b"hello", ("model.path",)),
+        ("m.json", b'{"learner": 3}', ("XGBoost model m.json",)),
+        ("m.ubj", b"{L\x00\x00\x00\x00\x00\x00", ("XGBoost model m.ubj",)),
+        ("m.cbm", b"CBM1" + bytes(40), ("CatBoost model m.cbm",)),
+        ("m.txt", b"tree\nversion=v4\n", ("LightGBM model m.txt",)),
+        ("m.skops", zipped(**{"schema.json": b"{}"}), ("skops model m.skops",)),
     ],
 )  # fmt: skip
-def test_other_content_is_refused_with_a_recipe(data, tmp_path, name, content, match):
+def test_other_content_is_refused_with_a_recipe(data, tmp_path, name, content, refusal):
     Path("/tmp/evenhand-trap").unlink(missing_ok=True)
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match=match) as caught:
+    with refused(*refusal) as caught:
         make_subject(data, ModelSpec(path=name), base_dir=tmp_path)
     assert "\n" not in str(caught.value)
     assert str(tmp_path) not in str(caught.value)
@@ -276,7 +273,7 @@ def test_types_beyond_the_list_are_refused(people, data, tmp_path):
     own = make_pipeline(FunctionTransformer(Path), LogisticRegression())
     own.steps[1] = ("logisticregression", LogisticRegression().fit(people[["age"]], people["hired"]))
     skops.dump(own, tmp_path / "m.skops")
-    with pytest.raises(InputError, match=r"types that are not on the list of those allowed: .*Path"):
+    with refused("skops model m.skops", "Path"):
         make_subject(data, ModelSpec(path=str(tmp_path / "m.skops")))
 
 
@@ -287,5 +284,5 @@ def test_a_library_that_lacks_one_of_the_system_is_told(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "model.txt").touch()
-    with pytest.raises(InputError, match=r"boosting, which does not load here \(libno-such-openmp\.so\.1: "):
+    with refused("model.path", "openmp.so"):
         ModelFile.at(tmp_path / "model.txt", "Boosting").library("boosting_without", "boosting")

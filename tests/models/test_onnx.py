@@ -21,6 +21,7 @@ from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 from audits.models.onnx.graph import _run_once, open_session
 from audits.models.onnx.model import load, reopen
+from tests.refused import refused
 
 
 def load_onnx(path, data, *, logits=False, **spec):
@@ -78,7 +79,7 @@ def test_a_matrix_takes_the_columns_that_the_spec_names_in_their_order(people, d
     numbers = ["income", "flag", "age"]
     fitted = LogisticRegression(max_iter=5000).fit(people[numbers].to_numpy(np.float32), people["hired"])
     path = convert(fitted, [("X", FloatTensorType([None, 3]))], tmp_path / "m.onnx", zipmap=False)
-    refused(path, data, r"does not name them .*add under model, .*: columns: \[age, income, flag\]")
+    no_subject(path, data, "columns: [age, income, flag]")
     model = load_onnx(path, data, columns=numbers)
     assert model.columns == ("income", "flag", "age")
     expected = fitted.predict_proba(people[numbers].to_numpy(np.float32))
@@ -150,9 +151,7 @@ def test_labels_by_number_need_their_classes_named(save, numeric_data):
         older = Greater(age, cut)
         label = Cast<to = 7>(older)
     }""")
-    with pytest.raises(
-        InputError, match=r"gives the labels 0 or 1, which are none of its classes.*model\.classes"
-    ):
+    with refused("ONNX model model.onnx", "model.classes"):
         make_subject(numeric_data, ModelSpec(path=str(path)))
     subject = make_subject(numeric_data, ModelSpec(path=str(path), classes=("no", "yes")))
     np.testing.assert_array_equal(subject.decisions, numeric_data.frame["age"] > 40)
@@ -196,10 +195,11 @@ def test_a_model_that_says_seven_tenths_meets_that_threshold(save, numeric_data)
 # ---- what is refused
 
 
-def refused(path, data, match, **options):
-    with pytest.raises(InputError, match=match) as caught:
+def no_subject(path, data, *tells, **options):
+    with pytest.raises(InputError) as caught:
         make_subject(data, ModelSpec(path=str(path), **options))
     text = str(caught.value)
+    assert [each for each in tells if each not in text] == []
     assert "\n" not in text
     assert len(text) < 700
     return text
@@ -208,34 +208,32 @@ def refused(path, data, match, **options):
 def test_inputs_that_no_column_has_are_named_with_both_lists(pipeline, people, tmp_path, make_data):
     path = convert(pipeline, column_types(), tmp_path / "m.onnx", zipmap=False)
     data = make_data(people.rename(columns={"age": "years"}), features=("years", "income", "job"))
-    text = refused(path, data, "inputs without a column: 'age'")
-    assert "features without an input: 'years'" in text
-    assert "columns 'years', 'income', 'job', 'flag', 'sex')" in text, "all but the label"
-    assert "add under model, columns: {age: [COLUMN]}" in text
+    every = "'years', 'income', 'job', 'flag', 'sex'"  # all but the label
+    no_subject(path, data, "'age'", "'years'", every, "columns: {age: [COLUMN]}")
     assert load_onnx(path, data, columns={"age": ("years",)}).columns == ("years", "income", "job", "flag")
 
 
 @pytest.mark.parametrize(
-    ("columns", "match"),
+    ("columns", "tells"),
     [
-        ('["age", "height"]', "metadata columns must be columns of the data, got 'height'"),
-        ("age,income", "must be a JSON list of column names"),
-        ('["age", "age"]', "repeats 'age'"),
-        ('["age", "hired"]', "must not hold the label, got 'hired'"),
-        ('["age", "job"]', "takes numbers .* column 'job' holds none"),
+        ('["age", "height"]', "'height'"),
+        ("age,income", "JSON"),
+        ('["age", "age"]', "'age'"),
+        ('["age", "hired"]', "'hired'"),
+        ('["age", "job"]', "'job'"),
     ],
 )
-def test_metadata_columns_must_be_columns_of_the_data(linear, data, columns, match):
-    refused(linear([1.0, 1.0], metadata={"columns": columns}), data, match)
+def test_metadata_columns_must_be_columns_of_the_data(linear, data, columns, tells):
+    no_subject(linear([1.0, 1.0], metadata={"columns": columns}), data, tells)
 
 
 def test_other_bytes_under_the_name_are_refused(tmp_path, numeric_data):
     path = tmp_path / "model.onnx"
     for content in (b"PK\x03\x04junk", b"\x18\x00\x00\x00ORTM" + bytes(64), b"not a model"):
         path.write_bytes(content)
-        refused(path, numeric_data, "is not a complete ONNX model")
+        no_subject(path, numeric_data, "ONNX")
     path.write_bytes(pickle.dumps({"a": 1}))
-    refused(path, numeric_data, "holds a pickle and is refused .* convert it with skl2onnx")
+    no_subject(path, numeric_data, "pickle", "skl2onnx")
 
 
 def test_log_odds_are_read_where_the_spec_says_so(save, numeric_data):
@@ -246,7 +244,7 @@ def test_log_odds_are_read_where_the_spec_says_so(save, numeric_data):
              float[{width}] b = {{{", ".join(str(-50 * each) for each in opposite)}}}>
             {{ logit = Gemm(X, w, b) }}"""
         )
-        refused(path, numeric_data, "write output: logits under model", columns=("age",))
+        no_subject(path, numeric_data, "output: logits", columns=("age",))
         subject = make_subject(numeric_data, ModelSpec(path=str(path), columns=("age",), output="logits"))
         logit = (0.1 if width == 1 else 0.2) * (numeric_data.frame["age"].to_numpy() - 50)
         np.testing.assert_allclose(subject.scores, 1 / (1 + np.exp(-logit)), atol=1e-6)
@@ -270,7 +268,7 @@ def test_inputs_bind_to_any_column_of_the_table_and_these_become_features(people
 def test_a_matrix_of_one_column_needs_no_name(linear, people, make_data):
     path = linear([0.1], -5.0, metadata={})
     assert load_onnx(path, make_data(people, features=("age", "job"))).columns == ("age",)
-    refused(path, make_data(people, features=("age", "income")), r"does not name them")
+    no_subject(path, make_data(people, features=("age", "income")), r"does not name them")
 
 
 def test_people_without_a_number_are_told_of_where_nothing_in_the_file_is_for_them(save, people, make_data):
@@ -298,15 +296,15 @@ def test_nan_scores_are_counted(linear, people, make_data):
     frame = people.copy()
     frame.loc[[5, 9, 11], "income"] = np.nan
     data = make_data(frame, features=("age", "income"))
-    refused(linear([0.1, 0.1]), data, r"3 of 400 people NaN or an infinite score \(rows 5, 9, 11\)")
+    no_subject(linear([0.1, 0.1]), data, "3 of 400", "rows 5, 9, 11")
 
 
 def test_whole_number_inputs_refuse_what_is_not_whole(save, people, make_data):
     path = save("(int64[n,1] income) => (float[n,1] p) { f = Cast<to = 1>(income) p = Sigmoid(f) }")
-    refused(path, make_data(people), "takes int64 in input 'income', but .* are missing or do not fit")
+    no_subject(path, make_data(people), "int64", "'income'")
     gap = people.assign(income=people["income"].round())
     gap.loc[7, "income"] = np.nan
-    refused(path, make_data(gap), r"1 of 400 values of column 'income' are missing or do not fit \(row 7\)")
+    no_subject(path, make_data(gap), "1 of 400", "'income'", "row 7")
 
 
 @pytest.mark.parametrize("where", ["initializer", "attribute", "subgraph"])
@@ -325,10 +323,7 @@ def test_external_data_is_refused_before_anything_is_read(linear, numeric_data, 
         inner = helper.make_graph([helper.make_node("Constant", [], ["c"], value=tensor)], "inner", [], [])
         model.graph.node.append(helper.make_node("If", ["b"], ["d"], then_branch=inner, else_branch=inner))
     path.write_bytes(model.SerializeToString())
-    here = "weights in a separate file that is not beside it, got '../../etc/passwd'"
-    refused(
-        path, numeric_data, here if where == "initializer" else "must be self-contained, but tensor 'secret'"
-    )
+    no_subject(path, numeric_data, "'../../etc/passwd'" if where == "initializer" else "'secret'")
 
 
 def external(path, folder, **about):
@@ -350,11 +345,11 @@ def test_weights_in_a_file_beside_the_model_are_read(linear, numeric_data, tmp_p
     np.testing.assert_array_equal(again.score(numeric_data.frame), whole)
     weights = path.with_name("weights.bin")
     weights.write_bytes(weights.read_bytes()[:-1])
-    refused(path, numeric_data, "whose bytes are not in the file beside it")
+    no_subject(path, numeric_data)
     elsewhere = weights.rename(tmp_path / "elsewhere.bin")
-    refused(path, numeric_data, "weights in a separate file that is not beside it, got 'weights.bin'")
+    no_subject(path, numeric_data, "'weights.bin'")
     weights.symlink_to(elsewhere)
-    refused(path, numeric_data, "weights in a separate file that is not beside it")
+    no_subject(path, numeric_data, "'weights.bin'")
 
 
 def test_model_and_weights_are_bounded_together(linear, numeric_data, tmp_path, monkeypatch):
@@ -364,7 +359,7 @@ def test_model_and_weights_are_bounded_together(linear, numeric_data, tmp_path, 
     with path.with_name("weights.bin").open("ab") as file:
         file.truncate(2_000_000)
     monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "1")
-    refused(path, numeric_data, "must be at most 1 MB, but has 2.0 MB")
+    no_subject(path, numeric_data, "1 MB", "2.0 MB")
 
 
 def test_a_location_without_the_flag_is_external_too(linear, numeric_data):
@@ -372,7 +367,7 @@ def test_a_location_without_the_flag_is_external_too(linear, numeric_data):
     model = onnx.load_from_string(path.read_bytes())
     model.graph.initializer[0].external_data.add(key="location", value="weights.bin")
     path.write_bytes(model.SerializeToString())
-    refused(path, numeric_data, "weights in a separate file that is not beside it, got 'weights.bin'")
+    no_subject(path, numeric_data, "'weights.bin'")
 
 
 def test_a_function_made_of_standard_operators_is_no_foreign_one(save, numeric_data):
@@ -384,7 +379,7 @@ def test_a_function_made_of_standard_operators_is_no_foreign_one(save, numeric_d
         load_onnx(path, numeric_data).score(numeric_data.frame)[:, 1], by_hand, atol=1e-6
     )
     path = save(graph, functions=function.format("my.ops.Trick"))
-    refused(path, numeric_data, "of the domain 'my.ops'")
+    no_subject(path, numeric_data, "'my.ops'")
 
 
 def test_classes_in_the_wrong_order_are_found_out(save, numeric_data):
@@ -396,7 +391,7 @@ def test_classes_in_the_wrong_order_are_found_out(save, numeric_data):
         code = Cast<to = 7>(younger)
         out = ai.onnx.ml.LabelEncoder<keys_int64s = [1, 0], values_strings = ["yes", "no"]>(code)
     }""")
-    refused(path, numeric_data, "its own label output contradicts that for 400 of 400 people")
+    no_subject(path, numeric_data, "400 of 400")
     subject = make_subject(numeric_data, ModelSpec(path=str(path), classes=("yes", "no")))
     np.testing.assert_array_equal(subject.decisions, numeric_data.frame["age"] <= 40)
 
@@ -432,33 +427,29 @@ _THREE = "(float[n,3] p) { x = Concat<axis = 1>(age, age, age) p = Softmax<axis 
 
 
 @pytest.mark.parametrize(
-    ("graph", "match", "options"),
+    ("graph", "tells", "options"),
     [
-        (
-            "(float[n,1] p) { p = com.microsoft.Trick(age) }",
-            "uses 'Trick' of the domain 'com.microsoft'",
-            {},
-        ),
-        ("(float[n,1] p) { p = Neg(age) }", r"in \[0, 1\], but 400 of 400 people.*output: logits", {}),
+        ("(float[n,1] p) { p = com.microsoft.Trick(age) }", "'com.microsoft'", {}),
+        ("(float[n,1] p) { p = Neg(age) }", "output: logits", {}),
         (
             "(float[n,1] p, float[n,1] q) { p = Sigmoid(age) q = Sigmoid(age) }",
-            "must have one output with probabilities or one with labels, but has 'p: tensor",
+            "'p: tensor",
             {},
         ),
         (
             "(float[n,1] p) { s = Sigmoid(age) p = ReduceMean<keepdims = 1>(s) }",
-            "must give one result a person, but output 'p' has",
+            "'p'",
             {},
         ),
-        ("(float[n,1] p) { p = Sigmoid(absent) }", "cannot be loaded by onnxruntime: ", {}),
-        (_TWO, "must give probabilities that sum to 1, but they do not for 400 of 400", {}),
-        (_THREE, "gives 3 probabilities a person, but the label takes 2 values: 'no' or 'yes'", {}),
-        (_THREE, "must name 3 different label values", {"classes": ("no", "yes")}),
-        (_THREE, "cover the label values .* also 'yes'", {"classes": ("no", "maybe", "perhaps")}),
+        ("(float[n,1] p) { p = Sigmoid(absent) }", "onnxruntime", {}),
+        (_TWO, "400 of 400", {}),
+        (_THREE, "'yes'", {}),
+        (_THREE, "3", {"classes": ("no", "yes")}),
+        (_THREE, "'yes'", {"classes": ("no", "maybe", "perhaps")}),
     ],
 )
-def test_graphs_that_give_something_else_are_refused(save, numeric_data, graph, match, options):
-    refused(save(f"(float[n,1] age) => {graph}"), numeric_data, match, **options)
+def test_graphs_that_give_something_else_are_refused(save, numeric_data, graph, tells, options):
+    no_subject(save(f"(float[n,1] age) => {graph}"), numeric_data, tells, **options)
 
 
 def test_damage_anywhere_is_an_input_error_or_harmless(pipeline, data, tmp_path, capfd):
@@ -487,7 +478,7 @@ def test_a_file_over_the_limit_is_refused_unread(linear, numeric_data, monkeypat
     with path.open("r+b") as file:
         os.ftruncate(file.fileno(), 3_000_000)
     monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "2")
-    refused(path, numeric_data, "must be at most 2 MB, but has 3.0 MB")
+    no_subject(path, numeric_data, "2 MB", "3.0 MB")
 
 
 def test_a_model_that_answers_at_random_or_by_the_batch_is_refused(save, data):
@@ -501,7 +492,7 @@ def test_a_model_that_answers_at_random_or_by_the_batch_is_refused(save, data):
         p = Sigmoid(centered)
     }"""
     for graph in (random.format(0.5), centered):
-        refused(save(graph), data, "same score every time")
+        no_subject(save(graph), data)
     assert load_onnx(save(random.format(1e-7)), data).columns == ("income",), "rounding is no randomness"
 
 
@@ -509,6 +500,6 @@ def test_what_the_runtime_says_names_no_file_of_its_own_source(save):
     """Two widths that do not go together, found out only on the data."""
     path = save("(float[n,m] x) => (float[n,m] y) <float[2,5] w = {1,1,1,1,1,1,1,1,1,1}> { y = Add(x, w) }")
     session = open_session(path.read_bytes(), "m.onnx")
-    with pytest.raises(InputError, match=r"m\.onnx fails on the data: Add: Attempting .* 3 by 5") as failed:
+    with refused("m.onnx") as failed:
         _run_once(session, "y", {"x": np.ones((2, 3), np.float32)}, "m.onnx")
     assert "/" not in str(failed.value)

@@ -11,10 +11,10 @@ import pytest
 import sklearn.ensemble
 import sklearn.tree
 
-from audits.errors import InputError
 from audits.models.native import lightgbm_file, skops_file, xgboost_file
 from audits.models.native.opened import ModelFile
 from audits.models.native.structure import check_lightgbm, check_xgboost, check_xgboost_file
+from tests.refused import refused
 
 lightgbm = pytest.importorskip("lightgbm")
 xgboost = pytest.importorskip("xgboost")
@@ -75,64 +75,64 @@ def test_what_lightgbm_writes_passes(options):
 
 
 @pytest.mark.parametrize(
-    ("key", "place", "value", "said"),
+    ("key", "place", "value"),
     [
-        ("left_children", 0, 0, "contains a cycle"),
-        ("left_children", 0, 10**8, "a node that does not exist"),
-        ("right_children", 0, -7, "a node that does not exist"),
-        ("split_indices", 0, 10**8, "a feature that does not exist"),
-        ("split_indices", 0, -5, "a feature that does not exist"),
+        ("left_children", 0, 0),
+        ("left_children", 0, 10**8),
+        ("right_children", 0, -7),
+        ("split_indices", 0, 10**8),
+        ("split_indices", 0, -5),
     ],
 )
-def test_trees_of_xgboost_that_lead_nowhere_are_refused(tmp_path, key, place, value, said):
+def test_trees_of_xgboost_that_lead_nowhere_are_refused(tmp_path, key, place, value):
     document = json.loads(boost().save_raw("json"))
     document["learner"]["gradient_booster"]["model"]["trees"][0][key][place] = value
     path = tmp_path / "m.json"
     path.write_text(json.dumps(document))
-    with pytest.raises(InputError, match=f"cannot be loaded by xgboost: tree 0 .*{said}"):
+    with refused("XGBoost model m.json", "tree 0"):
         xgboost_file.open_file(ModelFile.at(path, "XGBoost"))
 
 
 def test_other_lies_of_an_xgboost_file_are_refused(tmp_path):
     path = tmp_path / "m.json"
     whole = json.loads(boost().save_raw("json"))
-    for change, said in (
-        (lambda learner: learner["attributes"].update(best_iteration="999999"), "best round"),
-        (lambda learner: learner["gradient_booster"]["model"].update(tree_info=[9, 0, 0]), "to a class"),
+    for change in (
+        lambda learner: learner["attributes"].update(best_iteration="999999"),
+        lambda learner: learner["gradient_booster"]["model"].update(tree_info=[9, 0, 0]),
     ):
         document = json.loads(json.dumps(whole))
         change(document["learner"])
         path.write_text(json.dumps(document))
-        with pytest.raises(InputError, match=said):
+        with refused("XGBoost model m.json"):
             xgboost_file.open_file(ModelFile.at(path, "XGBoost"))
     path.write_bytes(b'{"learner":' + b"[" * 200_000 + b"]" * 200_000 + b"}")
-    with pytest.raises(InputError, match="more than 500 levels"):
+    with refused("XGBoost model m.json", "500"):
         xgboost_file.open_file(ModelFile.at(path, "XGBoost"))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new"),
     [
-        (r"^left_child=\S+", "left_child=0", "contains a cycle"),
-        (r"^left_child=\S+", "left_child=100000", "a node that does not exist"),
-        (r"^left_child=\S+", "left_child=-100000", "a leaf that does not exist"),
-        (r"^split_feature=\S+", "split_feature=1000000", "a feature that does not exist"),
-        (r"^num_leaves=\d+", "num_leaves=2000000000", "is incomplete"),
-        (r"^threshold=\S+", "threshold=nan", "not a number"),
+        (r"^left_child=\S+", "left_child=0"),
+        (r"^left_child=\S+", "left_child=100000"),
+        (r"^left_child=\S+", "left_child=-100000"),
+        (r"^split_feature=\S+", "split_feature=1000000"),
+        (r"^num_leaves=\d+", "num_leaves=2000000000"),
+        (r"^threshold=\S+", "threshold=nan"),
     ],
 )
-def test_trees_of_lightgbm_that_lead_nowhere_are_refused(tmp_path, old, new, said):
+def test_trees_of_lightgbm_that_lead_nowhere_are_refused(tmp_path, old, new):
     text = re.sub(old, new, light(), count=1, flags=re.MULTILINE)
     path = tmp_path / "m.txt"
     path.write_text(text)
     if len(text) != len(light()):
-        with pytest.raises(InputError, match="not as long as it states"):
+        with refused("LightGBM model m.txt"):
             lightgbm_file.open_file(ModelFile.at(path, "LightGBM"))
     starts = [found.start() for found in re.finditer(r"^Tree=", text, re.MULTILINE)]
     stops = [*starts[1:], text.index("\nend of trees") + 1]
     sizes = " ".join(str(stop - start) for start, stop in zip(starts, stops, strict=True))
     path.write_text(re.sub(r"^tree_sizes=.*$", f"tree_sizes={sizes}", text, flags=re.MULTILINE))
-    with pytest.raises(InputError, match=f"cannot be loaded by lightgbm: tree 0 .*{said}"):
+    with refused("LightGBM model m.txt", "tree 0"):
         lightgbm_file.open_file(ModelFile.at(path, "LightGBM"))
 
 
@@ -145,23 +145,23 @@ _NUMBERS = b"[$d#" + _told(3) + b"\0" * 12
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    "content",
     [
-        (_NAMED + b"[" * 1_000_000, "levels"),
-        (b"{" + (_told(1) + b"a{") * 100_000, "levels"),
-        (_NAMED + (b"[#" + _told(1)) * 100_000, "levels"),
-        (_NAMED + b"[$d#" + _told(2**60) + b"}", "longer than the file"),
-        (_NAMED + b"[$d#" + _told(-1) + b"}", "longer than the file"),
-        (_NAMED + b"S" + _told(500) + b"x}", "longer than the file"),
-        (_NAMED + b"[$[#" + _told(1) + b"}", "no length"),
-        (_NAMED + b"[#" + _told(2) + b"TQ}", "incomplete"),
-        (_NAMED + b"T", "longer than the file"),
+        _NAMED + b"[" * 1_000_000,
+        b"{" + (_told(1) + b"a{") * 100_000,
+        _NAMED + (b"[#" + _told(1)) * 100_000,
+        _NAMED + b"[$d#" + _told(2**60) + b"}",
+        _NAMED + b"[$d#" + _told(-1) + b"}",
+        _NAMED + b"S" + _told(500) + b"x}",
+        _NAMED + b"[$[#" + _told(1) + b"}",
+        _NAMED + b"[#" + _told(2) + b"TQ}",
+        _NAMED + b"T",
     ],
 )
-def test_ubjson_that_xgboost_would_follow_beyond_its_end_is_refused(tmp_path, content, said):
+def test_ubjson_that_xgboost_would_follow_beyond_its_end_is_refused(tmp_path, content):
     path = tmp_path / "model.ubj"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=said):
+    with refused("XGBoost model model.ubj"):
         xgboost_file.open_file(ModelFile.at(path, "XGBoost"))
 
 
@@ -183,18 +183,18 @@ def _bent(tree, field: str, value: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "field", "value", "said"),
+    ("kind", "field", "value"),
     [
-        ("DecisionTreeClassifier", "left_child", 0, "contains a cycle"),
-        ("DecisionTreeClassifier", "right_child", 10**8, "a node that does not exist"),
-        ("RandomForestClassifier", "feature", 10**8, "a feature that does not exist"),
-        ("GradientBoostingClassifier", "feature", 2, "a feature that does not exist"),
-        ("HistGradientBoostingClassifier", "left", 0, "contains a cycle"),
-        ("HistGradientBoostingClassifier", "feature_idx", 10**8, "a feature that does not exist"),
-        ("HistGradientBoostingClassifier", "is_categorical", 1, "a list of categories that does not exist"),
+        ("DecisionTreeClassifier", "left_child", 0),
+        ("DecisionTreeClassifier", "right_child", 10**8),
+        ("RandomForestClassifier", "feature", 10**8),
+        ("GradientBoostingClassifier", "feature", 2),
+        ("HistGradientBoostingClassifier", "left", 0),
+        ("HistGradientBoostingClassifier", "feature_idx", 10**8),
+        ("HistGradientBoostingClassifier", "is_categorical", 1),
     ],
 )
-def test_trees_of_scikit_learn_that_lead_nowhere_are_refused(tmp_path, kind, field, value, said):
+def test_trees_of_scikit_learn_that_lead_nowhere_are_refused(tmp_path, kind, field, value):
     skops = pytest.importorskip("skops.io")
     x, y = people()
     small = {"Hist": {"max_iter": 1}, "Deci": {}}.get(kind[:4], {"n_estimators": 1})
@@ -210,5 +210,5 @@ def test_trees_of_scikit_learn_that_lead_nowhere_are_refused(tmp_path, kind, fie
         tree.n_features_in_ = 10**9  # what the tree says of itself is not what it is given
         _bent(tree.tree_, field, value)
     skops.dump(fitted, path)
-    with pytest.raises(InputError, match=f"cannot be loaded: tree 0 .*{said}"):
+    with refused("skops model m.skops", "tree 0"):
         skops_file.open_file(ModelFile.at(path, "skops"))

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audits.data import FeatureSpace, LabelCut
-from audits.errors import InputError, RunCancelled
+from audits.errors import RunCancelled
 from audits.models import Model, ModelSpec, Predictions, Subject, make_subject, model_facts, model_spec
 from audits.models.protocol import class_text, favorable_columns
 from audits.models.thresholds import check_threshold, cuts
+from tests.refused import refused
 
 SCORED = ModelSpec(predictions=Predictions(score="income"))
 
@@ -51,30 +52,30 @@ def test_thresholds_by_group_turn_with_the_direction(data):
 
 
 @pytest.mark.parametrize(
-    ("threshold", "match"),
+    ("threshold", "refusal"),
     [
-        ({"sex": {"f": 0.5}}, r"threshold\.sex must give a number for every value, but lacks 'm'"),
-        ({"sex": {}}, r"lacks 'f' or 'm'"),
-        ({"gender": {"f": 0.5}}, r"threshold must be a protected attribute, got 'gender'"),
-        ({"sex": 0.5}, r"threshold\.sex must give a number for each value"),
-        ({"sex": {"f": "x", "m": 1}}, r"threshold\.sex\.f must be a number, got 'x'"),
-        ({"sex": {"f": 0.5, "m": 0.5}, "job": {}}, "name exactly one protected attribute"),
-        ({}, "name exactly one protected attribute"),
-        (float("nan"), "threshold must be finite"),
-        ("0.5", "threshold must be a number"),
-        (True, "threshold must be a number"),
+        ({"sex": {"f": 0.5}}, ("threshold.sex", "'m'")),
+        ({"sex": {}}, ("threshold.sex", "'f'", "'m'")),
+        ({"gender": {"f": 0.5}}, ("threshold", "'gender'")),
+        ({"sex": 0.5}, ("threshold.sex",)),
+        ({"sex": {"f": "x", "m": 1}}, ("threshold.sex.f", "'x'")),
+        ({"sex": {"f": 0.5, "m": 0.5}, "job": {}}, ("threshold",)),
+        ({}, ("threshold",)),
+        (float("nan"), ("threshold",)),
+        ("0.5", ("threshold",)),
+        (True, ("threshold",)),
     ],
 )
-def test_a_wrong_threshold_is_named(data, threshold, match):
-    with pytest.raises(InputError, match=match):
+def test_a_wrong_threshold_is_named(data, threshold, refusal):
+    with refused(*refusal):
         make_subject(data, SCORED, threshold=threshold)
 
 
 def test_the_range_of_a_threshold_is_that_of_the_scores(data):
     assert check_threshold(55, data.groups, "number") == 55.0
-    with pytest.raises(InputError, match=r"must lie in \[0, 1\], as the model gives probabilities, got 55"):
+    with refused("threshold", "55"):
         check_threshold(55, data.groups, "probability")
-    with pytest.raises(InputError, match=r"must lie in \(0, 1\], as the model gives labels"):
+    with refused("threshold"):
         check_threshold(0, data.groups, "label")
 
 
@@ -83,7 +84,7 @@ def test_values_of_a_threshold_match_as_text(make_data, people):
     assert check_threshold({"flag": {0: 0.5, 1: 0.6}}, data.groups, "number") == {
         "flag": {"0": 0.5, "1": 0.6}
     }
-    with pytest.raises(InputError, match="lacks 'other'"):
+    with refused("threshold.flag", "'other'"):
         cuts({"flag": {"0": 0.5}}, pd.DataFrame({"flag": ["0", "other"]}))
 
 
@@ -91,7 +92,7 @@ def test_a_group_only_among_the_trained_on_still_needs_no_luck(make_data, people
     """A value that one person has needs a threshold whichever part of the split that person is in."""
     data = make_data(people.assign(sex=["x", *people["sex"][1:]]))
     for seed in range(4):
-        with pytest.raises(InputError, match="lacks 'x'"):
+        with refused("threshold.sex", "'x'"):
             make_subject(
                 data, ModelSpec(train="logistic"), threshold={"sex": {"f": 0.5, "m": 0.5}}, seed=seed
             )
@@ -142,22 +143,22 @@ def test_favourable_classes_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("classes", "favorable", "labels", "match"),
+    ("classes", "favorable", "labels", "refusal"),
     [
         (
             (0, 1),
             (1,),
             (1, 2),
-            r"must cover the label values of the data, but m has the classes 0 or 1 .* also 2",
+            ("model.classes",),
         ),
-        ((0, 1), ("yes",), (), r"also 'yes'"),
-        ((0, 1), (), (0, 1), r"data\.favorable is missing"),
-        ((0, 1), (0, 1), (0, 1), r"must leave out at least one of the classes"),
+        ((0, 1), ("yes",), (), ("model.classes", "'yes'")),
+        ((0, 1), (), (0, 1), ("data.favorable",)),
+        ((0, 1), (0, 1), (0, 1), ("data.favorable",)),
     ],
 )
-def test_classes_that_do_not_fit_the_label_are_refused(classes, favorable, labels, match):
+def test_classes_that_do_not_fit_the_label_are_refused(classes, favorable, labels, refusal):
     """German credit's 1 and 2 must not pass for a model's 0 and 1 because they share a 1."""
-    with pytest.raises(InputError, match=match):
+    with refused(*refusal):
         favorable_columns(classes, favorable, labels, "m")
 
 
@@ -188,50 +189,50 @@ def test_a_label_cut_from_a_number_is_trained_on_and_compared(make_data, people)
 
 
 @pytest.mark.parametrize(
-    ("section", "match"),
+    ("section", "refusal"),
     [
-        ({}, r"model must say in exactly one way .* has none; give one of 'train', 'path', .* or 'endpoint'"),
-        ({"train": "mlp", "path": "m.onnx"}, "but has train and path"),
-        ({"train": "svm"}, r"model\.train must be 'logistic', 'mlp', .*'sensr' or 'reductions'"),
-        ({"trian": "mlp"}, r"model\.trian is not a known key; did you mean 'train'"),
-        ({"path": "m.pkl"}, r"can run code hidden in the file, got 'm\.pkl'; convert it with skl2onnx"),
-        ({"path": "m.pt"}, r"can run code .* convert it with torch\.onnx\.export"),
-        ({"path": "m.onnx", "columns": []}, r"model\.columns must name at least one column"),
-        ({"path": "m.onnx", "output": "margin"}, r"model\.output must be 'probabilities' or 'logits'"),
-        ({"train": "mlp", "output": "logits"}, "only applies to a model file or endpoint"),
-        ({"endpoint": {"url": "http://h/s"}, "columns": {"x": ["a"]}}, "a list of columns for an endpoint"),
-        ({"path": "m.safetensors"}, "weights alone are not a model"),
-        ({"path": "models/MLmodel"}, "is an MLflow artefact"),
-        ({"endpoint": {"url": "ftp://127.0.0.1/score"}}, r"model\.endpoint\.url must begin with http"),
-        ({"endpoint": "http://127.0.0.1/score"}, r"model\.endpoint"),
-        ({"endpoint": {"url": "http://h/s", "rows_at_once": 0}}, r"rows_at_once must be from 1 to"),
-        ({"endpoint": {"url": "http://h/s", "token": "secret"}}, r"endpoint\.token is not a known key"),
-        ({"predictions": {"scor": "a"}}, r"model\.predictions\.scor is not a known key"),
-        ({"predictions": {}}, r"model\.predictions must name exactly one column"),
-        ({"predictions": {"label": "a", "higher_is": "unfavorable"}}, r"only applies to scores"),
+        ({}, ("model", "'train'", "'path'", "'endpoint'")),
+        ({"train": "mlp", "path": "m.onnx"}, ("model",)),
+        ({"train": "svm"}, ("model.train", "'logistic'", "'mlp'", "'sensr'", "'reductions'")),
+        ({"trian": "mlp"}, ("model.trian", "'train'")),
+        ({"path": "m.pkl"}, ("model.path", "'m.pkl'")),
+        ({"path": "m.pt"}, ("model.path", "torch.onnx.export")),
+        ({"path": "m.onnx", "columns": []}, ("model.columns",)),
+        ({"path": "m.onnx", "output": "margin"}, ("model.output", "'probabilities'", "'logits'")),
+        ({"train": "mlp", "output": "logits"}, ("model.output",)),
+        ({"endpoint": {"url": "http://h/s"}, "columns": {"x": ["a"]}}, ("model.columns",)),
+        ({"path": "m.safetensors"}, ("model.path",)),
+        ({"path": "models/MLmodel"}, ("model.path", "MLflow")),
+        ({"endpoint": {"url": "ftp://127.0.0.1/score"}}, ("model.endpoint.url",)),
+        ({"endpoint": "http://127.0.0.1/score"}, ("model.endpoint",)),
+        ({"endpoint": {"url": "http://h/s", "rows_at_once": 0}}, ("model.endpoint.rows_at_once",)),
+        ({"endpoint": {"url": "http://h/s", "token": "secret"}}, ("model.endpoint.token",)),
+        ({"predictions": {"scor": "a"}}, ("model.predictions.scor",)),
+        ({"predictions": {}}, ("model.predictions",)),
+        ({"predictions": {"label": "a", "higher_is": "unfavorable"}}, ("model.predictions.higher_is",)),
     ],
 )  # fmt: skip
-def test_a_wrong_model_section_is_one_sentence(section, match):
-    with pytest.raises(InputError, match=match) as caught:
+def test_a_wrong_model_section_is_one_sentence(section, refusal):
+    with refused(*refusal) as caught:
         model_spec(section)
     assert "\n" not in str(caught.value)
 
 
 def test_a_model_file_is_looked_up_beside_the_spec(data, tmp_path):
-    with pytest.raises(InputError, match=r"model\.path must name an existing file, got 'm\.onnx'"):
+    with refused("model.path", "'m.onnx'"):
         make_subject(data, ModelSpec(path="m.onnx"), base_dir=tmp_path)
     (tmp_path / "folder.onnx").mkdir()
-    with pytest.raises(InputError, match="must name an existing file"):
+    with refused("model.path"):
         make_subject(data, ModelSpec(path="folder.onnx"), base_dir=tmp_path)
     (tmp_path / "flow").mkdir()
     (tmp_path / "flow" / "MLmodel").write_text("flavors: {}")
-    with pytest.raises(InputError, match="is an MLflow artefact"):
+    with refused("model.path", "MLflow"):
         make_subject(data, ModelSpec(path="flow"), base_dir=tmp_path)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.5, True, "0"])
 def test_a_wrong_seed_is_named(data, seed):
-    with pytest.raises(InputError, match="seed must be a whole number from 0 to"):
+    with refused("seed"):
         make_subject(data, ModelSpec(train="logistic"), seed=seed)
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from audits.data import build_data, data_spec
 from audits.data.values import text_of
-from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 from audits.models.what_if import what_if
+from tests.refused import refused
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_a_date_is_read_in_one_way_only_and_what_nobody_lacks_is_noted():
     subject = make_subject(data, ModelSpec(train="logistic"))
     row = subject.data.frame.index[0]
     for wrong in ("2021-02-30", "1/2/21", "nat", "2021-02-03T00:00Z", "0001-01-01"):
-        with pytest.raises(InputError, match="since must be a date"):
+        with refused("what if: since"):
             what_if(subject, row, {"since": wrong})
     assert what_if(subject, row, {"since": "2021-02-03"})["notes"] == []
     assert what_if(subject, row, {"since": "1999-02-03"})["notes"][0].startswith("Nobody here has since 1999")
@@ -132,16 +132,16 @@ def test_what_is_left_to_change_is_where_the_nearest_accepted_person_differs(sub
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "refusal"),
     [
-        ({"job": "pilot"}, "what if: job must be a value of the data, got 'pilot'"),
-        ({"income": "much"}, "what if: income must be a number, got 'much'"),
-        ({"income": math.inf}, "what if: income must be a number"),
-        ({"y": 1}, "what if must name a column that the model reads, got 'y'"),
+        ({"job": "pilot"}, ("what if: job", "'pilot'")),
+        ({"income": "much"}, ("what if: income", "'much'")),
+        ({"income": math.inf}, ("what if: income",)),
+        ({"y": 1}, ("what if", "'y'")),
     ],
 )
-def test_what_cannot_be_asked(subject, changes, message):
-    with pytest.raises(InputError, match=message):
+def test_what_cannot_be_asked(subject, changes, refusal):
+    with refused(*refusal):
         what_if(subject, subject.data.frame.index[0], changes)
 
 
@@ -151,9 +151,9 @@ def test_a_column_of_predictions_is_no_model_to_ask():
     from audits.models import Predictions
 
     subject = make_subject(data, ModelSpec(predictions=Predictions(score="score")))
-    with pytest.raises(InputError, match="is a column of predictions: there is no model to ask"):
+    with refused("model"):
         what_if(subject, 0, {"a": 1})
-    with pytest.raises(InputError, match="row must be of a person audited, got 77"):
+    with refused("row", "77"):
         what_if(_trained(), 77, {})
 
 

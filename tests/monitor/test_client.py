@@ -97,7 +97,7 @@ def test_the_service_neither_waits_nor_fails():
     assert not client.close(0.1)
     client.send(ROW)  # after the end: dropped
     assert client.dropped > 2000
-    with pytest.raises(ValueError, match="must begin with http"):
+    with pytest.raises(ValueError, match="http://"):
         evenhand.Monitor("evenhand.example", "t")
 
 

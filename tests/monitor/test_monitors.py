@@ -29,6 +29,7 @@ from audits.monitor.profile import BatchContext
 from audits.monitor.tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, PREDICTIONS, STATES
 from audits.runs.storage.database import is_full
 from tests.monitor.conftest import ROW, arrow, store_of
+from tests.refused import refused
 from tests.sensitivity.conftest import people
 
 
@@ -223,7 +224,7 @@ def test_retention_removes_what_is_old_or_too_much(bundle, tmp_path: Path):
     assert [flag.person for flag in monitors.flags(monitor.id)] == [11, 10, 9, 8, 7]
     assert monitors.get(monitor.id).people == 12
     monitors.delete(monitor.id)
-    with pytest.raises(InputError, match="must be one that exists"):
+    with refused("monitor"):
         monitors.get(monitor.id)
 
 
@@ -232,24 +233,24 @@ def test_a_database_that_is_gone_stores_nothing(bundle, tmp_path: Path):
     monitor, _ = monitors.create(bundle, name="m")
     with sqlite3.connect(tmp_path / "evenhand.sqlite") as database:
         database.execute("ALTER TABLE monitor_flags RENAME TO gone")
-    with pytest.raises(RunFailed, match="could not be used"):
+    with pytest.raises(RunFailed, match="no such table"):
         monitors.store([batch(monitor, [False]), batch(monitor, [True])])
     assert monitors.get(monitor.id).people == 0
     assert monitors.points(monitor.id) == []
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "refusal"),
     [
-        ({"name": " "}, "name must not be empty"),
-        ({"name": "x" * 300}, "at most 200"),
-        ({"keep_days": 0}, "must be at least 1"),
-        ({"webhook": "http://evil.example/x", "webhook_hosts": ("hooks.ours",)}, "allowed are hooks.ours"),
-        ({"times": 0.5}, "control chart needs"),
+        ({"name": " "}, ("name",)),
+        ({"name": "x" * 300}, ("name", "200")),
+        ({"keep_days": 0}, ("keep_days and keep_people",)),
+        ({"webhook": "http://evil.example/x", "webhook_hosts": ("hooks.ours",)}, ("webhook", "hooks.ours")),
+        ({"times": 0.5}, ("the control chart",)),
     ],
 )
-def test_bad_monitors_are_refused(bundle, tmp_path: Path, options, words):
-    with pytest.raises(InputError, match=words):
+def test_bad_monitors_are_refused(bundle, tmp_path: Path, options, refusal):
+    with refused(*refusal):
         Monitors(store_of(tmp_path)).create(bundle, **{"name": "m", **options})
 
 
@@ -267,7 +268,7 @@ def test_bad_monitors_are_refused(bundle, tmp_path: Path, options, words):
     ],
 )
 def test_addresses_that_only_look_allowed_are_not(address: str):
-    with pytest.raises(InputError, match="webhook must be"):
+    with refused("webhook"):
         check_webhook(address, ("hooks.ours",))
 
 
@@ -350,25 +351,25 @@ def test_alarms_and_messages_of_earlier_versions_are_plain_alarms(monitors: Moni
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "refusal"),
     [
-        (b"{", "must be JSON"),
-        (b"\xff\xfe", "must be JSON"),
-        (b"[" * 100_000, "must be JSON"),
-        (b"[]", "the body must"),
-        (b'{"rows": 3}', "rows must be a valid list"),
-        (b'{"rows": []}', "rows must hold from 1"),
-        (b'{"rows": [{"skill": NaN, "height": 1, "town": "a"}]}', "send null for a missing one"),
-        (b'{"rows": [{}], "more": 1}', "more is unknown"),
-        (json.dumps({"rows": [ROW], "ids": ["a", "b"]}).encode(), "ids must be a list of 1"),
-        (json.dumps({"rows": [ROW], "ids": ["\ud800"]}).encode(), "half a character"),
-        (json.dumps({"rows": [ROW], "ids": ["\x00"]}).encode(), "printable"),
-        (json.dumps({"rows": [ROW], "at": "noon"}).encode(), "at must be a time"),
-        (json.dumps({"rows": [ROW] * 10_001}).encode(), "at most 10000"),
+        (b"{", ("the body", "JSON")),
+        (b"\xff\xfe", ("the body", "JSON")),
+        (b"[" * 100_000, ("the body", "JSON")),
+        (b"[]", ("the body",)),
+        (b'{"rows": 3}', ("rows",)),
+        (b'{"rows": []}', ("rows",)),
+        (b'{"rows": [{"skill": NaN, "height": 1, "town": "a"}]}', ("the body",)),
+        (b'{"rows": [{}], "more": 1}', ("more",)),
+        (json.dumps({"rows": [ROW], "ids": ["a", "b"]}).encode(), ("ids",)),
+        (json.dumps({"rows": [ROW], "ids": ["\ud800"]}).encode(), ("the body",)),
+        (json.dumps({"rows": [ROW], "ids": ["\x00"]}).encode(), ("ids[0]",)),
+        (json.dumps({"rows": [ROW], "at": "noon"}).encode(), ("at",)),
+        (json.dumps({"rows": [ROW] * 10_001}).encode(), ("rows", "10000")),
     ],
 )
-def test_bad_json_is_named(body: bytes, words: str):
-    with pytest.raises(InputError, match=words):
+def test_bad_json_is_named(body: bytes, refusal: tuple[str, ...]):
+    with refused(*refusal):
         read_json(body, ("skill", "height", "town"))
 
 
@@ -379,16 +380,16 @@ def test_arrow_brings_the_same_as_json():
     found = read_arrow(body, tuple(ROW))
     assert found.ids == ("0", "1")
     assert found.columns == read_json(json.dumps({"rows": rows}).encode(), tuple(ROW)).columns
-    with pytest.raises(InputError, match="must be an Arrow stream"):
+    with refused("the body"):
         read_arrow(b"nothing of the sort", ("skill",))
-    with pytest.raises(InputError, match="columns that are not read: 'height' or 'town'"):
+    with refused("the batch", "'height'", "'town'"):
         read_arrow(body, ("skill",))
 
 
 def test_an_arrow_body_that_unpacks_to_very_much_is_refused():
     body = arrow({"skill": [0.0] * 9000, "blob": ["x" * 20_000] * 9000}, compression="zstd")
     assert len(body) < 2_000_000
-    with pytest.raises(InputError, match="decompress to at most 64 MB"):
+    with refused("the body", "64"):
         read_arrow(body, ("skill",))
 
 

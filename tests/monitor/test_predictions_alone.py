@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from audits.cli.main import main
-from audits.errors import InputError
 from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.ingestion import read_json
@@ -19,6 +18,7 @@ from audits.monitor.profile import BatchContext
 from audits.runs.execute import prepared_subject
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import Database
+from tests.refused import refused
 
 DATA = {"label": "repaid", "favorable": 1, "protected": ["sex"], "features": ["income", "debt", "years"]}
 
@@ -81,7 +81,7 @@ def test_scores_or_decisions_are_needed_and_no_more(needs, tmp_path):
     batch = Batch(monitor.id, scored, "x", None, arrival.ids, look=bundle.look(scored), sent=arrival.sent)
     [stored] = monitors.store([batch])
     assert (stored.counted, monitors.get(monitor.id).people) == (1, 2)  # an id twice in one body counts once
-    with pytest.raises(InputError, match=f"{needs}.0. is missing"):
+    with refused(f"{needs}[0]"):
         bundle.with_sent(scored, BatchContext())
 
 

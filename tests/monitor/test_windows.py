@@ -25,6 +25,7 @@ from audits.runs.execute import execute
 from audits.runs.registry import AUDITS
 from audits.runs.spec import parse_spec
 from tests.monitor.conftest import ROW, Server, another, store_of
+from tests.refused import refused
 from tests.sensitivity.conftest import people
 
 SPACE = "0123456789abcdef" * 2
@@ -136,20 +137,24 @@ def test_an_audit_of_a_package_is_made_of_windows_as_its_record_says(kept):
 
 def test_what_cannot_be_audited_is_refused_in_a_sentence(kept, bundle):
     monitors, monitor, _ = kept
-    with pytest.raises(InputError, match="holds nobody who can be audited"):
+    with refused("window"):
         take_window(monitors, monitor.id, last=10)
-    for wrong in ({}, {"last": 5, "since": datetime(2026, 1, 1)}, {"last": 0}):
-        with pytest.raises(InputError, match=r"window must|last must"):
+    for where, wrong in (
+        ("window", {}),
+        ("window", {"last": 5, "since": datetime(2026, 1, 1)}),
+        ("last", {"last": 0}),
+    ):
+        with refused(where):
             take_window(monitors, monitor.id, **wrong)
-    with pytest.raises(InputError, match="must come after since"):
+    with refused("until"):
         take_window(monitors, monitor.id, since=datetime(2026, 1, 2), until=datetime(2026, 1, 1))
     send(monitors, monitor, 20, 1, protected={})
     window = take_window(monitors, monitor.id, last=20, rows=True)
-    with pytest.raises(InputError, match="no protected values"):
+    with refused("window"):
         window_spec(monitor, window, "w.parquet")
     send(monitors, monitor, 20, 2, protected={"group": ("a",) * 20})
     window = take_window(monitors, monitor.id, last=20, rows=True)
-    with pytest.raises(InputError, match="at least two groups of 2 people"):
+    with refused("window"):
         window_spec(monitor, window, "w.parquet")
     plain, _ = monitors.create(bundle, name="keeps nothing")
     send(monitors, plain, 30, 3)
@@ -157,7 +162,7 @@ def test_what_cannot_be_audited_is_refused_in_a_sentence(kept, bundle):
     spec, notes = window_spec(plain, window, "w.parquet")
     assert [name for each in spec["audits"] for name in each] == ["groups", "rule_sets"]
     assert "flipset was left out: flipset needs the rows themselves" in notes[0]
-    with pytest.raises(InputError, match="needs the rows themselves"):
+    with refused("flipset"):
         window_spec(plain, window, "w.parquet", ["flipset"])
     send(monitors, plain, 30, 4, ids=())
     assert take_window(monitors, plain.id, last=60).left_out == {
@@ -174,7 +179,7 @@ def test_rows_are_gone_once_they_are_not_to_be_kept(kept):
     monitors.change(monitor.id, keep_rows=False)
     window = take_window(monitors, monitor.id, last=60)
     assert window.left_out == {"sent without an id, so nothing of them is kept": 30}
-    with pytest.raises(InputError, match="30 whose rows were not kept"):
+    with refused("window", "30"):
         take_window(monitors, monitor.id, last=60, rows=True)
 
 
@@ -272,7 +277,7 @@ def test_a_window_on_a_full_disk_leaves_nothing_and_there_is_one_afterwards(bund
 
     with monkeypatch.context() as disk:
         disk.setattr(type(tmp_path), "replace", full)
-        with pytest.raises(InputError, match="No space left"):
+        with pytest.raises(InputError, match=r"hiring\.parquet.*No space left"):
             submit_window(monitors, monitor, wanted)
     assert not [path for path in space.folder.rglob("*") if path.is_file() and "files" in path.parts]
     submitted = []

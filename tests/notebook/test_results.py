@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import evenhand
 from audits.drawing.svg import media
 from audits.errors import InputError
+from tests.refused import refused
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +63,14 @@ def test_a_gate_holds_results_in_memory(results) -> None:
         results.check([{"metric": "impact_ratio", "at_least": 0.99}])
     with pytest.raises(evenhand.GateFailed):
         evenhand.check(results)
-    with pytest.raises(InputError, match="metric"):
+    with refused("gate.rules[0].metrik"):
         results.check([{"metrik": "impact_ratio", "at_least": 0.9}])
-    with pytest.raises(InputError, match="fail_on"):
+    with refused("fail_on"):
         evenhand.check(results, "material", fail_on="evidence")
 
 
 def test_rules_are_checked_before_anything_runs(tmp_path) -> None:
-    with pytest.raises(InputError, match="metric"):
+    with refused("gate.rules[0].metrik"):
         evenhand.check({"data": {"path": str(tmp_path / "missing.csv")}}, [{"metrik": "impact_ratio"}])
 
 

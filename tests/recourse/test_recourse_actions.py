@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.errors import InputError
 from audits.models import make_subject, model_spec
 from audits.recourse import GERMAN_ROLES, Limit
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
+from tests.refused import refused
 
 
 def test_rows_on_the_way_are_admissible():
@@ -80,7 +80,7 @@ def test_a_role_the_model_does_not_read_warns():
     result = recourse_of(subject_of(frame, Linear(x=1.0), ("x", "z")))
     assert result.columns == ("x",)
     assert "does not read 'z': changing it cannot help" in result.warnings[0]
-    with pytest.raises(InputError, match="only columns that the model does not read"):
+    with refused("roles.actionable"):
         recourse_of(subject_of(frame, Linear(x=1.0), ("z",)))
 
 

@@ -6,13 +6,12 @@ import re
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audits.errors import InputError
 from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.subgroups.binning import read_attributes
+from tests.refused import refused
 from tests.rule_sets.conftest import crowd, subject_of
 
 FAST = {"permutations": 99, "samples": 0}
@@ -110,5 +109,5 @@ def test_a_planted_date_effect_is_found():
 
 
 def test_edges_of_dates_are_refused():
-    with pytest.raises(InputError, match=r"rule_sets\.bins\.since must be a number of bins for dates"):
+    with refused("rule_sets.bins.since"):
         dated(pd.date_range("2024-01-01", periods=50), bins={"since": (1.0, 2.0, 3.0)})

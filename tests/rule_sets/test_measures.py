@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from audits.data import DataSpec, build_data, data_spec
-from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
 from audits.rule_sets import RuleSetsOptions, RuleSetsResult, contributions_of, lattice, members, rule_sets
 from audits.rule_sets.leaders.contributions import contributions
@@ -18,6 +17,7 @@ from audits.rule_sets.sections import section
 from audits.stats import EVIDENCE
 from audits.subgroups.attributes import category
 from audits.subgroups.cells import count_cells
+from tests.refused import refused
 from tests.rule_sets.conftest import crowd
 
 
@@ -121,16 +121,16 @@ def test_lattice_leads_from_single_conditions_to_narrower_groups(result: RuleSet
 
 
 def test_measures_say_what_they_need(subject: Subject) -> None:
-    with pytest.raises(InputError, match="finite number, or NaN, for each of 1,500 people"):
+    with refused("rule_sets.measures['half']", "1,500"):
         rule_sets(subject, functions={"half": lambda audited: np.zeros(3)})
     frame = crowd(100)
     spec = DataSpec(favorable=1, protected=("sex",), features=("income",))
     unlabeled = make_subject(build_data(frame, spec), model_spec({"predictions": {"label": "decision"}}))
-    with pytest.raises(InputError, match="precision needs the label"):
+    with refused("rule_sets.measures"):
         rule_sets(unlabeled, RuleSetsOptions(measures=("precision",)))
     spec = DataSpec(label="decision", favorable=1, protected=("sex",), features=("income",))
     decided = make_subject(build_data(frame, spec), model_spec({"predictions": {"label": "decision"}}))
-    with pytest.raises(InputError, match="log_loss needs scores that are probabilities"):
+    with refused("rule_sets.measures", "log_loss"):
         rule_sets(decided, RuleSetsOptions(measures=("log_loss",)))
     certain = rule_sets(decided, RuleSetsOptions(measures=("false_positive_rate",), permutations=19))
     assert certain.measures[0].judged.verdict != EVIDENCE

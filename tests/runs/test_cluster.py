@@ -15,10 +15,11 @@ import pytest
 
 from audits.cli.run import Wishes
 from audits.cli.run import run as command
-from audits.errors import InputError, RunCancelled, RunFailed
+from audits.errors import RunCancelled, RunFailed
 from audits.runs.executors import dask as clusters
 from audits.runs.executors.dask import DaskExecutor
 from audits.runs.executors.inline import InlineExecutor
+from tests.refused import refused
 
 distributed = pytest.importorskip("distributed")
 
@@ -132,7 +133,7 @@ def test_files_of_a_table_are_counted_by_all_workers(executor, tmp_path, counted
 def test_what_is_wrong_is_said_as_here(executor, folder):
     wrong = spec_of("groups")
     wrong["data"]["protected"] = ["sexx"]
-    with pytest.raises(InputError, match=r"data\.protected must be a column of the data, got 'sexx'"):
+    with refused("data.protected", "'sexx'"):
         executor.submit(wrong, folder).result()
 
 
@@ -159,7 +160,7 @@ def test_a_worker_killed_in_mid_run_is_replaced(executor, cluster, folder):
 
 def test_other_versions_are_refused(cluster, monkeypatch, tmp_path):
     monkeypatch.setattr(clusters, "stamp", elsewhere)
-    with pytest.raises(InputError, match=r"with the same versions, but tcp.* has another numpy"):
+    with refused("EVENHAND_DASK_SCHEDULER", "numpy"):
         DaskExecutor(cluster.scheduler_address, base=tmp_path)
 
 
@@ -178,13 +179,13 @@ def test_a_scheduler_that_goes_is_a_sentence(folder, tmp_path, monkeypatch):
         run = executor.submit(spec, folder)
         until(lambda: run.progress.fraction > 0.05)
         alone.close()
-        with pytest.raises(RunFailed, match=r"The Dask scheduler at tcp.* is gone .* can be started again"):
+        with pytest.raises(RunFailed, match="tcp://"):
             run.result()
     monkeypatch.setattr(clusters, "_CONNECT_SECONDS", 1)
-    with pytest.raises(InputError, match="address of a Dask scheduler that answers"):
+    with refused("EVENHAND_DASK_SCHEDULER"):
         DaskExecutor("tcp://127.0.0.1:1", base=tmp_path / "home")
     monkeypatch.delenv("EVENHAND_DASK_SCHEDULER", raising=False)
-    with pytest.raises(InputError, match="must name the scheduler's address"):
+    with refused("EVENHAND_DASK_SCHEDULER"):
         DaskExecutor(base=tmp_path / "home")
 
 

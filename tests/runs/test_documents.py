@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml, load_document, plain_data
+from tests.refused import refused
 from tests.runs.conftest import read_spec
 
 
@@ -79,9 +80,9 @@ def test_what_is_no_document_is_refused_in_one_sentence(tmp_path, text, name, me
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):
-    with pytest.raises(InputError, match=r"nowhere\.yaml does not exist"):
+    with refused(str(tmp_path / "nowhere.yaml")):
         load_document(tmp_path / "nowhere.yaml")
-    with pytest.raises(InputError, match="cannot be read"):
+    with refused(str(tmp_path)):
         load_document(tmp_path)
 
 
@@ -93,24 +94,24 @@ def test_plain_data_speaks_text_keys_lists_and_python_numbers():
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    ("value", "refusal"),
     [
-        ({"a": {"b": [0.0, math.inf]}}, r"a\.b\[1\] must be a finite number, got inf"),
-        ({"a": math.nan}, "a must be a finite number, got nan"),
-        ({"a": {1: 0, "1": 0}}, r"a\.1 occurs twice"),
-        ({"a": {3}}, "a must be text, a number, a list or a mapping"),
-        ({"a": b"x"}, "a must be text"),
+        ({"a": {"b": [0.0, math.inf]}}, ("a.b[1]",)),
+        ({"a": math.nan}, ("a",)),
+        ({"a": {1: 0, "1": 0}}, ("a.1",)),
+        ({"a": {3}}, ("a",)),
+        ({"a": b"x"}, ("a",)),
     ],
 )
-def test_plain_data_names_the_key_of_what_it_refuses(value, message):
-    with pytest.raises(InputError, match=message):
+def test_plain_data_names_the_key_of_what_it_refuses(value, refusal):
+    with refused(*refusal):
         plain_data(value, "")
 
 
 def test_plain_data_refuses_what_contains_itself():
     endless: list = []
     endless.append(endless)
-    with pytest.raises(InputError, match="at most 50 levels"):
+    with refused("a" + 51 * "[0]", 50):
         plain_data(endless, "a")
 
 
@@ -155,7 +156,7 @@ def test_half_a_character_is_no_text(tmp_path):
         ("s.json", '{"data": {"path": "\\ud800.csv"}, "model": {"train": "logistic"}, "audits": ["groups"]}'),
     ):
         (tmp_path / name).write_text(text)
-        with pytest.raises(InputError, match=r"data\.path holds half a character"):
+        with refused("data.path"):
             read_spec(tmp_path / name)
 
 

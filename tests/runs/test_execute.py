@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.errors import InputError, RunCancelled, RunFailed
+from audits.errors import RunCancelled, RunFailed
 from audits.models import make_subject
 from audits.notebook import audit
 from audits.runs import execute as execute_module
@@ -22,6 +22,7 @@ from audits.runs.gates.gate import STRICT, judge
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE, INSUFFICIENT
+from tests.refused import refused
 from tests.runs.conftest import PEOPLE, make_spec
 from tests.runs.extra_audits import PlainResult
 
@@ -160,19 +161,19 @@ def test_progress_can_stop_the_run_at_every_step(base, monkeypatch):
 
 def test_a_wrong_option_is_named_by_its_place_in_the_spec(base):
     spec = make_spec({"rates": {"by": "group"}}, {"break": {"how": "input"}})
-    with pytest.raises(InputError, match=r"^audits\[1\]\.break\.how must be something else, got 'input'\.$"):
+    with refused("audits[1].break.how", "'input'"):
         run(spec, base)
     flipset = {"flipset": {"source": {"group": "nrth"}, "target": {"group": "south"}}}
-    with pytest.raises(InputError, match=r"^audits\[0\]\.flipset.*got 'nrth'.*north"):
+    with refused("audits[0].flipset.source.group", "'nrth'", "north"):
         run(make_spec(flipset), base)
     spec = make_spec(threshold={"skill": {"1": 0.5}})
-    with pytest.raises(InputError, match=r"^threshold must be a protected attribute, got 'skill'"):
+    with refused("threshold", "'skill'"):
         run(spec, base)
 
 
 def test_a_file_that_changed_since_is_an_error(base):
     spec = parse_spec(make_spec(), base)
-    with pytest.raises(InputError, match="changed during the run; run it again"):
+    with refused("data.path or model.path"):
         execute(spec, digests=["0" * 64])
 
 
@@ -216,7 +217,7 @@ def test_a_damaged_folder_is_told_apart(base, tmp_path, damage):
         run(make_spec(), base).save(folder)
         path = folder / "results.json" if damage == "results.json" else folder / "people" / "0-rates.json"
         path.write_text(path.read_text()[:-20])
-    with pytest.raises(RunFailed, match="does not hold a complete result of this version"):
+    with pytest.raises(RunFailed, match="saved"):
         RunResult.load(folder)
 
 
@@ -264,7 +265,7 @@ def test_threads_are_held_and_given_back(monkeypatch):
     assert thread_count() == 2
     for wrong in ("0", "two", "", "-1", "1.5", "99999"):
         monkeypatch.setenv("EVENHAND_THREADS", wrong)
-        with pytest.raises(InputError, match="EVENHAND_THREADS must be a whole number from 1 to 1024"):
+        with refused("EVENHAND_THREADS", "1024"):
             thread_count()
 
 

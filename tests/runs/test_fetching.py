@@ -31,6 +31,7 @@ from audits.runs.executors.sandbox_pool import SandboxPool
 from audits.runs.source import fetch
 from audits.runs.source.fetch import ALLOWED, fetch_data
 from audits.runs.spec import parse_spec
+from tests.refused import refused
 from tests.runs.postgres import serve
 
 REST = {"label": "paid", "favorable": 1, "protected": ["sex"], "features": ["income"]}
@@ -94,14 +95,14 @@ def test_a_command_that_asked_duckdb_has_nothing_to_add_at_its_end(people, tmp_p
 
 def test_nobodys_own_file_is_written_over(quick, people, tmp_path):
     before = (tmp_path / "people.csv").read_bytes()
-    with pytest.raises(InputError, match=r"data\.path must not"):
+    with refused("data.path"):
         ask(tmp_path, query="FROM 'people.csv'", path="people.csv")
     assert (tmp_path / "people.csv").read_bytes() == before
     ask(tmp_path, query="FROM 'people.csv'")
     ask(tmp_path, query="FROM 'people.csv' WHERE year = 2025")  # what was fetched is fetched again
     assert len(read_table(tmp_path / "audit-data.arrow").frame) == 40
     (tmp_path / "audit-data.arrow").write_bytes(before)
-    with pytest.raises(InputError, match="changed since"):
+    with refused("data.path"):
         ask(tmp_path, query="FROM 'people.csv'")
 
 
@@ -129,7 +130,7 @@ def test_a_database_is_asked_and_only_read(quick, people, tmp_path, monkeypatch)
     table = read_table(tmp_path / data["path"]).frame
     assert sorted(table["income"]) == sorted(people[people["year"] == 2024]["income"])
     for write in ("DELETE FROM people", "WITH x AS (SELECT 1) DELETE FROM people"):
-        with pytest.raises(InputError, match=r"SELECT|readonly"):
+        with refused("data.query", "SELECT"):
             ask(tmp_path, query=write, database="WAREHOUSE")
     with engine.connect() as connection:
         assert connection.scalar(sa.text("SELECT count(*) FROM people")) == len(people)
@@ -153,7 +154,7 @@ def test_postgresql_is_asked_as_written_and_only_read(quick, people, tmp_path, m
         ):
             with engine.begin() as connection:
                 connection.exec_driver_sql("CREATE SEQUENCE IF NOT EXISTS made")
-            with pytest.raises(InputError, match="cannot be answered"):
+            with refused("data.query"):
                 ask(tmp_path, query=write, database="WAREHOUSE")
         with engine.connect() as connection:
             assert connection.scalar(sa.text("SELECT count(*) FROM people")) == len(people)
@@ -163,16 +164,16 @@ def test_postgresql_is_asked_as_written_and_only_read(quick, people, tmp_path, m
 def test_a_query_ends_at_its_limits_of_time_and_memory(people, tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_QUERY_SECONDS", "1")
     began, sides = time.monotonic(), "range(1000000) a, range(1000000) b"
-    with pytest.raises(InputError, match=r"data\.query .* EVENHAND_QUERY_SECONDS"):
+    with refused("data.query", "EVENHAND_QUERY_SECONDS"):
         ask(tmp_path, query=f"SELECT sum(a.range * b.range) AS n FROM {sides}")
     monkeypatch.setenv("WAREHOUSE", "sqlite://")
     forever = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
-    with pytest.raises(InputError, match="takes more than the"):
+    with refused("data.query"):
         ask(tmp_path, query=forever, database="WAREHOUSE")
     assert time.monotonic() - began < 30
     monkeypatch.setenv("EVENHAND_MEMORY", "64")
     monkeypatch.setenv("EVENHAND_QUERY_SECONDS", "60")
-    with pytest.raises(InputError, match=r"memory.* EVENHAND_MEMORY"):
+    with refused("data.query", "EVENHAND_MEMORY"):
         ask(tmp_path, query="SELECT list(a.range) AS n FROM range(200000000) a")
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
@@ -222,14 +223,14 @@ def test_a_spec_that_is_not_trusted_reads_and_writes_in_its_folder_alone(
 
 def test_a_driver_that_is_not_installed_is_named(quick, tmp_path, monkeypatch):
     monkeypatch.setenv("WAREHOUSE", "mysql+pymysql://someone:secret@host/people")
-    with pytest.raises(InputError, match="driver 'pymysql' is not installed here; install it"):
+    with refused("WAREHOUSE", "'pymysql'"):
         ask(tmp_path, query="SELECT 1", database="WAREHOUSE")
 
 
 def test_many_comments_before_what_is_no_question_are_looked_through_once(quick, tmp_path, monkeypatch):
     """Each further comment doubled the time: of 200, nobody would have seen the end."""
     monkeypatch.setenv("WAREHOUSE", f"sqlite:///{tmp_path}/people.db")
-    with pytest.raises(InputError, match="must be one SELECT"):
+    with refused("data.query", "SELECT"):
         ask(tmp_path, query="/**/ -- of women\n" * 200 + "DELETE FROM people", database="WAREHOUSE")
 
 
@@ -238,23 +239,23 @@ def test_passwords_stay_in_the_environment(quick, tmp_path, monkeypatch):
     with pytest.raises(InputError) as error:
         ask(tmp_path, query="SELECT 1", database="WAREHOUSE")
     assert "secret-password" not in str(error.value)
-    with pytest.raises(InputError, match="must name an environment variable"):
+    with refused("data.database"):
         ask(tmp_path, query="SELECT 1", database="ELSEWHERE")
 
 
 @pytest.mark.parametrize(
-    ("query", "says"),
+    ("query", "refusal"),
     [
-        ("SELECT 1; SELECT 2", "must be one SELECT"),
-        ("COPY (SELECT 1) TO 'out.csv'", "must be one SELECT"),
-        ("ATTACH 'other.db'", "must be one SELECT"),
-        ("SELEC 1", "cannot be answered"),
-        ("FROM 'absent.csv'", "cannot be answered"),
-        ("", "data.path"),
+        (("data.query", "SELECT"), ("data.query", "SELECT")),
+        (("data.query", "SELECT", "'out.csv'"), ("data.query", "SELECT")),
+        ("ATTACH 'other.db'", ("data.query", "SELECT")),
+        ("SELEC 1", ("data.query",)),
+        ("FROM 'absent.csv'", ("data.query",)),
+        ("", ("data.query", "data.path")),
     ],
 )
-def test_what_no_query_may_do(query, says, quick, people, tmp_path):
-    with pytest.raises(InputError, match=says):
+def test_what_no_query_may_do(query, refusal, quick, people, tmp_path):
+    with refused(*refusal):
         parse_spec(
             {"data": ask(tmp_path, query=query), "model": {"train": "logistic"}, "audits": []}, tmp_path
         ).digests()
@@ -273,7 +274,7 @@ def site(tmp_path):
 
 
 def test_addresses_are_read_as_far_as_they_are_allowed(site, tmp_path, monkeypatch):
-    with pytest.raises(InputError, match=f"must begin as {ALLOWED} says"):
+    with refused("data.address", ALLOWED):
         ask(tmp_path, path="memory://open/people.csv")
     monkeypatch.setenv(ALLOWED, "https://example.org/, memory://open/")
     data = ask(tmp_path, path="memory://open/people.csv")
@@ -283,9 +284,9 @@ def test_addresses_are_read_as_far_as_they_are_allowed(site, tmp_path, monkeypat
         {"data": data, "model": {"train": "logistic"}, "audits": ["groups"]}, tmp_path
     ).data.origin == ["The table is what memory://open/people.csv gave, kept in people.csv."]
     for outside in ("memory://opened/people.csv", "https://example.org.evil/x.csv", "file:///etc/passwd"):
-        with pytest.raises(InputError, match="must begin"):
+        with refused("data.address"):
             ask(tmp_path, path=outside)
-    with pytest.raises(InputError, match="names nothing that exists"):
+    with refused("data.address"):
         ask(tmp_path, path="memory://open/absent.csv")
 
 
@@ -299,7 +300,7 @@ def test_an_error_of_a_stores_own_is_told_in_a_sentence(tmp_path, monkeypatch):
 
     fsspec.register_implementation("locked", Locked, clobber=True)
     monkeypatch.setenv(ALLOWED, "locked://bucket/")
-    with pytest.raises(InputError, match="cannot be read: Unable to locate credentials, got 'locked:"):
+    with refused("data.address", "Unable to locate credentials"):
         ask(tmp_path, path="locked://bucket/people.csv")
 
 
@@ -348,7 +349,7 @@ def test_a_table_is_audited_from_a_server_whose_certificate_is_trusted(people, t
         assert found.data["notes"][0] == f"The table is what {root}/people.csv gave, kept in people.csv."
         content = (tmp_path / "people.csv").read_bytes()
         assert found.data["sha256"] == hashlib.sha256(content).hexdigest()
-        with pytest.raises(InputError, match="must begin"):
+        with refused("data.address"):
             ask(folder, address=f"{root}/certificate.pem")
     finally:
         server.shutdown()
@@ -381,8 +382,8 @@ def test_an_allowed_host_may_send_on_only_to_allowed_ones(tmp_path, monkeypatch)
     try:
         ask(tmp_path, address=f"{root}/inside", path="table.csv")
         assert (tmp_path / "table.csv").read_text() == "sex,income,paid\nf,1,0\n"
-        for address, says in (("/outside", "must begin"), ("/absent", "answered 404")):
-            with pytest.raises(InputError, match=says):
+        for address, tells in (("/outside", ALLOWED), ("/absent", "404")):
+            with refused("data.address", tells):
                 ask(tmp_path, address=root + address)
     finally:
         server.shutdown()
@@ -392,14 +393,14 @@ def test_an_allowed_host_may_send_on_only_to_allowed_ones(tmp_path, monkeypatch)
 def test_a_large_answer_is_refused_and_leaves_nothing(site, tmp_path, monkeypatch):
     monkeypatch.setenv(ALLOWED, "memory://open/")
     monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.00001")
-    with pytest.raises(InputError, match="gives more than"):
+    with refused("data.address"):
         ask(tmp_path, path="memory://open/people.csv")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_page_never_fetches():
     for key in ("query", "address"):
-        with pytest.raises(InputError, match="on the command line"):
+        with refused(f"data.{key}"):
             parse_spec(
                 {"data": {**REST, key: "x://y"}, "model": {"train": "logistic"}, "audits": ["groups"]},
                 None,

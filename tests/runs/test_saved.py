@@ -16,7 +16,7 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from audits.errors import InputError, RunFailed
+from audits.errors import RunFailed
 from audits.runs.executors import process_lock as processes
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.executors.pool import ProcessExecutor
@@ -26,6 +26,7 @@ from audits.runs.storage.database import Database, database
 from audits.runs.storage.saved import SavedRuns
 from audits.runs.storage.schema import MIGRATIONS
 from audits.stats.estimate import Estimate
+from tests.refused import refused
 from tests.runs.conftest import make_spec
 from tests.runs.postgres import serve
 
@@ -79,9 +80,9 @@ def test_names_and_notes_are_kept_as_they_are_but_for_what_no_database_holds(sto
     store.annotate(identity, NASTY)
     assert store.get(identity).title == "Second title"
     assert store.get(identity).note == NASTY.replace("\0", "\ufffd")
-    with pytest.raises(InputError, match="title must not be empty"):
+    with refused("title"):
         store.rename(identity, " ")
-    with pytest.raises(InputError, match="note must have at most 10,000 characters, got 10001"):
+    with refused("note", "10,000", "10001"):
         store.annotate(identity, "x" * 10_001)
 
 
@@ -105,9 +106,9 @@ def test_filters(store, base):
     )
     assert ids(audit="rates") == [second, first]
     assert ids(audit="flipset") == ids(owner="c") == []
-    with pytest.raises(InputError, match="ID must be the id of a saved audit"):
+    with refused("ID"):
         store.get(first, owner="b")
-    with pytest.raises(InputError, match="has no result, it is failed: It broke"):
+    with refused("the saved audit", "It broke"):
         store.load(second)
 
 
@@ -141,7 +142,7 @@ def test_a_run_deleted_elsewhere_does_not_come_back(store, base, tmp_path):
         lambda name: store.rename(name, "x"),
         lambda name: store.annotate(name, "x"),
     ):
-        with pytest.raises(InputError, match="ID must be the id of a saved audit"):
+        with refused("ID"):
             act(opened)
 
 
@@ -152,10 +153,10 @@ def test_damaged_and_missing_files_are_told(store, base, tmp_path):
     path = next(path for path in files_of(tmp_path) if path.read_bytes().startswith(b"{\n"))
     content = path.read_bytes()
     path.write_bytes(content.replace(b"0.", b"1.", 1))
-    with pytest.raises(RunFailed, match=r"results\.json of .* is damaged"):
+    with pytest.raises(RunFailed, match=r"results\.json"):
         store.load(identity)
     path.unlink()
-    with pytest.raises(RunFailed, match="it may have been deleted elsewhere"):
+    with pytest.raises(RunFailed, match=r"people\.csv"):
         store.load(identity)
 
 
@@ -169,7 +170,7 @@ def test_a_full_disk_leaves_nothing_half(store, base, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(RunResult, "save", full)
-        with pytest.raises(RunFailed, match=r"could not be saved \(No space left on device\); make room"):
+        with pytest.raises(RunFailed, match="No space left on device"):
             store.finish(identity, result)
     assert files_of(tmp_path) == []
     assert store.get(identity).status == "failed"
@@ -203,7 +204,7 @@ def test_a_crash_shows_as_interrupted_and_the_run_can_start_again(store, base):
     assert store.begin_again(identity).status == "running"
     store.finish(identity, carry_out(base))
     assert store.get(identity).status == "done"
-    with pytest.raises(InputError, match="is done; only a failed, cancelled or interrupted one"):
+    with refused("the saved audit"):
         store.begin_again(identity)
 
 
@@ -251,7 +252,7 @@ def test_a_fresh_file_that_another_process_holds_is_waited_for(tmp_path):
 def test_a_fresh_file_that_is_held_for_too_long_is_told(tmp_path):
     other = sqlite3.connect(tmp_path / "held.sqlite", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(InputError, match=r"\(database is locked"):
+    with refused("EVENHAND_DATABASE_URL", "database is locked"):
         Database(f"sqlite:///{tmp_path / 'held.sqlite'}?timeout=0.2")
     other.close()
 
@@ -262,11 +263,7 @@ def test_a_newer_schema_is_refused_and_an_older_one_brought_up(store):
         connection.execute(
             sa.text("INSERT INTO schema_version VALUES (:next)"), {"next": len(MIGRATIONS) + 1}
         )
-    with pytest.raises(
-        InputError,
-        match=rf"was made by a newer version of Evenhand \(schema "
-        rf"{len(MIGRATIONS) + 1}",
-    ):
+    with refused("the database", len(MIGRATIONS) + 1):
         Database(engine.url.render_as_string(hide_password=False))
     with engine.begin() as connection:
         made_of_others_first = sa.inspect(connection).get_sorted_table_and_fkc_names()[::-1]
@@ -281,24 +278,24 @@ def test_a_newer_schema_is_refused_and_an_older_one_brought_up(store):
 
 
 @pytest.mark.parametrize(
-    ("url", "message"),
+    ("url", "refusal"),
     [
-        ("nonsense", "EVENHAND_DATABASE_URL must be a database address"),
-        ("mysql://host/name", "EVENHAND_DATABASE_URL must name SQLite or PostgreSQL, got 'mysql'"),
-        ("sqlite:////absent/folder/x.sqlite", "must name a usable database"),
-        ("postgresql://127.0.0.1:1/none", "must name a usable database"),
+        ("nonsense", ("EVENHAND_DATABASE_URL",)),
+        ("mysql://host/name", ("EVENHAND_DATABASE_URL", "'mysql'")),
+        ("sqlite:////absent/folder/x.sqlite", ("EVENHAND_DATABASE_URL",)),
+        ("postgresql://127.0.0.1:1/none", ("EVENHAND_DATABASE_URL",)),
     ],
 )
-def test_a_wrong_address_is_one_sentence(url, message, monkeypatch):
+def test_a_wrong_address_is_one_sentence(url, refusal, monkeypatch):
     monkeypatch.setenv("EVENHAND_DATABASE_URL", url)
-    with pytest.raises(InputError, match=message) as caught:
+    with refused(*refusal) as caught:
         database()
     assert "\n" not in str(caught.value)
 
 
 def test_a_file_that_is_no_database_is_told(tmp_path):
     (tmp_path / "evenhand.sqlite").write_bytes(b"not a database" * 100)
-    with pytest.raises(InputError, match="file is not a database"):
+    with refused("EVENHAND_DATABASE_URL", "is not a database"):
         database(tmp_path)
 
 

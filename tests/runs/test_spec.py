@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audits.errors import InputError
 from audits.runs import spec as spec_module
 from audits.runs.documents import dump_yaml
 from audits.runs.spec import parse_spec
 from audits.runs.version import stamp
 from tests.cases import cases
+from tests.refused import refused
 from tests.runs.conftest import make_spec, read_spec, write_people
 
 FULL = """
@@ -115,32 +115,32 @@ def change(path: str, value):
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "message"),
+    ("path", "value", "refusal"),
     [
         *cases(__file__, "refused_specs.yaml"),
-        ("data", ..., "data is missing"),
-        ("model", ..., "model is missing"),
-        ("audits", ..., "audits is missing"),
-        ("data.path", ..., "data.path is missing; name the file to audit"),
-        ("data.bins", {"hours": [0, math.inf]}, r"data\.bins\.hours\[1\] must be a finite number, got inf"),
-        ("threshold", math.nan, "threshold must be a finite number, got nan"),
-        ("threshold", 10**400, "threshold must be a number"),
+        ("data", ..., ("data",)),
+        ("model", ..., ("model",)),
+        ("audits", ..., ("audits",)),
+        ("data.path", ..., ("data.path",)),
+        ("data.bins", {"hours": [0, math.inf]}, ("data.bins.hours[1]", "inf")),
+        ("threshold", math.nan, ("threshold", "nan")),
+        ("threshold", 10**400, ("threshold",)),
         (
             "audits",
             [{"rates": {"by": object()}}],
-            r"audits\[0\]\.rates\.by must be text, a number, a list or a mapping",
+            ("audits[0].rates.by",),
         ),
     ],
 )
-def test_what_is_wrong_is_named_with_key_rule_and_value(path, value, message):
-    with pytest.raises(InputError, match=message) as error:
+def test_what_is_wrong_is_named_with_key_rule_and_value(path, value, refusal):
+    with refused(*refusal) as error:
         parse_spec(change(path, value), Path())
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("document", [None, [], "text", 3])
 def test_a_spec_is_a_mapping(document):
-    with pytest.raises(InputError, match="the spec must be a mapping with the keys data, model and audits"):
+    with refused("the spec"):
         parse_spec(document, Path())
 
 
@@ -153,15 +153,13 @@ def test_paths_start_at_the_spec_file(base, tmp_path):
 
 def test_a_missing_file_is_named(base):
     spec = parse_spec(change("data.path", ["people.csv", "nobody.csv"]), base)
-    with pytest.raises(
-        InputError, match=r"data\.path\[1\] must name an existing file, got 'nobody\.csv'; looked for"
-    ):
+    with refused("data.path[1]", "'nobody.csv'"):
         spec.digests()
-    with pytest.raises(InputError, match=r"data\.path names a folder without a \.parquet file"):
+    with refused("data.path"):
         parse_spec(change("data.path", "."), base).digests()
-    with pytest.raises(InputError, match=r"data\.path must name a file or a folder"):
+    with refused("data.path"):
         parse_spec(change("data.path", "/dev/zero"), base).digests()
-    with pytest.raises(InputError, match=r"model\.path must name an existing file, got 'm\.onnx'"):
+    with refused("model.path", "'m.onnx'"):
         parse_spec(change("model", {"path": "m.onnx"}), base).digests()
 
 

@@ -20,8 +20,9 @@ from app.serving.limits import RequestLimits
 from app.workspaces import auth, deletion
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, issue_token, new_token, workspaces_of
-from audits.errors import InputError, RunFailed
+from audits.errors import RunFailed
 from audits.runs.storage.audit_log import AuditLog
+from tests.refused import refused
 
 
 @pytest.fixture
@@ -191,10 +192,10 @@ def test_roles_come_from_patterns_of_names(monkeypatch):
 
 def test_oidc_says_what_it_lacks(monkeypatch):
     monkeypatch.setenv("EVENHAND_AUTH", "oidc")
-    with pytest.raises(InputError, match="needs EVENHAND_OIDC_URL, EVENHAND_OIDC_CLIENT_ID"):
+    with refused("EVENHAND_AUTH=oidc", "EVENHAND_OIDC_URL", "EVENHAND_OIDC_CLIENT_ID"):
         auth.secrets()
     monkeypatch.setenv("EVENHAND_AUTH", "ldap")
-    with pytest.raises(InputError, match="must be one of off, oidc, proxy, got 'ldap'"):
+    with refused("EVENHAND_AUTH", "'ldap'"):
         auth.settings()
 
 
@@ -230,7 +231,7 @@ def test_one_persons_uploads_count_together(base, monkeypatch):
 
     monkeypatch.setenv("EVENHAND_DISK_MB", "1")
     Workspace(new_token(), person="ada").add_file("a.csv", io.BytesIO(b"x" * 700_000))
-    with pytest.raises(InputError, match=r"workspace is full \(1 MB\)"):
+    with refused("workspace"):
         Workspace(new_token(), person="ada").add_file("b.csv", io.BytesIO(b"x" * 700_000))
     Workspace(new_token(), person="bob").add_file("b.csv", io.BytesIO(b"x" * 700_000))
 
@@ -271,7 +272,7 @@ def test_what_is_only_looked_at_changes_in_no_way(base):
         lambda: jobs.restart_run(seen, "a"),
         lambda: Shares().make(seen, 1),
     ):
-        with pytest.raises(InputError, match="is read-only here"):
+        with refused("this workspace"):
             act()
     assert seen.draft() == {"spec": {}}
 
@@ -291,7 +292,7 @@ def test_the_audit_log_only_grows_and_shows_what_was_changed(base):
     assert log.check() == 6, "a half line of a full disk is cut off"
     lines = log.path.read_text().splitlines(keepends=True)
     log.path.write_text("".join(lines[:2] + lines[3:]))
-    with pytest.raises(RunFailed, match="Line 3 of the audit log does not follow"):
+    with pytest.raises(RunFailed, match="Line 3"):
         log.check()
     log.path.write_text("".join(lines).replace('"ada"', '"eve"', 1))
     with pytest.raises(RunFailed, match="Line 2"):

@@ -25,6 +25,7 @@ from audits.runs.storage.erasure import erase_person
 from audits.runs.storage.saved import SavedRuns
 from audits.runs.storage.schema import MIGRATIONS
 from audits.runs.storage.store import RunStore
+from tests.refused import refused
 from tests.runs.postgres import serve
 
 _PERSON = "Quintilian-4711"
@@ -130,7 +131,7 @@ def test_a_copy_of_sqlite_is_laid_out_in_postgresql(full, tmp_path, monkeypatch)
         try:
             assert restore(tmp_path / "copy.tar.gz", tmp_path / "new").rows == copied.rows >= 2
             assert SavedRuns(tmp_path / "new").load(identity).audits[0].name == "groups"
-            with pytest.raises(InputError, match="the database must be empty"):
+            with refused("the database"):
                 restore(tmp_path / "copy.tar.gz", tmp_path / "other")
         finally:
             module._cached_database.cache_clear()
@@ -150,7 +151,7 @@ def test_a_damaged_copy_lays_out_nothing(full, tmp_path):
     damaged = {"cut": content[:-2000], "changed": changed, "out": escaping.getvalue(), "text": b"no copy"}
     for name, each in damaged.items():
         (tmp_path / name).write_bytes(each)
-        with pytest.raises(InputError, match=r"is damaged at home/|is not a "):
+        with pytest.raises(InputError):
             restore(tmp_path / name, tmp_path / f"new-{name}")
         assert not list((tmp_path / f"new-{name}").iterdir())
     assert not (tmp_path / "outside.txt").exists()
@@ -188,7 +189,7 @@ def test_a_change_of_schema_that_fails_changes_nothing(tmp_path, monkeypatch):
     Database(url).engine.dispose()
     wrong = (*MIGRATIONS, ("CREATE TABLE half (a INTEGER)", "CREATE TABLE nonsense ("))
     monkeypatch.setattr(module, "MIGRATIONS", wrong)
-    with pytest.raises(InputError, match="must name a usable database"):
+    with refused("EVENHAND_DATABASE_URL"):
         Database(url)
     monkeypatch.setattr(module, "MIGRATIONS", MIGRATIONS)
     with Database(url).reading() as connection:

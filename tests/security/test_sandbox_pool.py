@@ -34,11 +34,11 @@ def pool() -> Iterator[SandboxPool]:
 )
 def test_a_library_that_aborts_for_lack_of_memory_has_reached_the_limit(pool: SandboxPool, says: str) -> None:
     child = pool.child(memory=500_000_000)
-    with pytest.raises(LimitReached, match="memory"):
+    with pytest.raises(LimitReached, match="500 MB"):
         child.ask({"says": says}, seconds=30)
 
 
 def test_a_library_that_aborts_for_another_reason_is_told_by_its_signal(pool: SandboxPool) -> None:
     child = pool.child(memory=500_000_000)
-    with pytest.raises(RunFailed, match="ended by SIGABRT"):
+    with pytest.raises(RunFailed, match="SIGABRT"):
         child.ask({"says": "malloc(): corrupted top size\n"}, seconds=30)

@@ -19,6 +19,7 @@ from app.serving.headers import HEADERS
 from audits.errors import InputError
 from audits.runs.storage.database import Database
 from audits.runs.storage.store import RunStore
+from tests.refused import refused
 
 
 @pytest.fixture
@@ -65,12 +66,12 @@ def test_the_server_listens_to_others_only_if_that_is_said(monkeypatch):
     for own in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
         check_address(own)
     for address in (None, "0.0.0.0", "::", "192.168.1.5", "evenhand.example"):
-        with pytest.raises(InputError, match="this server lets in anyone who can reach it"):
+        with refused("server.address"):
             check_address(address)
     monkeypatch.setenv("EVENHAND_OPEN", "1")
     check_address("0.0.0.0")
     monkeypatch.setenv("EVENHAND_AUTH", "oidc")
-    with pytest.raises(InputError, match="EVENHAND_AUTH=oidc needs EVENHAND_OIDC_URL"):
+    with refused("EVENHAND_AUTH=oidc", "EVENHAND_OIDC_URL"):
         check_address("127.0.0.1")
 
 

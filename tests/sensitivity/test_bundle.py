@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.errors import InputError
 from audits.monitor.bundle import MonitorBundle
 from audits.runs.documents import load_document
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from audits.sensitivity import SensitivityOptions, sensitivity
+from tests.refused import refused
 from tests.sensitivity.conftest import people, subject_of
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
@@ -97,9 +97,9 @@ def test_a_carried_file_that_was_changed_is_refused(loans):
     arrays = load(weights)
     arrays["onnx"] = arrays["onnx"][:-1].copy()
     row = dict.fromkeys(MonitorBundle.parse(text, weights).reads)
-    with pytest.raises(InputError, match="must be the file that was audited"):
+    with refused("ONNX model loans.onnx"):
         MonitorBundle.parse(text, save(arrays)).score([row])
-    with pytest.raises(InputError, match="damaged"):
+    with refused("bundle"):
         MonitorBundle.parse(text.replace('"step"', '"stop"'), weights)
 
 
@@ -119,21 +119,21 @@ GOOD = {"skill": 0.5, "height": 170, "town": "north"}
 
 
 @pytest.mark.parametrize(
-    ("row", "words"),
+    ("row", "refusal"),
     [
-        ({"skill": 0.5, "height": 170}, r"rows\[1\] lacks 'town'"),
-        ({**GOOD, "group": "a"}, r"rows\[1\] has columns that are not read: 'group'"),
-        ({**GOOD, "skill": "high"}, r"rows\[1\].skill must be a number or null, got 'high'"),
-        ({**GOOD, "skill": True}, r"rows\[1\].skill must be a number or null, got True"),
-        ({**GOOD, "skill": float("inf")}, r"rows\[1\].skill must be a finite number"),
-        ({**GOOD, "skill": 10**400}, r"rows\[1\].skill must be a number that is not this large"),
-        ({**GOOD, "town": ["north"]}, r"rows\[1\].town must be text"),
-        ({**GOOD, "town": "x" * 2000}, r"rows\[1\].town must be at most 1000 characters"),
-        ([1, 2], r"rows\[1\] must be an object"),
+        ({"skill": 0.5, "height": 170}, ("rows[1]", "'town'")),
+        ({**GOOD, "group": "a"}, ("rows[1]", "'group'")),
+        ({**GOOD, "skill": "high"}, ("rows[1].skill", "'high'")),
+        ({**GOOD, "skill": True}, ("rows[1].skill",)),
+        ({**GOOD, "skill": float("inf")}, ("rows[1].skill",)),
+        ({**GOOD, "skill": 10**400}, ("rows[1].skill",)),
+        ({**GOOD, "town": ["north"]}, ("rows[1].town",)),
+        ({**GOOD, "town": "x" * 2000}, ("rows[1].town", "1000")),
+        ([1, 2], ("rows[1]",)),
     ],
 )
-def test_bad_rows_are_named(bundle, row, words):
-    with pytest.raises(InputError, match=words):
+def test_bad_rows_are_named(bundle, row, refusal):
+    with refused(*refusal):
         bundle.score([GOOD, row])
 
 
@@ -151,14 +151,14 @@ def test_damaged_bundles_are_refused(bundle, tmp_path: Path):
     narrow = json.dumps(
         {**json.loads(text), "encoding": json.loads(text)["encoding"][:1], "reads": ["skill"]}
     )
-    for bad, words in (
-        ((text, weights[:-9]), "damaged"),
-        (("{", weights), "damaged"),
-        ((other, weights), "must have a format from 1 to 6"),
-        ((narrow, weights), "networks as wide"),
-        (("{}", weights), "damaged"),
+    for bad, refusal in (
+        ((text, weights[:-9]), ("bundle",)),
+        (("{", weights), ("bundle",)),
+        ((other, weights), ("bundle",)),
+        ((narrow, weights), ("bundle",)),
+        (("{}", weights), ("bundle",)),
     ):
-        with pytest.raises(InputError, match=words):
+        with refused(*refusal):
             MonitorBundle.parse(*bad)
-    with pytest.raises(InputError, match="could not be read"):
+    with refused("bundle"):
         MonitorBundle.load(tmp_path / "nowhere")

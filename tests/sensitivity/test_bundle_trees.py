@@ -10,12 +10,12 @@ import pytest
 from safetensors.numpy import load, save
 
 from audits.data import DataSpec, LabelCut, build_data
-from audits.errors import InputError
 from audits.models import Subject, make_subject, model_spec
 from audits.monitor.bundle import MonitorBundle
 from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
 from audits.sensitivity.monitor import models as carried
 from tests.models.test_plain_trees import strangers, subject_of
+from tests.refused import refused
 from tests.sensitivity import conftest
 
 KINDS = ("forest", "boosting")
@@ -75,11 +75,9 @@ def test_damaged_trees_are_refused(audited: tuple[Subject, SensitivityResult]):
     text, weights = MonitorBundle.of(audited[1]).dump()
     arrays = load(weights)
     arrays["trees.left"] = np.zeros_like(arrays["trees.left"])
-    with pytest.raises(InputError, match="nodes lead to later nodes"):
+    with refused("bundle"):
         MonitorBundle.parse(text, save(arrays))
-    with pytest.raises(
-        InputError, match="bundle must encode every column that its model reads, got \\['wage'"
-    ):
+    with refused("bundle", "'wage'"):
         MonitorBundle.parse(text.replace('"column": "age", "places"', '"column": "wage", "places"'), weights)
 
 
@@ -105,13 +103,12 @@ def test_why_a_model_has_no_monitor_is_one_sentence(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(carried, "MAX_BYTES", 1000)
     said.append(sensitivity(subject_of("forest"), SensitivityOptions(**QUICK)))
     said.append(dataclasses.replace(said[-1], carried=None))
-    words = ("cannot be written as plain arrays", "predicts a number", "take more than", "run it again")
-    for found, expected in zip(said, words, strict=True):
-        assert expected in found.unwatchable
+    assert len({found.unwatchable for found in said}) == len(said)
+    for found in said:
         assert found.unwatchable.endswith(".")
-        with pytest.raises(InputError, match="must be of a model that a monitor can include") as refused:
+        with refused("the audit") as told:
             MonitorBundle.of(found)
-        assert found.unwatchable.rstrip(".") in str(refused.value)
+        assert found.unwatchable.rstrip(".") in str(told.value)
 
 
 def test_trees_that_score_otherwise_are_not_carried(monkeypatch: pytest.MonkeyPatch):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.errors import InputError
 from audits.stats.sequential import DriftTest
+from tests.refused import refused
 
 
 def test_drift_is_found_soon():
@@ -37,5 +37,5 @@ def test_nobody_one_value_and_no_number():
     assert test.p_value == 1.0
     test.update(np.zeros(500))
     assert test.p_value > 0.05
-    with pytest.raises(InputError, match="finite"):
+    with refused("values"):
         test.update(np.array([np.nan]))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from audits.data.spec_parser import data_spec
-from audits.errors import InputError
 from audits.stats.text import people_in, so_many
 from audits.stats.vocabulary import speaking
+from tests.refused import refused
 
 NAMED = {
     "people": "applicants",
@@ -39,5 +37,5 @@ def test_a_bare_yes_of_yaml_is_the_key() -> None:
 
 
 def test_an_unknown_word_is_refused_by_name() -> None:
-    with pytest.raises(InputError, match=r"data\.words\.peple"):
+    with refused("data.words.peple"):
         data_spec({"words": {"peple": "applicants"}})

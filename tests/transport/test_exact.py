@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import linear_sum_assignment, linprog
 
-from audits.errors import InputError, RunCancelled, RunFailed
+from audits.errors import RunCancelled, RunFailed
 from audits.transport import exact_coupling, pairwise_cost, restricted
 from audits.transport.atoms import supplies
 from audits.transport.costs import COSTS
+from tests.refused import refused
 from tests.transport.proof import prove
 
 
@@ -217,7 +218,7 @@ def test_without_a_proof_and_without_room_for_the_matrix_no_plan_is_returned(mon
     monkeypatch.setattr(restricted, "_DENSE_MEMORY", 0.0)
     monkeypatch.setattr(restricted, "solve_pairs", lambda *_: None)
     x, y = np.random.default_rng(17).normal(size=(2, 80, 3))
-    with pytest.raises(RunFailed, match="no coupling could be proven"):
+    with pytest.raises(RunFailed):
         exact_coupling(x, y)
 
 
@@ -258,23 +259,23 @@ def test_progress_is_told_in_order_and_can_cancel(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "options", "message"),
+    ("arguments", "options", "refusal"),
     [
-        ((np.empty((0, 1)), [[1.0]]), {}, "x must hold at least one point"),
-        (([[np.inf]], [[1.0]]), {}, "x must be finite numbers, but 1 of 1"),
-        (([[0.0]], [[1.0, 2.0]]), {}, "y must have the 1 features of x, got 2"),
-        (([[0.0]], [[1.0]]), {"a": [-1.0]}, "a must be at least 0, got -1.0"),
-        (([[0.0]], [[1.0]]), {"b": [0.0]}, "b must hold at least one weight above 0"),
-        (([[0.0]], [[1.0]]), {"b": [1.0, 2.0]}, "b must hold one weight for each of the 1 points"),
-        (([[0.0]], [[1.0]]), {"a": [np.nan]}, "a must be finite numbers"),
-        (([[0.0], [1.0]], [[1.0]]), {"a": [1e308, 1e308]}, "a must have a finite sum"),
-        (([[0.0]], [[1.0]]), {"cost": "l1_sqared"}, "cost must be .* did you mean 'l1_squared'"),
-        (([[0.0]], [[1.0]]), {"tolerance": 0.0}, "tolerance must lie between 0 and 1, got 0.0"),
-        (([[0.0]], [[1.0]]), {"feature_weights": [np.nan]}, "feature_weights must be finite"),
-        (([[-1e300]], [[1e300]]), {}, "x and y must not lie so far apart that costs overflow"),
-        (([[1e308]], [[1.0]]), {"feature_weights": [1e10]}, "x and y must not lie so far apart"),
+        ((np.empty((0, 1)), [[1.0]]), {}, ("x",)),
+        (([[np.inf]], [[1.0]]), {}, ("x",)),
+        (([[0.0]], [[1.0, 2.0]]), {}, ("y",)),
+        (([[0.0]], [[1.0]]), {"a": [-1.0]}, ("a", "1.0")),
+        (([[0.0]], [[1.0]]), {"b": [0.0]}, ("b",)),
+        (([[0.0]], [[1.0]]), {"b": [1.0, 2.0]}, ("b",)),
+        (([[0.0]], [[1.0]]), {"a": [np.nan]}, ("a",)),
+        (([[0.0], [1.0]], [[1.0]]), {"a": [1e308, 1e308]}, ("a",)),
+        (([[0.0]], [[1.0]]), {"cost": "l1_sqared"}, ("cost", "'l1_squared'")),
+        (([[0.0]], [[1.0]]), {"tolerance": 0.0}, ("tolerance", "0.0")),
+        (([[0.0]], [[1.0]]), {"feature_weights": [np.nan]}, ("feature_weights",)),
+        (([[-1e300]], [[1e300]]), {}, ("x and y",)),
+        (([[1e308]], [[1.0]]), {"feature_weights": [1e10]}, ("x and y",)),
     ],
 )
-def test_bad_input_is_named(arguments, options, message):
-    with pytest.raises(InputError, match=message):
+def test_bad_input_is_named(arguments, options, refusal):
+    with refused(*refusal):
         exact_coupling(*arguments, **options)

@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 
-from audits.errors import InputError
 from audits.monitor.monitors import Monitors
 from audits.results import verdict_as_now as as_now
 from audits.runs.registry import AUDITS
@@ -27,6 +26,7 @@ from audits.runs.spec import parse_spec
 from audits.runs.storage.database import database
 from audits.runs.storage.saved import SavedRuns
 from tests.cli.conftest import cli  # noqa: F401  (a fixture)
+from tests.refused import refused
 
 MOVED: dict[str, str] = {
     "*/schema": "what is opened is shown in the present schema",
@@ -125,7 +125,7 @@ def test_all_runs_are_listed_as_they_were(home: Path, expected: dict[str, Any]):
         ]
     for identity, status in ended.items():
         assert listed[identity].status == status
-        with pytest.raises(InputError, match=f"it is {status}"):
+        with refused("the saved audit", status):
             SavedRuns(home).load(identity)
     assert listed[expected["failed"]["id"]].error == expected["failed"]["error"] != ""
     assert [run.id for run in SavedRuns(home).list(text="owner of the data")] == [expected["runs"][0]["id"]]

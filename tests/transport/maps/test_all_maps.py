@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.errors import InputError
 from audits.transport.costs import COSTS, pairwise_cost
 from audits.transport.maps import MAPS, OPTIONS, GanOptions, NeuralOptions
 from audits.transport.maps.pairs import pair_costs
 from audits.transport.maps.protocol import ignore_curve
+from tests.refused import refused
 
 QUICK = {
     "gan": {"options": GanOptions(iterations=20, batch=8)},
@@ -31,38 +31,38 @@ def test_every_map_has_its_options():
 
 @every_map
 @pytest.mark.parametrize(
-    ("source", "target", "weights", "message"),
+    ("source", "target", "weights", "refusal"),
     [
-        ([[np.nan]], [[1.0]], None, "source must be finite numbers, but 1 of 1 are not"),
-        ([[0.0]], [[np.inf], [1.0]], None, "target must be finite numbers, but 1 of 2 are not"),
-        (np.empty((0, 2)), [[1.0, 2.0]], None, "source must have at least one person; choose"),
-        ([[0.0]], np.empty((0, 1)), None, "target must have at least one person"),
-        ([[0.0]], [[1.0, 2.0]], None, "target must have 1 features, got 2"),
-        ([0.0, 1.0], [[1.0]], None, r"source must be a table \(people, features\)"),
-        ([["a"]], [[1.0]], None, "source must hold numbers.*encode the features first"),
-        ([[0.0], [1.0]], [[1.0]], [1.0], r"a must hold one weight for each of the 2 points, got \(1,\)"),
-        ([[0.0], [1.0]], [[1.0]], [1.0, -1.0], "a must be at least 0, got -1"),
-        ([[0.0], [1.0]], [[1.0]], [0.0, 0.0], "a must hold at least one weight above 0"),
-        ([[0.0], [1.0]], [[1.0]], [np.nan, 1.0], "a must be finite numbers"),
+        ([[np.nan]], [[1.0]], None, ("source",)),
+        ([[0.0]], [[np.inf], [1.0]], None, ("target",)),
+        (np.empty((0, 2)), [[1.0, 2.0]], None, ("source",)),
+        ([[0.0]], np.empty((0, 1)), None, ("target",)),
+        ([[0.0]], [[1.0, 2.0]], None, ("target",)),
+        ([0.0, 1.0], [[1.0]], None, ("source",)),
+        ([["a"]], [[1.0]], None, ("source",)),
+        ([[0.0], [1.0]], [[1.0]], [1.0], ("a",)),
+        ([[0.0], [1.0]], [[1.0]], [1.0, -1.0], ("a",)),
+        ([[0.0], [1.0]], [[1.0]], [0.0, 0.0], ("a",)),
+        ([[0.0], [1.0]], [[1.0]], [np.nan, 1.0], ("a",)),
     ],
 )  # fmt: skip
-def test_bad_groups_are_refused_in_words(kind: str, source, target, weights, message: str):
-    with pytest.raises(InputError, match=message):
+def test_bad_groups_are_refused_in_words(kind: str, source, target, weights, refusal: str):
+    with refused(*refusal):
         fit(kind, source, target, a=weights)
 
 
 @every_map
 @pytest.mark.parametrize(
-    ("weights", "message"),
+    ("weights", "refusal"),
     [
-        ([1.0], "feature_weights must hold one number for each of the 2 features"),
-        ([1.0, -1.0], "feature_weights must be at least 0, got -1"),
-        ([0.0, 0.0], "feature_weights must not all be 0"),
-        ([np.inf, 1.0], "feature_weights must be finite numbers"),
+        ([1.0], ("feature_weights",)),
+        ([1.0, -1.0], ("feature_weights",)),
+        ([0.0, 0.0], ("feature_weights",)),
+        ([np.inf, 1.0], ("feature_weights",)),
     ],
 )
-def test_bad_feature_weights_are_refused(kind: str, weights: list, message: str):
-    with pytest.raises(InputError, match=message):
+def test_bad_feature_weights_are_refused(kind: str, weights: list, refusal: str):
+    with refused(*refusal):
         fit(kind, np.zeros((3, 2)), np.ones((3, 2)), feature_weights=weights)
 
 
@@ -70,9 +70,9 @@ def test_bad_feature_weights_are_refused(kind: str, weights: list, message: str)
 def test_people_to_carry_are_checked(kind: str):
     rng = np.random.default_rng(0)
     fitted = fit(kind, rng.normal(size=(20, 2)), rng.normal(size=(20, 2)))
-    with pytest.raises(InputError, match="x must have 2 features, got 3"):
+    with refused("x"):
         fitted.transform(np.zeros((4, 3)))
-    with pytest.raises(InputError, match="x must be finite numbers, but 1 of 2"):
+    with refused("x"):
         fitted.transform(np.array([[0.0, np.nan]]))
     assert fitted.transform(np.empty((0, 2))).shape == (0, 2)
 

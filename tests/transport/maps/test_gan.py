@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from audits.errors import InputError, RunCancelled, RunFailed
+from audits.errors import RunCancelled, RunFailed
 from audits.threads import one_torch_thread
 from audits.transport.maps import GanMap, GanOptions
 from audits.transport.maps.gan_training import drawer
 from benchmarks.maps import one_pass, players
+from tests.refused import refused
 
 
 def test_fifty_passes_agree_with_autograd_torch():
@@ -95,9 +96,7 @@ def test_early_stopping_takes_the_best_state():
 
 
 def test_early_stopping_needs_people_to_hold_out():
-    with pytest.raises(
-        InputError, match=r"source is too small a group to hold out 20% of.*got 2; turn early"
-    ):
+    with refused("source", "20"):
         GanMap.fit(np.zeros((2, 1)), np.ones((50, 1)), options=GanOptions(early_stopping=True), rng=0)
 
 
@@ -107,7 +106,7 @@ def test_divergence_is_found_explained_and_never_half_shown(rate: float):
     fitted = GanMap.fit(source, target, options=GanOptions(learning_rate=rate, iterations=500), rng=0)
     assert 1 <= fitted.diverged_at <= 100
     assert all(point.iteration < fitted.diverged_at for point in fitted.history)
-    with pytest.raises(RunFailed, match=rf"diverged at iteration {fitted.diverged_at:,}.*Lower the learning"):
+    with pytest.raises(RunFailed, match=rf" {fitted.diverged_at:,}\b"):
         fitted.transform(source)
 
 
@@ -123,7 +122,7 @@ def test_cancelling_unwinds_the_training():
         raise RunCancelled(doing)
 
     source, target = shifted(np.random.default_rng(0))
-    with pytest.raises(RunCancelled, match="iteration 100 of 20,001"):
+    with pytest.raises(RunCancelled, match=r"100 .* 20,001"):
         GanMap.fit(source, target, rng=0, progress=cancel)
 
 
@@ -142,9 +141,9 @@ def test_weighted_people_are_drawn_in_proportion():
 def test_options_refuse_what_makes_no_sense():
     from audits.checks import build
 
-    with pytest.raises(InputError, match=r"map\.batch must be greater than or equal to 1, got 0"):
+    with refused("map.batch"):
         build(GanOptions, {"batch": 0}, "map")
-    with pytest.raises(InputError, match=r"map\.lambda is not a known key"):
+    with refused("map.lambda"):
         build(GanOptions, {"lambda": 1}, "map")
 
 
