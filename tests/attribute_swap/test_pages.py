@@ -41,7 +41,7 @@ def visit(space: Workspace, page: str) -> AppTest:
 def test_the_page_runs_and_sensitivity_begins_with_it(space: Workspace) -> None:
     at = visit(space, SENSITIVITY)
     assert not at.exception
-    assert "Change one word →" in [each.proto.label for each in at.get("page_link")]
+    assert "attribute_swap" in [each.proto.page for each in at.get("page_link")]
     spec = drafts.audit_spec(space.draft(), "attribute_swap", {})
     jobs.submit(space, spec, "swap").wait(120)
     at = visit(space, PAGE)

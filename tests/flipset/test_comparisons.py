@@ -48,8 +48,7 @@ def test_arrests_two_tests_disagree_and_the_reason_is_arrests():
     (found,) = result.same_values
     assert abs(found.difference.value) < 0.03
     assert result.net.value == pytest.approx(-0.28125, abs=0.03)
-    assert "passes through prior_arrests" in result.disagreement
-    assert "passes through prior_arrests" in disagreement(result)
+    assert "prior_arrests" in result.disagreement == disagreement(result)
 
 
 def test_ties_by_hand():
@@ -58,10 +57,10 @@ def test_ties_by_hand():
     ask = {"source": A, "target": B, "permutations": 0}
     tied = audited(subject_of(frame), cost="l1", **ask)
     assert tied.tie_range == pytest.approx((0, 1))
-    assert "0 to 1 people" in " ".join(tied.warnings)
+    assert "0 to 1" in " ".join(tied.warnings)
     sure = audited(subject_of(frame), **ask)
     assert sure.tie_range == pytest.approx((0, 0))
-    assert "fit equally well" not in " ".join(sure.warnings)
+    assert len(sure.warnings) < len(tied.warnings)
 
 
 @pytest.mark.parametrize("cost", ["l1", "l1_squared"])

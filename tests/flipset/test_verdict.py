@@ -104,7 +104,7 @@ def test_a_stratum_that_differs_while_the_whole_does_not_is_named():
     frame["decision"] = (rng.random(n) < rate).astype(int)
     people = subject_of(frame, features=("x",))
     result = audited(people, condition_on="town", noise_people=200, **QUICK)
-    assert "in 2 of 6" in result.finding
+    assert "2 of 6" in result.finding
     table = result.strata_frame()
     assert set(table["within"][:2]) == {"T0", "T1"}
     assert (table["adjusted p"][2:] > 0.05).all()

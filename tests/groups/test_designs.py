@@ -106,11 +106,9 @@ def test_audits_that_take_rows_for_people_draw_one_row_of_each_person(tmp_path):
     spec = make_spec({"flipset": flipset}, {"rule_sets": {"permutations": 99, "samples": 0}})
     spec["data"]["person"] = "who"
     flips, rules = (each.result for each in InlineExecutor().submit(spec, tmp_path).result().audits)
-    said = (
-        f"one row of each of {len(frame):,} persons was sampled, and {3 * len(frame):,} others were left out."
-    )
     for result in (flips, rules):
-        assert result.warnings[0].endswith(said)
+        assert f"{len(frame):,} persons" in result.warnings[0]
+        assert f" {3 * len(frame):,} " in result.warnings[0]
         assert result.rows["audited"] == len(frame)
     assert flips.n_source == (frame["group"] == "north").sum()
 

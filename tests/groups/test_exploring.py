@@ -80,5 +80,4 @@ def test_without_labels_there_is_a_gap_but_nothing_to_be_right_about():
     with refused("preset"):
         preset_thresholds(result, "group", "equal opportunity")
     drawn = curves.trade_off(table, (12.0, 0.4), "group")
-    assert "favorable decision" in drawn.layout.yaxis.title.text
-    assert list(drawn.data[1].text) == ["you are here"]
+    assert len(drawn.data[1].x) == 1

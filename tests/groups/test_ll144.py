@@ -58,7 +58,6 @@ def test_a_table_is_compact_in_a_notebook_and_nothing_in_it_runs():
     assert repr(table) == "<BiasTable by gender: 2 categories, 4 people of unknown category>"
     assert "<script>" not in table._repr_html_()
     assert "&lt;script&gt;" in table._repr_html_()
-    assert "4 people of unknown category" in table._repr_html_()
 
 
 def test_weights_stand_for_people():

@@ -41,8 +41,7 @@ def test_scores_are_those_of_the_service_whatever_the_batches(make_data, people,
     assert max(len(body["instances"]) for body in scorer.requests[-20:]) == 7
     assert subject.model.classes == ("no", "yes")
     assert subject.score_kind == "probability"
-    assert any("are assumed to be 'no' or 'yes'" in note for note in subject.notes)
-    assert any("Another model may answer" in note for note in subject.notes)
+    assert any("'no' or 'yes'" in note for note in subject.notes)
 
 
 def test_people_are_sent_as_they_are_in_the_data(make_data, people, scorer):
@@ -105,7 +104,6 @@ def test_without_a_label_the_answer_is_the_chance_of_the_favourable_outcome(make
     np.testing.assert_array_equal(subject.scores, expected(data.frame))
     np.testing.assert_array_equal(subject.decisions, expected(data.frame) >= 0.7)
     assert subject.score_kind == "probability"
-    assert any("have no label" in note for note in subject.notes)
     assert subject.favorable_score(data.frame.head(0)).shape == (0,)
 
 
@@ -128,10 +126,11 @@ def test_an_audit_asks_about_people_who_do_not_exist(make_data, people, scorer):
 
 
 def test_a_service_that_is_never_the_same_is_told(make_data, people, scorer):
+    steady = make_subject(make_data(people), spec(scorer)).notes
     draws = np.random.default_rng(0)
     scorer.answer = lambda rows: draws.random(len(rows)).tolist()
     subject = make_subject(make_data(people), spec(scorer))
-    assert any("The audit cannot be repeated" in note for note in subject.notes)
+    assert len(subject.notes) > len(steady)
 
 
 def test_the_digest_is_of_address_version_and_scores(make_data, people, scorer):

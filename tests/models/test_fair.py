@@ -128,7 +128,7 @@ def test_directions_that_span_everything_fall_back_to_the_leading_one():
     subject = make_subject(data, model_spec({"train": "logistic"}))
     vectors, doubts = protected_directions(subject.data, subject.space, ("race",))
     assert vectors.shape == (1, 2)
-    assert any("span every feature" in doubt for doubt in doubts)
+    assert len(doubts) == 1
 
 
 def test_bad_input(data):

@@ -39,11 +39,9 @@ def test_a_side_of_one_person_has_no_interval(alone):
     result = flows_of(scored(frame), source=A, target=B, draws=20, permutations=19)
     assert result.wasserstein.value > 0
     assert result.wasserstein.low is None
-    assert result.wasserstein.method == "no interval: one person alone on a side"
     assert all(row.mean.low is None for row in result.bias)
     assert result.flows.sampling_low is None
-    named = next(text for text in result.warnings if text.startswith("One person alone"))
-    assert f"“{alone}”" in named
+    assert any(f"“{alone}”" in text for text in result.warnings)
 
 
 def test_the_interval_of_two_people_does_not_hide_the_others():

@@ -79,7 +79,7 @@ def test_a_role_the_model_does_not_read_warns():
     )
     result = recourse_of(subject_of(frame, Linear(x=1.0), ("x", "z")))
     assert result.columns == ("x",)
-    assert "does not read 'z': changing it cannot help" in result.warnings[0]
+    assert "'z'" in result.warnings[0]
     with refused("roles.actionable"):
         recourse_of(subject_of(frame, Linear(x=1.0), ("z",)))
 

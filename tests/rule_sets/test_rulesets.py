@@ -128,7 +128,7 @@ def test_adult_counts_by_definition(shared_data):
     assert result.leaderboard[0].rule_set == "sex = Male, race = Asian-Pac-Islander or White, 40 ≤ age < 60"
     assert result.verdict == "evidence of a difference"
     assert result.leaderboard[0].confirmed
-    assert "Rates come from the data alone" in " ".join(result.warnings)
+    assert result.sampling is None
 
 
 @pytest.mark.shared
@@ -210,7 +210,7 @@ def test_a_stopped_search_goes_on_where_it_stopped():
     assert {tuple(rules) for rules in search.found().rules} == {tuple(rules) for rules in whole.rules}
     result = rule_sets(subject, RuleSetsOptions(support=0.02, max_candidates=20, **FAST))
     assert not result.complete
-    assert any("The search stopped after" in warning for warning in result.warnings)
+    assert any("max_candidates" in warning for warning in result.warnings)
 
 
 def test_context_narrows_but_does_not_stand_alone():
@@ -465,4 +465,4 @@ def test_many_values_make_single_value_rules_and_a_note():
     frame["region"] = np.random.default_rng(0).choice([f"r{k:02d}" for k in range(14)], 2000)
     result = rule_sets(subject_of(frame, ("sex", "region")), RuleSetsOptions(support=0.02, **FAST))
     assert result.n_candidates == 3 * 15 - 1
-    assert any("rules use its single values" in warning for warning in result.warnings)
+    assert any("region" in warning for warning in result.warnings)

@@ -96,4 +96,4 @@ def test_few_people_with_many_features_stay_tame():
     people = rng.normal(size=(1000, 40))
     # independent features with variance 1 on both sides: a map near a shift
     assert (shrunk.transform(people) - people - 1).std() < 1.0
-    assert "shrunk by" in shrunk.finding
+    assert f"{100 * min(shrunk.shrinkage):.1f}%" in shrunk.finding
