@@ -56,6 +56,25 @@ class UnlabeledRows:
         return UnlabeledRows(**parts, design=_at(self.design, np.concatenate([labeled, n + positions])))
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """People whom something leaves out.
+
+    Attributes
+    ----------
+    share : float
+        Of all people.
+    columns : tuple of str
+        By which of them, where filters do it.
+    uneven : tuple of str
+        Sentences on groups of which more are left out than of others, beyond chance.
+    """
+
+    share: float
+    columns: tuple[str, ...]
+    uneven: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class AuditData:
     """A table ready for an audit. Made by `build_data`; arrays are aligned with `frame`'s rows.
@@ -121,8 +140,8 @@ class AuditData:
         Rows of those who are audited, where a model may learn from more; None: everyone.
     unlabeled : Unlabeled or None
         Rows without a label, which `everyone` adds; counted in `excluded`.
-    leaving : tuple of str
-        Sentences on rows whose leaving goes with a group.
+    left_out : tuple of LeftOut
+        Whom filters and missing values leave out.
     """
 
     frame: pd.DataFrame
@@ -152,7 +171,7 @@ class AuditData:
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     among: pd.Index | None = None
     unlabeled: UnlabeledRows | None = None
-    leaving: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def n(self) -> int:

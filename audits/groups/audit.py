@@ -94,7 +94,7 @@ def groups(
     if data.gathered is not None:
         people = people.assign(**_score_sums(data, subject.higher_is))
     result = groups_from_people(people, data.protected, options, subject.outcome, data.rows, seed)
-    result = dataclasses.replace(result, warnings=(*data.leaving, *warnings, *result.warnings))
+    result = dataclasses.replace(result, warnings=(*warnings, *result.warnings))
     if data.gathered is not None:
         rows = {"audited": data.rows, "used": data.rows, "left_out": {}}
         result = dataclasses.replace(result, people=people.iloc[:0], rows=rows)

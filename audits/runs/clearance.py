@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from audits.stats import INSUFFICIENT, NO_MATERIAL, VERDICTS, Judgment
-from audits.stats.selective import UnknownOutcomes
+from audits.stats.selective import MAX_UNKNOWN, UnknownOutcomes
 from audits.stats.verdicts import judged_of
+
+if TYPE_CHECKING:
+    from audits.models import Subject
 
 R = TypeVar("R")
 
@@ -35,6 +38,26 @@ def where_known(result: R, unknown: UnknownOutcomes) -> R:
         return result
     verdicts = VERDICTS if unknown.uneven else (NO_MATERIAL,)
     return _told(result, unknown.withheld or unknown.cannot_clear, verdicts, *unknown.note())
+
+
+def where_filtered(result: R, subject: Subject) -> R:
+    """Return `result` with the groups of which more people are left out than of others, said first.
+
+    Where a filter leaves people out by their outcome, nothing holds of everyone, as where it is missing
+    (`where_known`): by the decision that is stored, by a number that is compared, or where no label is known.
+    """
+    data = subject.data
+    if not data.left_out or not hasattr(result, "judged"):
+        return result
+    label = data.cut.column if data.cut is not None else data.label
+    outcomes = {getattr(subject.model, "column", None), data.numeric.column if data.numeric else None}
+    outcomes |= {label} if f"{label} is missing" in data.excluded else set()
+    for left in data.left_out:
+        by = next((name for name in left.columns if name in outcomes), None)
+        withheld = by is not None and (bool(left.uneven) or left.share >= MAX_UNKNOWN)
+        reason = f"a filter on {by} leaves people out by their outcome" if withheld else ""
+        result = _told(result, reason, VERDICTS if left.uneven else (NO_MATERIAL,), *left.uneven)
+    return result
 
 
 def _told(result: R, reason: str, verdicts: Sequence[str], *said: str) -> R:

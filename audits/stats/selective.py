@@ -15,7 +15,8 @@ import numpy as np
 from audits.stats.intervals import cautious_p
 from audits.stats.text import count, percent
 
-_MAX_UNKNOWN = 0.05  # of people: from this share on, those known clear nobody
+MAX_UNKNOWN = 0.05
+"""Share of people whose outcome is not known from which on those known clear nobody."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +116,7 @@ class UnknownOutcomes:
     @property
     def cannot_clear(self) -> str:
         """Why the outcomes that are known clear nobody; empty where they may."""
-        few = self.share < _MAX_UNKNOWN
+        few = self.share < MAX_UNKNOWN
         return (
             ""
             if few

@@ -79,13 +79,6 @@ def test_a_label_that_is_the_decision_gives_the_verdict_of_no_label():
     assert without.verdict == "evidence of a difference"
 
 
-def test_rows_that_leave_by_group_are_a_warning():
-    frame = decided(3, refused=1.0)
-    frame.loc[(frame["sex"] == "women") & (np.arange(len(frame)) % 3 == 0), "x"] = np.nan
-    gone = audited(frame, missing="drop")
-    assert len(gone.warnings) == len(audited(decided(3, refused=1.0)).warnings) + 1
-
-
 @pytest.mark.parametrize("threshold", [None, 0.5])
 def test_among_three_classes_the_models_own_decision_is_the_default(threshold):
     rng = np.random.default_rng(0)

@@ -14,9 +14,10 @@ from tests.runs.extra_audits import RatesResult
 SIDES = {"source": {"sex": "f"}, "target": {"sex": "m"}}
 
 
-def run(table, folder, audits, *, label="decided", **more):
+def run(table, folder, audits, *, label="decided", filters=None, **more):
     table.to_csv(folder / "t.csv", index=False)
     data = {"path": "t.csv", "label": label, "favorable": 1, "protected": ["sex"], "features": ["x"]}
+    data |= filters or {}
     spec = {"data": data, "model": {"predictions": {"label": "decided"}}, "search": "off", "audits": audits}
     return execute(parse_spec(spec | more, folder))
 

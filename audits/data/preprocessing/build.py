@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data.adapters import given_table
-from audits.data.audit_data import AuditData, UnlabeledRows
+from audits.data.audit_data import AuditData, LeftOut, UnlabeledRows
 from audits.data.digests import frame_digest, plain_digest
 from audits.data.encoder import MAX_LEVELS
 from audits.data.frames import from_pandas, with_columns
@@ -19,7 +19,7 @@ from audits.data.io.tables import Table
 from audits.data.kinds import Kind, Role, as_kind, infer_kind, level_order
 from audits.data.missing_markers import MissingCells
 from audits.data.preprocessing.column_names import column_role
-from audits.data.preprocessing.exclusions import leaving_notes
+from audits.data.preprocessing.exclusions import left_out
 from audits.data.preprocessing.filters import apply_recodes, kept_rows, known_column, known_columns, rows_of
 from audits.data.preprocessing.groups import edges_of, protected_groups
 from audits.data.preprocessing.leakage import leak_notes
@@ -84,6 +84,9 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec) -> AuditData:
     for name in spec.units if times is None else ():  # counted tables hold only what is asked of
         known_column(f"data.units.{name}", name, frame)
     among = _among(frame, spec, notes)
+    if among is not None:
+        apart, columns = ~frame.index.isin(among), tuple(rule.column for rule in spec.among)
+        leaving += left_out(frame, apart, spec, "Filters", sizes, columns)
     frame, meant = named_values(frame, spec, orders, counted=times is not None)
     written = dataclasses.replace(written, meant=meant)
     named = frame
@@ -97,7 +100,8 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec) -> AuditData:
     if spec.missing == "drop":
         whole = frame
         frame = drop_incomplete(frame, read, excluded)
-        leaving += leaving_notes(whole, frame, spec, "Rows with missing values", times)
+        gone = ~whole.index.isin(frame.index)
+        leaving += left_out(whole, gone, spec, "Rows with missing values", people_told(whole, spec))
     _refuse_nobody(frame, excluded)
     groups = protected_groups(frame, spec)
     notes += _group_notes(frame, groups, spec, times)
@@ -141,7 +145,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec) -> AuditData:
         },
         among=among,
         unlabeled=_unlabeled_rows(frame, lost, spec, read, gathered, times),
-        leaving=tuple(leaving),
+        left_out=tuple(leaving),
     )
     return dataclasses.replace(data, digest=_digest(data))
 
@@ -195,8 +199,8 @@ def _select_rows(
     excluded: dict[str, int],
     notes: list[str],
     times: pd.Series | None,
-) -> tuple[pd.DataFrame, list[str]]:
-    """Apply recodes, given kinds and row filters; say where leaving goes with a group."""
+) -> tuple[pd.DataFrame, list[LeftOut]]:
+    """Apply recodes, given kinds and row filters; return whom the filters leave out."""
     frame, said = apply_recodes(frame, spec.recode)
     made = {}
     for name, kind in spec.kinds.items():
@@ -207,10 +211,9 @@ def _select_rows(
     kept, reasons, more = kept_rows(frame, spec.keep, times)
     excluded.update(reasons)
     notes += said + more
-    leaving: list[str] = []
-    if not kept.all():
-        leaving = leaving_notes(frame, frame[kept], spec, "Filters", times)
-        frame = frame[kept]
+    sizes = people_told(frame, spec) if times is None else times
+    leaving = [*left_out(frame, ~kept, spec, "Filters", sizes, tuple(rule.column for rule in spec.keep))]
+    frame = frame[kept]
     if spec.repeated == "drop":
         if times is not None:
             raise InputError(

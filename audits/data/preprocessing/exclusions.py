@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from audits.data.audit_data import LeftOut
 from audits.data.preprocessing.groups import MAX_GROUPS, cut, edges_of
 from audits.data.spec import DataSpec
 from audits.data.values import as_text
@@ -12,32 +13,48 @@ from audits.data.values import as_text
 _LEVEL = 0.05
 
 
-def leaving_notes(
-    before: pd.DataFrame, after: pd.DataFrame, spec: DataSpec, what: str, times: pd.Series | None
-) -> list[str]:
-    """Say for each protected attribute whose rows are left out more often than others', beyond chance.
+def left_out(
+    before: pd.DataFrame,
+    gone: np.ndarray,
+    spec: DataSpec,
+    what: str,
+    sizes: pd.Series | None,
+    columns: tuple[str, ...] = (),
+) -> tuple[LeftOut, ...]:
+    """Return whom something leaves out, if anyone, and of which groups more than of others.
 
     Parameters
     ----------
-    before, after : DataFrame
-        With and without the rows left out.
+    before : DataFrame
+        With the rows left out.
+    gone : bool array (n,)
+        Which those are.
     what : str
         What leaves them out, as a sentence begins.
-    times : Series, optional
-        How many rows a line was gathered from.
+    sizes : Series, optional
+        How many people a row stands for.
+    columns : tuple of str
+        By which they are left out.
     """
-    gone = ~before.index.isin(after.index)
-    if not gone.any() or not spec.protected or gone.all():
-        return []
+    people = np.ones(len(before)) if sizes is None else sizes.loc[before.index].to_numpy(dtype=float)
+    lost = float(people[gone].sum())
+    if not 0 < lost < people.sum():
+        return ()
+    return (LeftOut(lost / float(people.sum()), columns, _uneven(before, gone, spec, what, people)),)
+
+
+def _uneven(
+    before: pd.DataFrame, gone: np.ndarray, spec: DataSpec, what: str, sizes: np.ndarray
+) -> tuple[str, ...]:
     from audits.stats.intervals import cautious_p  # late: few tables leave rows out
     from audits.stats.text import percent
 
-    sizes = np.ones(len(before)) if times is None else times.loc[before.index].to_numpy(dtype=float)
     found = []
     for name in spec.protected:
         column = before[name]
         binned = name in spec.bins
-        values = cut(column, edges_of(column, spec.bins[name], times)) if binned else as_text(column)
+        weights = pd.Series(sizes, before.index)
+        values = cut(column, edges_of(column, spec.bins[name], weights)) if binned else as_text(column)
         codes, levels = pd.factorize(values)
         k = len(levels)
         if not 1 < k <= MAX_GROUPS:
@@ -55,4 +72,4 @@ def leaving_notes(
             f"{what} leave out {shares[0]} of people with {name} = {levels[place]} and {shares[1]} of the "
             "others: the results are of those who remain."
         )
-    return found
+    return tuple(found)

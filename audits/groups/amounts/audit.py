@@ -105,7 +105,6 @@ def groups_by_amount(
         judged=judged,
         finding="",
         warnings=(
-            *data.leaving,
             *_warnings(people, numeric, table),
             *unknown.note(),
         ),
