@@ -56,7 +56,11 @@ def where_filtered(result: R, subject: Subject) -> R:
         by = next((name for name in left.columns if name in outcomes), None)
         withheld = by is not None and (bool(left.uneven) or left.share >= MAX_UNKNOWN)
         reason = f"a filter on {by} leaves people out by their outcome" if withheld else ""
-        result = _told(result, reason, VERDICTS if left.uneven else (NO_MATERIAL,), *left.uneven)
+        verdicts = VERDICTS if left.uneven else (NO_MATERIAL,)
+        if not left.columns and left.uneven and left.share >= MAX_UNKNOWN:
+            reason = "rows with missing values leave out some groups more than others"
+            verdicts = (NO_MATERIAL,)  # what is missing may go with the outcome, and need not
+        result = _told(result, reason, verdicts, *left.uneven)
     return result
 
 

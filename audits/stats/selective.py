@@ -18,6 +18,8 @@ from audits.stats.text import count, percent
 MAX_UNKNOWN = 0.05
 """Share of people whose outcome is not known from which on those known clear nobody."""
 
+_NEGLIGIBLE = 0.001  # of a side: so few move its rate by a tenth of a point at most, whoever they are
+
 
 @dataclass(frozen=True, eq=False)
 class OutcomeSide:
@@ -48,6 +50,8 @@ def known_unevenly(
 ) -> str:
     """Say of whom the outcome is known more or less often than of the others; empty where chance explains it.
 
+    It is empty, too, where it is missing for fewer than 1 in 1,000 of every side.
+
     Parameters
     ----------
     known : bool array (n,)
@@ -66,10 +70,12 @@ def known_unevenly(
     if known.all():
         return ""
     some = [side for side in sides if side.inside.any() and not side.inside.all()]
-    if not some:
+    if not any(
+        _missing(known, part, sizes) >= _NEGLIGIBLE for side in some for part in (side.inside, ~side.inside)
+    ):
         return ""
     chances = [_chance(known, side.inside, sizes) * side.times for side in some]
-    shares = [float(np.average(known[side.inside], weights=sizes[side.inside])) for side in some]
+    shares = [1.0 - _missing(known, side.inside, sizes) for side in some]
     p, _, place = min(zip(chances, shares, range(len(some)), strict=True))  # of a tie, the less known
     side = some[place]
     if 2 * p > level:
@@ -79,6 +85,11 @@ def known_unevenly(
         for part in (side.inside, ~side.inside)
     ]
     return f"it is known for {told[0]} of {side.people} and {told[1]} of the others"
+
+
+def _missing(known: np.ndarray, inside: np.ndarray, sizes: np.ndarray) -> float:
+    """Share of a side of whom the outcome is not known."""
+    return float(np.average(~known[inside], weights=sizes[inside]))
 
 
 def _chance(known: np.ndarray, inside: np.ndarray, sizes: np.ndarray) -> float:

@@ -43,3 +43,19 @@ def test_whom_filters_leave_out_of_a_group_every_audit_says(tmp_path):
     for rows, leaves in ((table, {"keep": [{"column": "x", "at_most": 1.5}]}), (gaps, {"missing": "drop"})):
         for each in run(rows, tmp_path, audits, filters=leaves).audits:
             assert "sex = m" in each.result.warnings[0]
+
+
+def test_rows_with_gaps_that_leave_by_group_clear_nobody(tmp_path):
+    table, lot = people()
+    for gone, verdict in (((table["sex"] == "f") & (lot < 0.2), INSUFFICIENT), (lot < 0.01, NO_MATERIAL)):
+        gaps = table.assign(x=table["x"].mask(gone))
+        (found,) = run(gaps, tmp_path, ["groups"], filters={"missing": "drop"}).audits
+        assert found.result.judged.verdict == verdict
+
+
+def test_a_hundred_missing_of_very_many_hold_no_verdict_up(tmp_path):
+    table, lot = people(400_000, gap=0.3)
+    gone = table["decided"].mask((table["sex"] == "f") & (lot < 0.0008))
+    assert 100 < gone.isna().sum() < 400
+    (found,) = run(table.assign(decided=gone), tmp_path, ["groups"]).audits
+    assert found.result.judged.verdict == EVIDENCE
