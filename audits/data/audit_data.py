@@ -64,14 +64,14 @@ class LeftOut:
     ----------
     share : float
         Of all people.
-    columns : tuple of str
-        By which of them, where filters do it.
+    missing : tuple of str
+        The columns whose missing values are the reason; empty where filters look at values.
     uneven : tuple of str
         Sentences on groups of which more are left out than of others, beyond chance.
     """
 
     share: float
-    columns: tuple[str, ...]
+    missing: tuple[str, ...]
     uneven: tuple[str, ...]
 
 

@@ -40,27 +40,28 @@ def where_known(result: R, unknown: UnknownOutcomes) -> R:
     return _told(result, unknown.withheld or unknown.cannot_clear, verdicts, *unknown.note())
 
 
-def where_filtered(result: R, subject: Subject) -> R:
+def where_left_out(result: R, subject: Subject) -> R:
     """Return `result` with the groups of which more people are left out than of others, said first.
 
-    Where a filter leaves people out by their outcome, nothing holds of everyone, as where it is missing
-    (`where_known`): by the decision that is stored, by a number that is compared, or where no label is known.
+    Where a filter leaves out those whose outcome is missing, nothing holds of everyone, as where no filter
+    does (`where_known`): the decision that is stored, a number that is compared, or the label. Where other
+    gaps leave out many, and more of one group than of others, nothing is cleared.
     """
     data = subject.data
     if not data.left_out or not hasattr(result, "judged"):
         return result
     label = data.cut.column if data.cut is not None else data.label
-    outcomes = {getattr(subject.model, "column", None), data.numeric.column if data.numeric else None}
-    outcomes |= {label} if f"{label} is missing" in data.excluded else set()
+    outcomes = {getattr(subject.model, "column", None), data.numeric.column if data.numeric else label}
     for left in data.left_out:
-        by = next((name for name in left.columns if name in outcomes), None)
-        withheld = by is not None and (bool(left.uneven) or left.share >= MAX_UNKNOWN)
-        reason = f"a filter on {by} leaves people out by their outcome" if withheld else ""
-        verdicts = VERDICTS if left.uneven else (NO_MATERIAL,)
-        if not left.columns and left.uneven and left.share >= MAX_UNKNOWN:
-            reason = "rows with missing values leave out some groups more than others"
-            verdicts = (NO_MATERIAL,)  # what is missing may go with the outcome, and need not
-        result = _told(result, reason, verdicts, *left.uneven)
+        by = next((name for name in left.missing if name in outcomes), None)
+        many = left.share >= MAX_UNKNOWN
+        if by is not None and (many or left.uneven):
+            reason = f"a filter leaves out people of whom {by} is missing"
+            result = _told(result, reason, VERDICTS if left.uneven else (NO_MATERIAL,), *left.uneven)
+        else:
+            gaps = "missing values leave out more of one group than of others"
+            reason = gaps if left.missing and left.uneven and many else ""
+            result = _told(result, reason, (NO_MATERIAL,), *left.uneven)
     return result
 
 

@@ -26,7 +26,7 @@ from audits.models.subject import needs_cut
 from audits.progress import Progress, part, silent
 from audits.records import resolve
 from audits.runs.cache import Cache, frame_bytes
-from audits.runs.clearance import where_filtered, where_known, without_clearance
+from audits.runs.clearance import where_known, where_left_out, without_clearance
 from audits.runs.comparison.changes import AuditChange, Changes
 from audits.runs.comparison.second_model import of_the_second, of_the_treated, on_the_same_people
 from audits.runs.comparison.two_models import audit_change, refusal, with_decisions
@@ -352,7 +352,7 @@ def carry_out(
         result = where_known(result, whole.unknown_decisions(level=level))
         if about.data.numeric is None and not AUDITS[request.name].handles_missing_labels:
             result = where_known(result, about.unknown_labels(level=level))
-    cleared = without_clearance(where_filtered(result, subject), subject.cannot_clear)
+    cleared = without_clearance(where_left_out(result, subject), subject.cannot_clear)
     return AuditResult(request.name, request.all_options(), cleared, vocabulary())
 
 

@@ -18,7 +18,8 @@ from audits.stats.text import count, percent
 MAX_UNKNOWN = 0.05
 """Share of people whose outcome is not known from which on those known clear nobody."""
 
-_NEGLIGIBLE = 0.001  # of a side: so few move its rate by a tenth of a point at most, whoever they are
+NEGLIGIBLE = 0.001
+"""Share of a side that moves its rate by a tenth of a point at most, whoever they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,7 @@ def known_unevenly(
         return ""
     some = [side for side in sides if side.inside.any() and not side.inside.all()]
     if not any(
-        _missing(known, part, sizes) >= _NEGLIGIBLE for side in some for part in (side.inside, ~side.inside)
+        _missing(known, part, sizes) >= NEGLIGIBLE for side in some for part in (side.inside, ~side.inside)
     ):
         return ""
     chances = [_chance(known, side.inside, sizes) * side.times for side in some]

@@ -1,4 +1,4 @@
-"""Filters on what decides: what is left of people is no sample, and has no verdict."""
+"""Filters on a decision that is missing: who is left is no sample, and has no verdict."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tests.runs.test_missing_outcomes import people, run
         ({"column": "decided", "not_missing": True}, 0.0, "many", INSUFFICIENT),
         ({"column": "decided", "not_missing": True}, 0.3, "many", EVIDENCE),
         ({"column": "x", "at_least": 0}, 0.3, "nobody", EVIDENCE),
+        ({"column": "decided", "in": [0, 1]}, 0.3, "withdrawn women", EVIDENCE),
     ],
 )
 @pytest.mark.parametrize("audit", ["groups", "rule_sets"])
@@ -28,8 +29,10 @@ def test_a_filter_on_the_decision_clears_nobody(tmp_path, audit, keep, gap, hidd
         "few": lot < 0.02,
         "many": lot < 0.1,
         "nobody": lot < 0,
+        "withdrawn women": women & (lot < 0.1),
     }[hidden]
-    table = table.assign(decided=table["decided"].mask(gone), y=lot.round())
+    other = [2.0] if hidden == "withdrawn women" else []  # another end, which is known
+    table = table.assign(decided=table["decided"].mask(gone, *other), y=lot.round())
     found = run(table, tmp_path, [{audit: {}}], label="y", filters={"keep": [keep]}).audits[0].result
     assert found.judged.verdict == verdict
     assert (found.judged.badge == "no verdict") == (verdict == INSUFFICIENT)

@@ -19,7 +19,7 @@ from audits.data.io.tables import Table
 from audits.data.kinds import Kind, Role, as_kind, infer_kind, level_order
 from audits.data.missing_markers import MissingCells
 from audits.data.preprocessing.column_names import column_role
-from audits.data.preprocessing.exclusions import left_out
+from audits.data.preprocessing.exclusions import filtered_out, left_out
 from audits.data.preprocessing.filters import apply_recodes, kept_rows, known_column, known_columns, rows_of
 from audits.data.preprocessing.groups import edges_of, protected_groups
 from audits.data.preprocessing.leakage import leak_notes
@@ -85,8 +85,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec) -> AuditData:
         known_column(f"data.units.{name}", name, frame)
     among = _among(frame, spec, notes)
     if among is not None:
-        apart, columns = ~frame.index.isin(among), tuple(rule.column for rule in spec.among)
-        leaving += left_out(frame, apart, spec, "Filters", sizes, columns)
+        leaving += filtered_out(frame, frame.index.isin(among), spec.among, spec, sizes)
     frame, meant = named_values(frame, spec, orders, counted=times is not None)
     written = dataclasses.replace(written, meant=meant)
     named = frame
@@ -101,7 +100,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec) -> AuditData:
         whole = frame
         frame = drop_incomplete(frame, read, excluded)
         gone = ~whole.index.isin(frame.index)
-        leaving += left_out(whole, gone, spec, "Rows with missing values", people_told(whole, spec))
+        leaving += left_out(whole, gone, spec, "Rows with missing values", sizes, read)
     _refuse_nobody(frame, excluded)
     groups = protected_groups(frame, spec)
     notes += _group_notes(frame, groups, spec, times)
@@ -212,7 +211,7 @@ def _select_rows(
     excluded.update(reasons)
     notes += said + more
     sizes = people_told(frame, spec) if times is None else times
-    leaving = [*left_out(frame, ~kept, spec, "Filters", sizes, tuple(rule.column for rule in spec.keep))]
+    leaving = [*filtered_out(frame, kept, spec.keep, spec, sizes)]
     frame = frame[kept]
     if spec.repeated == "drop":
         if times is not None:

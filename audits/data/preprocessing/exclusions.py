@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from audits.data.audit_data import LeftOut
 from audits.data.preprocessing.groups import MAX_GROUPS, cut, edges_of
-from audits.data.spec import DataSpec
+from audits.data.spec import DataSpec, Keep
 from audits.data.values import as_text
 
 _LEVEL = 0.05
@@ -19,7 +21,7 @@ def left_out(
     spec: DataSpec,
     what: str,
     sizes: pd.Series | None,
-    columns: tuple[str, ...] = (),
+    missing: tuple[str, ...] = (),
 ) -> tuple[LeftOut, ...]:
     """Return whom something leaves out, if anyone, and of which groups more than of others.
 
@@ -33,20 +35,36 @@ def left_out(
         What leaves them out, as a sentence begins.
     sizes : Series, optional
         How many people a row stands for.
-    columns : tuple of str
-        By which they are left out.
+    missing : tuple of str
+        The columns whose missing values are the reason.
     """
     people = np.ones(len(before)) if sizes is None else sizes.loc[before.index].to_numpy(dtype=float)
     lost = float(people[gone].sum())
     if not 0 < lost < people.sum():
         return ()
-    return (LeftOut(lost / float(people.sum()), columns, _uneven(before, gone, spec, what, people)),)
+    return (LeftOut(lost / float(people.sum()), missing, _uneven(before, gone, spec, what, people)),)
+
+
+def filtered_out(
+    before: pd.DataFrame, kept: np.ndarray, rules: Sequence[Keep], spec: DataSpec, sizes: pd.Series | None
+) -> tuple[LeftOut, ...]:
+    """Return whom filters leave out: those of whom a column is missing, and everyone where that is more."""
+    gone = {
+        name: ~kept & before[name].isna().to_numpy() for name in dict.fromkeys(rule.column for rule in rules)
+    }
+    found: tuple[LeftOut, ...] = ()
+    if all((kept | each).sum() < len(kept) for each in gone.values()):
+        found = left_out(before, ~kept, spec, "Filters", sizes)
+    for name, each in gone.items():
+        found += left_out(before, each, spec, f"Filters on {name}, where it is missing,", sizes, (name,))
+    return found
 
 
 def _uneven(
     before: pd.DataFrame, gone: np.ndarray, spec: DataSpec, what: str, sizes: np.ndarray
 ) -> tuple[str, ...]:
     from audits.stats.intervals import cautious_p  # late: few tables leave rows out
+    from audits.stats.selective import NEGLIGIBLE
     from audits.stats.text import percent
 
     found = []
@@ -67,6 +85,8 @@ def _uneven(
         if (p[place] or 0.0) * k * len(spec.protected) > _LEVEL or p[place] is None:
             continue
         a, m = float(left[place]), float(n[place])
+        if max(a / m, (left.sum() - a) / (n.sum() - m)) < NEGLIGIBLE:
+            continue
         shares = percent(a / m, m), percent((left.sum() - a) / (n.sum() - m), float(n.sum() - m))
         found.append(
             f"{what} leave out {shares[0]} of people with {name} = {levels[place]} and {shares[1]} of the "
