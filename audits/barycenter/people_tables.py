@@ -99,7 +99,7 @@ def marginals(
 ) -> tuple[GroupMarginal, ...]:
     """Compare those of each group who flip, either way, with the group, the most different feature first."""
     data = compared.subject.data
-    columns = [name for name in data.features if name not in compared.by]
+    columns = [name for name in sorted(data.features) if name not in compared.by]
     scaled = {name: data.kinds[name] in {"continuous", "integer", "datetime"} for name in columns}
     found: list[GroupMarginal] = []
     start = 0

@@ -58,7 +58,7 @@ class FeatureSpace:
 
     @classmethod
     def fit(cls, data: AuditData, features: Sequence[str] | None = None) -> FeatureSpace:
-        """Fit to the rows of `data`, on `features` or on all that `data` names.
+        """Fit to the rows of `data`, on `features` or on all that `data` names, sorted.
 
         Raises
         ------
@@ -66,7 +66,8 @@ class FeatureSpace:
             If there are no features or no rows; for an unknown column, one of text or identifiers,
             or a categorical one with more than 200 levels.
         """
-        columns = data.features if features is None else tuple(features)
+        # a seed gives first weights and draws by place, which no order of the table should decide
+        columns = tuple(sorted(data.features) if features is None else features)
         if not columns:
             raise InputError("features", "must name at least one column")
         if data.n == 0:

@@ -196,7 +196,7 @@ def train_model(
     """Train a model of one of the kinds that `ModelSpec.train` names on all people of `training`.
 
     It tells favorable from not, or the `classes` of a label. The same people give the same model, in any
-    order, as rows or as counts.
+    order of rows and features, as rows or as counts.
     """
     training = _learners(training, kind)
     if kind == "mlp":

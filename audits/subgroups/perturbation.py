@@ -23,7 +23,7 @@ def perturbable(subject: Subject, attributes: Sequence[Attribute]) -> tuple[str,
     fixed = {attribute.name for attribute in attributes} | set(subject.data.protected) | {subject.data.label}
     return tuple(
         name
-        for name in subject.model.columns
+        for name in sorted(subject.model.columns)
         if name not in fixed
         and name in subject.data.frame.columns
         and subject.data.kinds.get(name) not in {"text", "identifier"}

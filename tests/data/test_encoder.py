@@ -34,7 +34,7 @@ def make(frame: pd.DataFrame = PEOPLE, **spec: object) -> AuditData:
 
 
 def test_encoding_by_hand():
-    space = FeatureSpace.fit(make())
+    space = FeatureSpace.fit(make(), tuple(PEOPLE))
     assert space.names == (
         *("age", "wage", "wage is missing", "job=cook", "job=judge", "job is missing"),
         *("hired=yes", "grade", "born", "flag", "same"),
@@ -88,7 +88,7 @@ def test_missing_two_valued_cells_lie_midway():
 
 
 def test_any_point_decodes_to_an_admissible_row():
-    space = FeatureSpace.fit(make())
+    space = FeatureSpace.fit(make(), tuple(PEOPLE))
     z = np.random.default_rng(0).normal(0, 100, (500, len(space.names)))
     rows = space.decode(z)
     assert rows["age"].between(20, 50).all()
@@ -172,11 +172,11 @@ def test_all_categorical_all_missing_and_all_constant():
     assert space.names == ("a=x", "a=y", "b=z")
     pd.testing.assert_frame_equal(space.decode(space.encode(frame)), frame)
     void = pd.DataFrame({"v": [np.nan, np.nan], "n": [1, 1]})
-    space = FeatureSpace.fit(make(void))
+    space = FeatureSpace.fit(make(void), ("v", "n"))
     assert space.names == ("v is missing", "n")
     assert space.encode(void).tolist() == [[0.5, 0], [0.5, 0]]
     assert space.decode(space.encode(void))["v"].isna().all()
-    empty = FeatureSpace.fit(make(void, kinds={"v": "continuous"}))
+    empty = FeatureSpace.fit(make(void, kinds={"v": "continuous"}), ("v", "n"))
     assert empty.encode(void)[:, 1].tolist() == [1, 1]
 
 
@@ -193,7 +193,7 @@ def test_extreme_numbers_stay_finite():
     frame = pd.DataFrame(
         {"big": [1e29, -1e29, 5e28], "tiny": [1e-300, 2e-300, 5e-300], "near": [1e15, 1e15 + 1, 1e15 + 2]}
     )
-    space = FeatureSpace.fit(make(frame, kinds={}))
+    space = FeatureSpace.fit(make(frame, kinds={}), tuple(frame))
     z = space.encode(frame)
     assert np.isfinite(z).all()
     np.testing.assert_allclose(z.mean(axis=0), 0, atol=1e-15)
@@ -224,7 +224,7 @@ def test_the_slow_obvious_version_agrees():
             "d": rng.choice(["u", "v"], n),
         }
     )
-    space = FeatureSpace.fit(make(frame))
+    space = FeatureSpace.fit(make(frame), tuple(frame))
     expected = np.hstack(
         [
             StandardScaler().fit_transform(frame[["x", "k"]].astype(float)),

@@ -99,5 +99,5 @@ def test_arrows_lead_from_people_to_counterparts(mapped):
     assert sum(len(trace.x) for trace in lines) == 3 * len(mapped.arrows)
     boundary = next(trace for trace in figure.data if trace.type == "contour")
     # the rule is work - 0.4 hair >= 0.3: the grid must say so wherever the drawing looks
-    work, hair = np.meshgrid(boundary.x, boundary.y)
+    hair, work = np.meshgrid(boundary.x, boundary.y)
     assert (np.asarray(boundary.z, dtype=bool) == (work - 0.4 * hair >= 0.3)).all()

@@ -24,8 +24,8 @@ def test_logistic_probabilities_are_the_sigmoid_of_its_weights(data):
     model = train_baseline(data, "logistic")
     frame, fitted = data.frame, model.pipeline[-1]
     columns = [(frame[name] - frame[name].mean()) / frame[name].std(ddof=0) for name in ("age", "income")]
-    columns += [frame["job"] == job for job in ("cook", "judge", "nurse")]
     columns += [frame["flag"] == flag for flag in (0, 1)]
+    columns += [frame["job"] == job for job in ("cook", "judge", "nurse")]
     x = np.column_stack([np.asarray(column, dtype=float) for column in columns])
     by_hand = 1 / (1 + np.exp(-(x @ fitted.coef_[0] + fitted.intercept_[0])))
     np.testing.assert_allclose(model.score(frame), by_hand, atol=1e-12)  # one product in another order
@@ -114,6 +114,18 @@ def test_the_same_seed_gives_the_same_bits_in_every_process(request):
         found.append(done.stdout)
     assert found[0].count("\n") == len(EVERY)
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_no_score_depends_on_the_order_of_features(make_data, people, kind):
+    forth = ("age", "flag", "income", "job")
+    one, other = (
+        make_subject(make_data(people, features=features), ModelSpec(train=kind))
+        for features in (forth, forth[::-1])
+    )
+    assert one.data.frame.index.tolist() == other.data.frame.index.tolist()
+    assert one.scores.tolist() == other.scores.tolist()
+    assert one.space.names == other.space.names
 
 
 @pytest.mark.parametrize("kind", EVERY)

@@ -42,13 +42,13 @@ def subject() -> Subject:
 
 def test_only_free_columns_are_perturbed(subject):
     attributes, _ = read_attributes(subject.data, RuleSetsOptions(protected=("race",)))
-    assert perturbable(subject, attributes) == ("income", "job", "hours", "rank")
+    assert perturbable(subject, attributes) == ("hours", "income", "job", "rank")
     attributes, _ = read_attributes(subject.data, RuleSetsOptions(protected=("race",), context=("job",)))
-    assert perturbable(subject, attributes) == ("income", "hours", "rank")
+    assert perturbable(subject, attributes) == ("hours", "income", "rank")
 
 
 def test_one_attribute_moves_by_one_step(subject):
-    columns = ("income", "job", "hours", "rank")
+    columns = ("hours", "income", "job", "rank")
     rows = np.arange(subject.data.n).repeat(5)
     before = subject.data.frame.iloc[rows].reset_index(drop=True)
     after = perturb(subject, rows, columns, np.random.default_rng(0))
@@ -128,7 +128,7 @@ def test_a_small_budget_is_said(subject):
 def test_nothing_to_perturb_is_said(subject):
     result = rule_sets(
         subject,
-        RuleSetsOptions(context=("income", "job", "hours", "rank"), depth=1, support=0.05, permutations=99),
+        RuleSetsOptions(context=("hours", "income", "job", "rank"), depth=1, support=0.05, permutations=99),
     )
     assert result.sampling is None
     assert result.warnings

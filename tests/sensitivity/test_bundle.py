@@ -42,7 +42,7 @@ def test_a_bundle_gives_the_audits_numbers(logistic, audited, bundle, tmp_path: 
         np.testing.assert_allclose(scored.score, logistic.scores, rtol=1e-9)
         assert scored.flagged.sum() == audited.above
         assert not scored.unseen
-    assert again.reads == ("skill", "height", "town")
+    assert again.reads == ("height", "skill", "town")
     assert again.about["note"] == "ours"
     parts = dict(scored.top(0, 9))
     assert sum(parts.values()) == pytest.approx(scored.sensitivity[0])
@@ -149,7 +149,7 @@ def test_damaged_bundles_are_refused(bundle, tmp_path: Path):
     text, weights = bundle.dump()
     other = json.dumps({**json.loads(text), "format": 9})
     narrow = json.dumps(
-        {**json.loads(text), "encoding": json.loads(text)["encoding"][:1], "reads": ["skill"]}
+        {**json.loads(text), "encoding": json.loads(text)["encoding"][:1], "reads": ["height"]}
     )
     for bad, refusal in (
         ((text, weights[:-9]), ("bundle",)),

@@ -44,7 +44,7 @@ def test_what_tells_the_groups_apart_leads(audited, audited_pair):
     shares = [item.share.value for item in audited.by_feature]
     assert sum(shares) == pytest.approx(1)
     assert audited.status[0].auc.low > 0.8
-    assert audited.status[0].reads == ("skill", "height", "town")
+    assert audited.status[0].reads == ("height", "skill", "town")
     assert not audited.status[0].given_protected
 
 
@@ -64,7 +64,7 @@ def test_threshold_and_flags_agree(audited):
 
 def test_the_protected_column_is_read_only_when_asked(fed, audited_fed):
     kept = sensitivity(fed, SensitivityOptions(bootstrap=100, match_set="off"))
-    assert kept.status[0].reads == ("skill", "height", "town")
+    assert kept.status[0].reads == ("height", "skill", "town")
     assert any("group" in warning for warning in kept.warnings)
     assert kept.contributions["group"].eq(0).all()
     assert audited_fed.status[0].given_protected

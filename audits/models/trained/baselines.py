@@ -125,8 +125,9 @@ def fit_pipeline(
 
     Returns the pipeline, and the columns that it reads as numbers and as categories.
     """
-    levels = tuple(name for name in data.features if data.kinds[name] in LEVELS)
-    numbers = tuple(name for name in data.features if name not in levels and data.frame[name].notna().any())
+    features = sorted(data.features)  # a seed draws columns for trees by their places
+    levels = tuple(name for name in features if data.kinds[name] in LEVELS)
+    numbers = tuple(name for name in features if name not in levels and data.frame[name].notna().any())
     if not levels and not numbers:
         raise InputError(
             "data.features", "must hold some values to train on, but all are missing", data.features
