@@ -145,10 +145,10 @@ def mean_gap(
     if not members.any() or not others.any():
         return Estimate(None, None, None, 0.0, "nobody of one group"), None
     own, other = _mean(amounts, members), _mean(amounts, others)
-    few = min(own.units, other.units)
+    few, seen = min(own.units, other.units), (own, other)
     if few < MIN_SEEN:
         own, other = _at_least_as_spread(amounts, members | others, own, other)
-    test = _test(_minus(own, other))
+    test = _test(_minus(own, other, shared=amounts.design is not None and (own, other) == seen))
     return _interval(test, few, level), _two_sided(test) if few >= MIN else None
 
 
@@ -166,7 +166,8 @@ def relative_gap(
         replace(each, value=value, influence=each.influence * scale / other.value)
         for each, value, scale in ((own, ratio, 1.0), (other, 1.0, ratio))
     ]
-    return _interval(_test(_minus(*parts)), min(own.units, other.units), level)
+    gap = _minus(*parts, shared=amounts.design is not None)
+    return _interval(_test(gap), min(own.units, other.units), level)
 
 
 def _mean(amounts: Quantities, members: np.ndarray) -> _Mean:
@@ -197,13 +198,14 @@ def _at_least_as_spread(
     return found[0], found[1]
 
 
-def _minus(own: _Mean, other: _Mean) -> _Mean:
+def _minus(own: _Mean, other: _Mean, *, shared: bool) -> _Mean:
+    """Return the difference of means of units that both may share, such as clusters, or of units apart."""
     freedom = (own.variance + other.variance) ** 2 / max(
         own.variance**2 / own.freedom + other.variance**2 / other.freedom, 1e-300
     )
     freedom = max(freedom, min(own.freedom, other.freedom))
     value, units = own.value - other.value, own.units + other.units
-    if np.array_equal(own.times, other.times):  # of one unit both groups may hold rows
+    if shared:
         return _Mean(value, own.influence - other.influence, own.times, freedom, units)
     influence = np.concatenate([own.influence, -other.influence])
     return _Mean(value, influence, np.concatenate([own.times, other.times]), freedom, units)

@@ -167,6 +167,16 @@ def test_few_people_and_equal_numbers_are_never_cleared():
     assert zero.verdict == INSUFFICIENT, "nine in ten and more are 0, and hardly a spread is seen"
 
 
+@pytest.mark.parametrize(("shop", "varies"), [(None, 1.0), ("shop", 0.0)])
+def test_a_gap_of_small_groups_is_never_surer_than_one_of_their_means(shop, varies):
+    place, man = np.tile(np.arange(40), 2), np.repeat([0, 1], 40)
+    wage = 10 + place % 20 * np.where(man, 1.0, varies) + 3 * man
+    table = pd.DataFrame({"wage": wage, "sex": np.where(man, "male", "female"), "shop": place, "people": 1})
+    weights = {"column": "people", "kind": "sampling", "cluster": "shop"} if shop else None
+    gap = women(result_of(table, weights=weights)).differences["mean"].estimate
+    assert gap.high - gap.low > 2 * 1.96 * (wage[man == 1].std(ddof=1) / np.sqrt(40))
+
+
 def test_a_huge_value_moves_no_median_and_is_named():
     table = wages(400)
     table.loc[7, "wage"] = 1e9
