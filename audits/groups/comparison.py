@@ -157,6 +157,8 @@ def _mean_score(item: PeopleByGroup, j: int, level: float) -> Estimate:
     method = f"Student t {percent_level(level)}"
     if n < 2:
         return Estimate(mean, None, None, n, "no interval for one person")
+    if np.ptp(score) == 0 and (item.squares is None or not item.squares[mine].any()):
+        return Estimate(mean, None, None, n, "no interval: there is no spread")
     if item.design is not None:
         return _mean_by_design(item.design, mine, item.score, level)
     squares = float(weight @ (score - mean) ** 2)

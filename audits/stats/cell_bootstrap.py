@@ -30,7 +30,7 @@ def percentile_interval(value: float | None, drawn: np.ndarray, n: float, *, lev
     """Return `value` with the percentile interval of `drawn` (draws,), NaN where a draw has no value.
 
     No interval without a value, or where more than half of the draws have none: it would be about
-    the others.
+    the others. Nor where all draws agree: people who are alike have shown no spread.
 
     References
     ----------
@@ -40,6 +40,8 @@ def percentile_interval(value: float | None, drawn: np.ndarray, n: float, *, lev
     known = drawn[np.isfinite(drawn)]
     if value is None or 2 * len(known) <= len(drawn):
         return Estimate(value, None, None, n, method)
+    if np.ptp(known) == 0:
+        return Estimate(value, None, None, n, "no interval: all draws of these people agree")
     low, high = np.quantile(known, [level / 2, 1 - level / 2])
     # few people: all draws can lie on one side of the estimate
     return Estimate(value, min(float(low), value), max(float(high), value), n, method)

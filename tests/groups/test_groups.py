@@ -206,6 +206,14 @@ def test_names_that_join_to_the_same_stay_different_groups():
     assert sorted(both.rows["people"]) == [100, 100, 200, 200]
 
 
+@pytest.mark.parametrize("how", [{}, {"person": "who"}])
+def test_people_of_one_score_have_no_interval_of_its_mean(how):
+    frame = people().assign(who=range(600))
+    frame.loc[frame["race"] == "C", "score"] = 0.25
+    for row in groups(subject_of(frame, protected=("race",), **how)).table:
+        assert (row.mean_score.low is None) == (row.group == "C")
+
+
 def test_the_histogram_of_a_risk_score_lies_where_its_scores_do():
     frame = people().assign(risk=lambda table: 1 - table["score"])
     spec = DataSpec(label="y", favorable=1, protected=("race",), features=("x",))

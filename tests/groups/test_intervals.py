@@ -63,6 +63,7 @@ def test_what_has_no_value_has_no_bootstrap():
     assert found[0] == {}, "nobody has an unfavorable label"
     assert set(found[1]) == {"balanced_accuracy"}
     assert percentile_interval(0.5, np.full(100, np.nan), 9, level=0.05).low is None
+    assert percentile_interval(1.0, np.ones(100), 4, level=0.05).low is None, "they have shown no spread"
 
 
 def test_differences_hold_together_and_carry_their_verdicts():
