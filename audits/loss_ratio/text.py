@@ -109,9 +109,13 @@ def _what(result: LossRatioResult) -> list[str]:
     names = told or list(options["sensitive"] or ())
     traces = [each for each in result.features if each.column not in names and each.loading > _TRACE]
     example = max(traces, key=lambda each: each.loading).column if traces else ""
-    whole = f"proxies for {_proxy_names(names)}"
+    wide, short = _proxy_names(names), brief(names[0], 5) if len(names) == 1 else "protected status"
+    whole, least = f"proxies for {wide}", f"proxies for {short}"
+    if any(each.itself for each in result.metric.told):  # it is a feature, and changed with the others
+        whole = f"{wide} or proxies for {'it' if len(names) == 1 else 'them'}"
+        least = f"{short} or its proxies"
     such = [f"{whole}, such as {brief(example, 6)},"] if example else []
-    return [*such, whole, f"proxies for {brief(names[0], 5) if len(names) == 1 else 'protected status'}"]
+    return [*such, whole, least]
 
 
 def _proxy_names(names: Sequence[str]) -> str:

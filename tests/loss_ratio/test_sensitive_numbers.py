@@ -67,6 +67,16 @@ def test_bins_stay_for_groups_and_a_number_that_is_a_feature_is_free_itself():
     assert {item.feature: item.loading for item in result.features}["age"] == pytest.approx(1.0)
 
 
+def test_no_doubt_is_cast_on_the_direction_of_an_attribute_that_is_a_feature():
+    frame = aged().assign(chance=np.random.default_rng(0).permutation(aged()["sex"]))
+    for itself in (True, False):
+        features = ("hair", "skill", "job", *(["chance"] if itself else []))
+        subject = subject_of(frame, protected=("sex", "chance"), features=features)
+        result = loss_ratio(subject, LossRatioOptions(steps=5))
+        assert [each.told for each in result.metric.told] == [True, False]
+        assert any("chance" in warning for warning in result.warnings) == (not itself)
+
+
 def test_a_number_unknown_for_somebody_counts_by_its_groups():
     frame = aged()
     frame.loc[frame.index[:80], "age"] = np.nan

@@ -338,9 +338,9 @@ def _metrics(
     source: str,
 ) -> FairMetrics:
     """Put the directions (folds, m, d) of the attributes that are told together, or of all where none is."""
-    missed = [each for each in told if not each.told]
+    missed = [each for each in told if not (each.told or each.itself)]
     named = " and ".join(each.attribute for each in missed)
-    nothing = len(missed) == len(told) and not any(each.itself for each in told)
+    nothing = len(missed) == len(told)
     kept = [each.attribute for each in told if each.told or nothing]
     chances = ", ".join(p_words(each.p_value) for each in missed)
     doubts, why = [], ""
