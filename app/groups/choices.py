@@ -25,7 +25,7 @@ _NUMBERS = {"continuous", "integer"}
 def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary) -> ChosenOptions | None:
     """Draw the controls; None while nothing is chosen to compare by."""
     names = list(data.protected)
-    chosen = st.multiselect("Compare by", names, default=names, **state.choice("by"))
+    chosen = st.multiselect("Compare by", names, default=names, **state.choice("groups-by"))
     probable = {} if data.numeric else _probable(data)
     if not chosen and not probable:
         return None

@@ -74,6 +74,7 @@ AUDIT = Audit(
             "limits": "Limits of further metrics",
             "classes": "Compare each class",
         },
+        former_choices={"by": "groups-by"},
         former=("overview",),
     ),
 )

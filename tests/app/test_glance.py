@@ -16,7 +16,7 @@ from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE
 from audits.stats.badges import BADGES, ICONS
-from tests.app.test_pages import bring, texts, visit
+from tests.app.test_pages import bring, prepared, texts, visit
 
 PAGE = "views/glance.py"
 
@@ -99,3 +99,19 @@ def test_own_tables_are_compared_by_each_attribute_alone_unless_asked(space) -> 
     bring(space, rows, label="hired", favorable=1, protected=["sex", "race"])
     held, _ = jobs.data(space, space.draft()["spec"]["data"]).result()
     assert usual_options(space.draft(), held)["groups"]["by"] == ["sex", "race"]
+
+
+def test_a_page_asks_first_what_at_a_glance_asks_whichever_page_was_open_before(space) -> None:
+    rows = "sex,race,skill,hired\n" + "f,a,1,0\nm,b,2,1\nf,b,2,1\nm,a,3,0\n" * 40
+    bring(space, rows, label="hired", favorable=1, protected=["sex", "race"])
+    draft = space.draft()
+    draft["spec"]["model"] = {"train": "logistic"}
+    space.save_draft(draft)
+    held, _ = jobs.data(space, draft["spec"]["data"]).result()
+    at = visit(space)
+    for name, options in usual_options(draft, held).items():
+        prepared(at.switch_page(f"views/{name}.py").run().run())
+        at.button(key="run").click().run()
+        asked = space.runs()[0]["spec"]["audits"][0][name]
+        shared = options.keys() & asked.keys()
+        assert {key: asked[key] for key in shared} == {key: options[key] for key in shared}, name

@@ -232,8 +232,8 @@ def _save_group(space: Workspace, chosen: Selection, data: DataHandle, proposed:
         changes["protected"] = [*(section.get("protected") or ()), name]
     # what controls and addresses remember belongs to the data as they were
     state.forget_addresses()
-    if not only and isinstance(shown := state.widget("by"), list):
-        state.set_widget("by", [*dict.fromkeys([*shown, name])])
+    if not only and isinstance(shown := state.widget("groups-by"), list):
+        state.set_widget("groups-by", [*dict.fromkeys([*shown, name])])
     space.save_draft({**with_data(draft, **changes), "id": token_hex(4)})
     _take_back()
 
