@@ -26,7 +26,7 @@ def group_pair(sizes: Sequence[GroupSize]) -> tuple[str, str] | None:
     if (
         larger.favorable is not None
         and smaller.favorable is not None
-        and larger.favorable < smaller.favorable
+        and larger.favorable <= smaller.favorable
     ):
         return larger.value, smaller.value
     return smaller.value, larger.value

@@ -44,7 +44,6 @@ _BROUGHT = {
     "learn": "logistic regression, trained here on another column",
     "learn held": "logistic regression with equal opportunity, trained here on another column",
 }
-MAX_SUBGROUPS = 6
 _DRAWN = {"by", "source", "target", "against"}
 
 
@@ -75,23 +74,13 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         options["against"] = "label" if kind == _LABEL else "equal_opportunity"
         title = "label → model" if kind == _LABEL else "equal opportunity → model"
     names = list(data.protected)
-    by = st.multiselect("Subgroups by", names, default=_first(names, summary), **state.choice("flows-by"))
+    by = st.multiselect("Subgroups by", names, default=names[:1], **state.choice("flows-by"))
     roles_section(draft, data)
     if not by:
         return None
     options["by"] = by
     options |= other_options("outcome_transport", _DRAWN, options_fold("outcome_transport"))
     return ChosenOptions(options, f"Flows: {title}")
-
-
-def _first(names: list[str], summary: Summary) -> list[str]:
-    """Return the first attributes whose combinations a figure can still show, one at least."""
-    chosen, product = names[:1], len(summary.groups[names[0]])
-    for name in names[1:2]:
-        product *= len(summary.groups[name])
-        if product <= MAX_SUBGROUPS:
-            chosen.append(name)
-    return chosen
 
 
 def _other_model(draft: Mapping[str, Any], data: DataHandle) -> dict[str, str]:
