@@ -114,7 +114,7 @@ if (!window.evenhand) {
   }).observe(document.body, {childList: true, subtree: true, characterData: true});
   together(document.body);
 
-  // one press of Back leads to the page before: what a page opens with, a run and a tab, is no step of its own. What
+  // one press of Back leads to the page before: what a page opens with, and a tab, is no step of its own. What
   // the address loses or gains on the way out by a link is not written: the page left behind keeps its own
   const MINOR = ["run", "tab", "w"];
   const step = history.pushState.bind(history);
@@ -124,7 +124,8 @@ if (!window.evenhand) {
     told.sort();
     return `${address.pathname}?${told}`;
   };
-  let leaving = 0;
+  let leaving = 0, touched = false;
+  ["pointerdown", "keydown"].forEach(name => addEventListener(name, () => { touched = true; }, true));
   addEventListener("click", event => {
     const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
     const apart = event.ctrlKey || event.metaKey || event.shiftKey || link?.target === "_blank";  // another window's
@@ -132,9 +133,10 @@ if (!window.evenhand) {
   }, true);
   history.pushState = (state, unused, url) => {
     const next = new URL(url ?? location.href, location.href);
-    if (next.pathname !== location.pathname) leaving = 0;
+    const opens = next.pathname !== location.pathname;
+    if (opens) touched = leaving = 0;
     if (Date.now() - leaving < 10000) return;
-    if (major(next) === major(location)) history.replaceState(state, unused, next);
+    if (!opens && (!touched || major(next) === major(location))) history.replaceState(state, unused, next);
     else step(state, unused, next);
   };
 
