@@ -12,6 +12,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ParamSpec, TypeVar
+from urllib.parse import parse_qs
 
 import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -220,6 +221,21 @@ def chosen_in_address() -> dict[str, list[str]]:
 def keep_address(page: str) -> None:
     """Note the query parameters of `page`, so that links lead back to what was chosen there."""
     keep(f"address {page}", {key: st.query_params.get_all(key) for key in st.query_params})
+
+
+def follow_history() -> None:
+    """After the back button, have the page take all choices that its address holds.
+
+    Streamlit drops those for which the page left behind has a widget of the same name, such as the open tab.
+    """
+    context = get_script_run_ctx()
+    if context is None or not context.is_history_navigation:
+        return
+    told = parse_qs(context.query_string)
+    if told.keys() - st.query_params.keys():
+        st.query_params.from_dict(told)
+        with context.session_state.query_params() as params:
+            params.set_initial_query_params(context.query_string)
 
 
 def forget_addresses() -> None:

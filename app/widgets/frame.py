@@ -29,6 +29,7 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
     st.html(f"<style>{_STYLE}</style>")
     st.html(f"<script>{PAGE}</script>", unsafe_allow_javascript=True)
     page = st.navigation(pages, position="hidden")
+    state.follow_history()
     if not _signed_in():
         st.stop()
     try:

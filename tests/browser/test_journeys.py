@@ -136,6 +136,13 @@ def test_choices_are_in_the_address_and_the_back_button_passes_through(
         page.get_by_role("button", name="Swap direction").click()
     expect(page.locator(".st-key-source input")).to_have_value("male")
     chosen = page.url
+    acts.to_page(page, "What explains it", ".st-key-run")
+    expect(page.locator("h1")).to_have_text("What explains it")
+    acts.settle(page)  # it has a choice named source, too
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("Flipsets")
+    expect(page).to_have_url(chosen)
+    expect(page.locator(".st-key-source input")).to_have_value("male")
     acts.to_page(page, "Data & model", ".st-key-next")
     acts.to_page(page, "Flipsets", ".st-key-run")
     expect(page.locator(".st-key-source input")).to_have_value("male")
