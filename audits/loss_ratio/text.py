@@ -35,14 +35,14 @@ def headline(result: LossRatioResult) -> str:
     ratio = judged.interval if judged.interval.value is not None else result.statistic
     if ratio.value is None or ratio.low is None:
         return f"{people(ratio.n)} are too few to tell whether changing proxies changes the model's error."
-    size = _times(ratio.value)
-    larger = f"makes the model's error {size} larger" if size else "leaves the model's error as it was"
+    size = _larger(ratio.value)
+    larger = f"makes the model's error {size}" if size else "leaves the model's error as it was"
     end = _against(ratio.value, result.tolerance, judged)
     inside = "within" if ratio.value <= result.tolerance else "not clearly beyond"
     of_all = f" on average, {inside} {_limit(result.tolerance)}, but"
     worst = worst_group(result.groups, result.tolerance)
     if worst is not None and judged.see:
-        end = f"{of_all} {_times(worst.statistic.value or 0.0)} larger for {judged.see}."
+        end = f"{of_all} {_larger(worst.statistic.value or 0.0)} for {judged.see}."
     elif judged.badge == "no verdict" and judged.reason and (far := _furthest(result)):
         end = f"{of_all} an estimated {far}."  # the badge says that nothing is cleared
     return shortest(*(f"Changing only {what} {larger}{end}" for what in _what(result)))
@@ -55,7 +55,7 @@ def _furthest(result: LossRatioResult) -> str:
         return ""
     worst = max(beyond, key=lambda each: each.statistic.value or 0.0)
     who = people_in(group_name({worst.attribute: worst.group}))
-    return f"{_times(worst.statistic.value or 0.0)} for {who}"
+    return f"{_larger(worst.statistic.value or 0.0)} for {who}"
 
 
 def _against(value: float, tolerance: float, judged: Judgment) -> str:
@@ -72,19 +72,20 @@ def _against(value: float, tolerance: float, judged: Judgment) -> str:
 
 
 def _limit(tolerance: float) -> str:
-    return " ".join(filter(None, ["your", _times(tolerance), "limit"]))
+    more = round(100 * (tolerance - 1))
+    return f"your {more:,}% limit" if more > 0 else "your limit"
 
 
-def _times(ratio: float) -> str:
-    """Word how much larger something is.
+def _larger(ratio: float) -> str:
+    """Word how much larger something is: from twice on in times, as its interval is told.
 
     Examples
     --------
-    >>> _times(1.15), _times(1.0), _times(5.067)
-    ('15%', '', '407%')
+    >>> _larger(1.15), _larger(1.0), _larger(5.067), _larger(1266.29)
+    ('15% larger', '', '5.07 times as large', '1,266 times as large')
     """
     more = round(100 * (ratio - 1))
-    return f"{more:,}%" if more > 0 else ""
+    return f"{more}% larger" if 0 < more < 100 else f"{number(ratio)} times as large" if more > 0 else ""
 
 
 def person_sentence(result: LossRatioResult, row: Hashable) -> str:
