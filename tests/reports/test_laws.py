@@ -125,6 +125,9 @@ def test_people_who_stand_for_several_are_not_counted_one_by_one():
     (table,) = bias_tables(run["groups"])
     assert impact(table, counted=False)["p"].isna().all()
     assert "no exact test" in told(run, "four_fifths")
+    for template, name in (("ll144", "People assessed"), ("four_fifths", "Applicants")):
+        blocks = (block for block in arrange(run, template).blocks if isinstance(block, Facts))
+        assert dict(row for block in blocks for row in block.rows)[name] != "100"
 
 
 @pytest.mark.parametrize(

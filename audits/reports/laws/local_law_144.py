@@ -36,14 +36,11 @@ def ll144(
     """
     scored = run.model.get("score_kind") != "label"
     lower_is_better = run.model.get("higher_is") == "unfavorable"
-    weights = (run.spec.get("data") or {}).get("weights")
-    weighted = isinstance(weights, Mapping) and weights.get("kind") == "sampling"
     told = []
     for result, tables in category_tables(run, sex=sex, race=race, exclude_under=exclude_under):
         told.append(
             {
-                "people": count(result.people["people"].sum())
-                + (" by sampling weights, which are no headcount" if weighted else ""),
+                "people": head_count(run, result),
                 "outcome": result.outcome,
                 "tables": "; ".join(" and ".join(table.attributes) for table, _ in tables),
                 "median": _median(tables[0][0].median, lower_is_better) if tables and scored else "",
@@ -90,6 +87,14 @@ def category_tables(
             bias_tables(result, sex=sex, race=race, exclude_under=share) for share in (exclude_under, 0.0)
         )
         yield result, list(zip(some, every, strict=True))
+
+
+def head_count(run: RunResult, result: GroupsResult) -> str:
+    """Say how many people were audited, and where that is an estimate."""
+    weights = (run.spec.get("data") or {}).get("weights")
+    weighted = isinstance(weights, Mapping) and weights.get("kind") == "sampling"
+    more = " by sampling weights, which are no headcount" if weighted else ""
+    return f"{count(result.people['people'].sum())}{more}"
 
 
 def not_assessed(run: RunResult) -> list[Block]:

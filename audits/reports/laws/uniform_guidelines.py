@@ -18,10 +18,10 @@ from scipy.stats import fisher_exact
 from audits.groups.ll144 import BiasTable
 from audits.report_kinds import SMALL_SHARE
 from audits.reports.blocks import Block, Document, Heading, Text, grid
-from audits.reports.laws.local_law_144 import category_tables, not_assessed
+from audits.reports.laws.local_law_144 import category_tables, head_count, not_assessed
 from audits.reports.laws.outline import outline
 from audits.stats import exceeds, holm
-from audits.stats.text import count, people
+from audits.stats.text import people
 from audits.stats.verdicts import FOUR_FIFTHS
 from audits.text import join_names
 
@@ -58,7 +58,7 @@ def four_fifths(
                 *both, counted=counted, level=float(result.options["level"]), least=exclude_under
             )
         ]
-        people_of = count(result.people["people"].sum())
+        people_of = head_count(run, result)
         told.append({"people": people_of, "outcome": result.outcome, "tables": len(alone), "shown": shown})
     return outline(
         run,
