@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _ANY = "either way"
 _WAYS = {"harmed": "less often", "advantaged": "more often"}  # no harm is blamed on what may be chance
-_LONG = 42  # letters of a group that a line of the list holds
+_LONG = 30  # letters of a group that a line of the list holds
 _COLUMNS = {
     "rule set": "group",
     "difference": "difference (points)",
@@ -179,7 +179,7 @@ def _table(table: pd.DataFrame, numbers: list[int], name: str) -> None:
         column_config={
             **number_columns(table),
             **{column: st.column_config.NumberColumn(format="%.1f") for column in shares},
-            "group": st.column_config.TextColumn("group", pinned=True, width=275),
+            "group": st.column_config.TextColumn("group", pinned=True, width=200),
         },
         on_select=lambda: _open(numbers, clicks, name),
         selection_mode=ROWS,

@@ -43,7 +43,7 @@ _ALONE = "Only the report of this audit"
 Columns = dict[str, Any]
 _MAX_CHANGES = 500
 _MAX_STEM = 60
-_SHORT_TITLE = 34  # letters that a line of the list holds
+_SHORT_TITLE = 24  # letters that a line of the list holds
 
 
 def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
@@ -81,9 +81,9 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         hide_index=True,
         row_height=WRAPPING if table["title"].str.len().max() > _SHORT_TITLE else None,
         column_config={
-            "title": st.column_config.TextColumn(width=210),  # a phone has the verdict beside it,
+            "title": st.column_config.TextColumn(width=155),  # a phone has all of the verdict beside it
             "status": st.column_config.TextColumn(width=90),
-            "verdict": st.column_config.TextColumn(width=190),
+            "verdict": st.column_config.TextColumn(width=165),
         },
         on_select=lambda: _open_clicked(list(names), clicks),
         selection_mode=ROWS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 from app import jobs
@@ -38,6 +39,8 @@ def test_a_run_is_listed_opened_renamed_started_again_and_deleted(space) -> None
     prepared(at.switch_page(PAGE).run())
     assert not at.exception
     assert at.container(key="finding").text[0].value == run.finding
+    columns = json.loads(at.dataframe[0].proto.columns)
+    assert columns["title"]["width"] + columns["verdict"]["width"] <= 325, "a phone shows both"
     at.text_input(key=f"title-{run.id[:12]}").set_value("Hiring, first look")
     at.text_area(key=f"note-{run.id[:12]}").set_value("ask **HR** <b>")
     next(button for button in at.button if button.label == "Save").click().run()
