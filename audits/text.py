@@ -166,10 +166,20 @@ def brief(words: str, most: int = 12) -> str:
     >>> brief("people in “some” alike in whatever there is", 5)
     'people in “some” alike in …'
     """
-    told = _AND.sub(", ", words)
-    parts = told.split()
+    return cut_words(_AND.sub(", ", words), most)
+
+
+def cut_words(words: str, most: int) -> str:
+    """Return the first words, and whether there are more; an "&" stays what it is, as in a name with one.
+
+    Examples
+    --------
+    >>> cut_words("people with race = Black & Asian and age below 30", 6)
+    'people with race = Black & …'
+    """
+    parts = words.split()
     if len(parts) <= most:
-        return told
+        return words
     kept = " ".join(parts[:most])
     return f"{kept} …”" if kept.count("“") > kept.count("”") else f"{kept} …"
 

@@ -12,7 +12,7 @@ from audits.stats.text import count, number, out_of, p_words, people, percent, s
 from audits.stats.vocabulary import vocabulary
 from audits.subgroups.phrases import group_of
 from audits.subgroups.texts import MIN_TEXTS
-from audits.text import begun, brief, points_of, points_words, shortest
+from audits.text import begun, cut_words, points_of, points_words, shortest
 
 
 def headline(result: RuleSetsResult) -> str:
@@ -24,7 +24,7 @@ def headline(result: RuleSetsResult) -> str:
         said = f"{'Everybody' if result.favorable.value else 'Nobody'} {words.is_yes}"
         return f"{said}, so no group stands out."
     row = _about(result)
-    return shortest(*(_headline(result, row, brief(group_of(row.rules), most)) for most in (99, 12, 8)))
+    return shortest(*(_headline(result, row, cut_words(group_of(row.rules), most)) for most in (99, 12, 8)))
 
 
 def _headline(result: RuleSetsResult, row: LeaderRow, who: str) -> str:

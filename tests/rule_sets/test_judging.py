@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import audits
+from audits.groups.figures.ranked import draw_ranked, ranked_groups
 from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.rule_sets.inference.permutation import first_interval, maxima
 from audits.rule_sets.inference.verdicts import _times_needed
@@ -90,3 +93,13 @@ def test_a_clear_first_is_corrected_for_few():
     found, truth, family = first_of(0, 20_000, 0.4)
     assert found.plausible < family / 4
     assert found.low <= truth <= found.high
+
+
+def test_a_value_with_an_ampersand_keeps_it_in_sentence_and_figure():
+    table = pd.DataFrame({"unit": ["Research & Development", "Sales"] * 200, "x": np.arange(400) % 7})
+    table["hired"] = (table["unit"] == "Sales") | (table["x"] == 0)
+    asked = {"predictions": "hired", "favorable": True, "protected": ["unit"]}
+    run = audits.audit(None, table, audits=["groups", "rule_sets"], **asked)
+    assert "Research & Development" in headline(run["rule_sets"])
+    ranked = draw_ranked(run["groups"], ranked_groups(run["groups"]))
+    assert "Research &amp; Development" in " ".join(ranked.layout.yaxis.ticktext)

@@ -181,7 +181,8 @@ def _rate(row: GroupRow, rate: str) -> float:
 
 
 def _name(row: GroupRow) -> str:
-    return brief(named_group(named_with(row.attribute, row.group)), 99)
+    name = named_group(named_with(row.attribute, row.group))
+    return brief(name, 99) if " × " in row.attribute else name
 
 
 def _percent(share: float) -> str:
