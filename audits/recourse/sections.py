@@ -110,7 +110,8 @@ def _needed(result: RecourseResult) -> tuple[str, str]:
         told = f"Bars: those {words.no or 'rejected'} by whether a step towards the match is enough."
     if len(result.people):
         lost = groups.never_helped(result)
-        lacking = f": no part of their match was enough for {percent(lost, result.n_rejected)}"
+        nobody = f"no part of their match was enough for {percent(lost, result.n_rejected)}"
+        lacking = f": {nobody if lost else 'a part of their match was enough for everyone'}"
         if 1 - lost > (result.by_alpha[-1].reclassified.value or 0.0) + 1e-9:
             told = f"{told} A part helps some whom all of it does not."
         if result.never_but_reachable is not None and result.never_but_reachable.value:
