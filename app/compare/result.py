@@ -44,8 +44,8 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     change, across = told[0]
     judged = across.judged
     headline(change.headline, judged)
-    if changes.accuracy is not None:
-        st.text(f"Accuracy: {accuracy_words(changes)}.")
+    accuracy = "" if changes.accuracy is None else f"Accuracy: {accuracy_words(changes)}."
+    st.text(f"{changes.finding} {accuracy}")
     if change.tested:
         show_exhibit(slope_exhibit(change, judged), name="slope")
     panels: dict[str, Callable[[], object]] = {
@@ -64,7 +64,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 
 def _test_tab(changes: Changes, across: RunCorrection) -> None:
     first, second = changes.models
-    st.text(" ".join(filter(None, [changes.finding, across.doubt, across.note])))
+    st.text(" ".join(filter(None, [across.doubt, across.note])))
     st.text(f"First model: {first}. Second model: {second}.")
     notices.notes(changes.warnings)
     for title, text in (
@@ -76,7 +76,9 @@ def _test_tab(changes: Changes, across: RunCorrection) -> None:
 
 
 def _decisions_tab(found: RunResult, space: Workspace, changes: Changes) -> None:
-    if changes.decided:
+    if changes.decided and not len(changes.people):
+        st.text(changes.finding)
+    elif changes.decided:
         show_exhibit(decided_exhibit(changes), name="decided")
         _people(found, space, changes)
     else:

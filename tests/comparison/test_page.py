@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.workspaces.workspace import Workspace
-from tests.app.test_pages import carry_out, open_example, prepared, texts
+from tests.app.test_pages import bring, carry_out, figures, open_example, prepared, texts, visit
 
 PAGE = "views/compare.py"
 
@@ -53,3 +53,17 @@ def test_what_is_wrong_with_the_second_model_is_told_on_the_page(space: Workspac
     at.number_input(key=f"threshold-{identity}-second").set_value(3.0).run()
     carry_out(space, at)
     assert any("threshold" in text for text in texts(at))
+
+
+def test_a_model_that_decides_nobody_differently_is_told_before_any_number(space: Workspace) -> None:
+    rows = "sex,x,decided,same\n" + "f,1,0,0\nm,2,1,1\nf,3,1,1\nm,4,0,0\n" * 40
+    bring(space, rows, label=None, favorable=1, protected=["sex"])
+    draft: Any = space.draft()
+    draft["spec"]["model"] = {"predictions": {"label": "decided"}}
+    draft["compare"] = {"model": {"predictions": {"label": "same"}}}
+    space.save_draft(draft)
+    at: Any = prepared(visit(space).switch_page(PAGE).run())
+    found = carry_out(space, at).result()
+    assert not len(found.compared.changes.people)
+    assert any(found.compared.changes.finding in text for text in texts(at))
+    assert not any("newly" in str(figure) for figure in figures(at)), "nothing changes that could be drawn"
