@@ -110,7 +110,7 @@ MeasureAsked = Literal["equal_rates", "equal_errors", "calibration", "amounts"]
 MEASURE_WORDS: dict[str, str] = {
     "equal_rates": "equal rates: every group gets the favorable decision as often",
     "equal_errors": "equal errors: people with the same outcome are treated alike in every group",
-    "calibration": "calibration: favored people turn out well as often in every group",
+    "calibration": "calibration: favored people turn out well equally often in every group",
     "amounts": "amounts: every group gets the same amount",
 }
 """What each measure that can be asked for means."""

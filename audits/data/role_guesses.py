@@ -264,7 +264,7 @@ def guess_outcome(columns: Sequence[Mapping[str, Any]], *, rows: int) -> Outcome
     if len(close) > 1 and len(decided) == 1:  # the others are what happened in truth
         [best] = decided
     elif len(close) > 1:
-        return OutcomeGuess(None, tuple(ranked[:5]), f"{best!r} and {likely[1]!r} are as likely")
+        return OutcomeGuess(None, tuple(ranked[:5]), f"{best!r} and {likely[1]!r} are equally likely")
     return OutcomeGuess(
         best, tuple(ranked[:5]), f"The outcome seems to be {best!r}, judging by its name and values."
     )

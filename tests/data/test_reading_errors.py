@@ -41,7 +41,7 @@ def read(
         ("", {}, "people.csv is empty"),
         ("\n \n\n", {}, "people.csv holds only empty lines"),
         ("a,b,c\n", {}, "people.csv has a header and no rows"),
-        ("a,b,a\n1,2,3\n", {}, "column 'a' stands 2 times in the header; rename all but one"),
+        ("a,b,a\n1,2,3\n", {}, "column 'a' appears 2 times in the header; rename all but one"),
         (
             "a,b,c\n1,2,3\n4,5\n6,7,8\n",
             {},

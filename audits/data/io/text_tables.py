@@ -117,7 +117,7 @@ def name_columns(
     if twice:
         raise InputError(
             f"{name}, column {twice[0]!r}",
-            f"stands {names.count(twice[0])} times in the header",
+            f"appears {names.count(twice[0])} times in the header",
             advice="rename all but one, or give read.names",
         )
     return names, notes
