@@ -19,11 +19,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from audits.checks import build
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.models import Subject
+from audits.runs.execute import carry_out
 from audits.runs.registry import AUDITS
-from audits.stats import EVIDENCE, Estimate, Judgment
-from benchmarks.calibration.harness import LEVEL, SLOW, Found, Row, Simulation, alarm, audited, simulation
+from audits.runs.spec import AuditRequest
+from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
+from benchmarks.calibration.harness import (
+    LEVEL,
+    SLOW,
+    Found,
+    Row,
+    Simulation,
+    alarm,
+    audited,
+    decided,
+    simulation,
+)
 
 _NAMES = (
     "attribute", "group", "rule_set", "method", "feature", "column", "name", "columns", "value", "level",
@@ -233,6 +246,22 @@ def _persons(audit: str, asked: dict[str, Any], n: int, number: int) -> Iterator
     yield alarm(EVIDENCE, audited(audit, rows, number, **asked).verdict == EVIDENCE)
 
 
+def _missing(gap: float, third: bool, keep: bool, number: int) -> Iterator[Found]:
+    """Whether a run of groups is misled where decisions are missing, filtered out or not."""
+    rng = np.random.default_rng([number, 34])
+    ours = rng.random(2_000) < 0.5
+    favored = (rng.random(2_000) < np.where(ours, 0.6 - gap, 0.6)).astype(float)
+    gone = rng.random(2_000) < (np.where(ours & (favored == 0), 1 / 3, 0.0) if third else 0.03)
+    frame = pd.DataFrame({"x": rng.normal(size=2_000), "group": np.where(ours, "a", "b")})
+    frame["decided"] = pd.Series(favored).mask(gone)
+    told: dict[str, Any] = {"label": "decided", "favorable": 1, "protected": ["group"], "features": ["x"]}
+    told |= {"keep": [{"column": "decided", "not_missing": True}]} if keep else {}
+    asked = AuditRequest("groups", build(AUDITS["groups"].options, {"bootstrap": 0}, "groups"))
+    verdict = carry_out(asked, 0, decided(frame, "decided", **told), number).result.verdict
+    wrong = NO_MATERIAL if gap else EVIDENCE
+    yield alarm(wrong, verdict == wrong)
+
+
 def world(audit: str, asked: dict[str, Any], n: int, apart: float, number: int) -> Any:
     """Audit one draw of people; return the result."""
     drawn = people(n, apart, np.random.default_rng([number, n, 11]))
@@ -266,4 +295,13 @@ SETTINGS = [
         for audit, asked in (("groups", {"bootstrap": 200}), ("rule_sets", _RULES), ("flipset", _CHANCE))
     ),
     simulation("groups", _SESSION, _session, part=SLOW),
+    *(
+        simulation(
+            "groups", f"2,000 people, {words}, decisions missing of {whose}{filtered}", *each, part=SLOW
+        )
+        for gap, words in ((0.0, "groups alike"), (0.2, "20 points apart"))
+        for third, whose in ((True, "a third of one group's rejected"), (False, "3%"))
+        for keep, filtered in ((False, ""), (True, ", filtered out"))
+        for each in ((_missing, gap, third, keep),)
+    ),
 ]
