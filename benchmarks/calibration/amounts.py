@@ -137,6 +137,7 @@ def _upper_truth() -> dict[str, float]:
 _TINY = (2000, *(15,) * 12)
 _WORLDS = {
     "log-normal pay (σ .6), 300 and 800": _World((800, 300), _EQUAL),
+    "log-normal pay (σ .6), 40 and 40": _World((40, 40), _EQUAL),
     "log-normal pay (σ 1), 300 and 800": _World((800, 300), _WIDE),
     "log-normal pay (σ 1), 30 and 800": _World((800, 30), _WIDE),
     "log-normal pay (σ .6) of .85 times, 600 and 600": _apart((600, 600), 0.6, 0.85),
