@@ -80,9 +80,10 @@ def _uneven(
         known = codes >= 0
         n = np.bincount(codes[known], sizes[known], k)
         left = np.bincount(codes[known], (sizes * gone)[known], k)
-        p = [cautious_p(a, m, left.sum() - a, n.sum() - m) for a, m in zip(left, n, strict=True)]
-        place = int(np.argmin([1.0 if each is None else each for each in p]))
-        if (p[place] or 0.0) * k * len(spec.protected) > _LEVEL or p[place] is None:
+        each = (cautious_p(a, m, left.sum() - a, n.sum() - m) for a, m in zip(left, n, strict=True))
+        p = np.array([1.0 if one is None else one for one in each])
+        place = int(np.lexsort([-left / n, p])[0])  # of a tie, the group that loses more
+        if p[place] * k * len(spec.protected) > _LEVEL:
             continue
         a, m = float(left[place]), float(n[place])
         if max(a / m, (left.sum() - a) / (n.sum() - m)) < NEGLIGIBLE:
