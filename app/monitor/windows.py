@@ -50,7 +50,7 @@ def audit_window(monitor: StoredMonitor, space: Workspace) -> None:
                 "Audits", [each.name for each in offered], default=possible, format_func=title_of
             )
             asked["outcomes"] = st.checkbox("Only people whose outcome is known, with their outcomes")
-            if st.form_submit_button("Audit the window", type="primary"):
+            if st.form_submit_button("Audit the window", key="submit-window", type="primary"):
                 with st.spinner("Building the table"):
                     _submit(monitor, space, {**asked, "audits": audits or None})
                 st.rerun()

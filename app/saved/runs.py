@@ -277,7 +277,7 @@ def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
         with st.form(f"keep-{run.id[:12]}"):
             name = st.text_input("Title", run.title, max_chars=200, key=f"title-{run.id[:12]}")
             note = st.text_area("Note", run.note, max_chars=10_000, key=f"note-{run.id[:12]}")
-            sent = st.form_submit_button("Save")
+            sent = st.form_submit_button("Save", key="save")
         if sent:
             try:
                 saved.rename(run.id, name, space.token)

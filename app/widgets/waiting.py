@@ -31,7 +31,8 @@ def wait_for(future: Future[T], doing: str) -> T:  # noqa: RET503  (st.stop neve
     def poll() -> None:
         if future.done():
             st.rerun()
-        st.text(f"{doing} … {time.monotonic() - began:.0f} s")
+        with st.container(key="waiting"):
+            st.text(f"{doing} … {time.monotonic() - began:.0f} s")
 
     poll()
     st.stop()

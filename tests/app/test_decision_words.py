@@ -43,7 +43,7 @@ def test_words_are_taken_with_a_click_and_changed_in_their_boxes(space) -> None:
     box = next(each for each in at.text_input if str(each.key).startswith("words-people"))
     box.set_value("nurses").run()
     assert space.draft()["spec"]["data"]["words"]["person"] == "nurse"
-    assert any(each.value.startswith("80 nurses, 1 input") for each in at.text)
+    assert any("80 nurses" in each.value for each in at.text)
 
 
 @pytest.mark.parametrize(

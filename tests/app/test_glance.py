@@ -29,14 +29,14 @@ def test_every_audit_of_ours_stands_under_one_question(space) -> None:
     placed = [name for names in QUESTIONS.values() for name in names]
     assert sorted(placed) == sorted([*AUDITS.ours, "compare"])
     shown = links(visit(space))
-    assert {"Data & model", "At a glance", "Groups", "Flipsets", "Compare", "Monitor", "Demo"} <= set(shown)
+    assert {AUDITS[name].title for name in AUDITS.ours} <= set(shown)
     assert not any(label[0] in ICONS.values() for label in shown), "nothing has run"
 
 
 def test_an_example_lands_there_with_its_groups_and_badges_beside_the_pages(space) -> None:
     at = visit(space).button(key="open-arrests").click().run()
     assert not at.exception
-    assert [each.value for each in at.title] == ["At a glance"]
+    assert at.container(key="matrix")
     known = {next(iter(record["spec"]["audits"][0])): record for record in space.runs()}
     assert set(known) == {"groups", "flipset"}, "bundled with the example, computed by nobody"
     for name, record in known.items():
@@ -45,7 +45,7 @@ def test_an_example_lands_there_with_its_groups_and_badges_beside_the_pages(spac
         assert jobs.badge(space, record["spec"]) == judged.badge
         assert f"{ICONS[judged.badge]} {AUDITS[name].title}" in links(at)
         assert found.audits[0].headline in texts(at)
-    assert "What explains it" in links(at)
+    assert AUDITS["explain"].title in links(at)
 
 
 def test_other_data_are_run_only_when_asked(space) -> None:
@@ -53,7 +53,8 @@ def test_other_data_are_run_only_when_asked(space) -> None:
     at = visit(space).switch_page(PAGE).run()
     assert not at.exception
     assert not space.runs()
-    assert texts(at).count("Not run yet") == len(QUESTIONS)
+    cards = [box for box in at.container if str(box.key).startswith("question-")]
+    assert sum(len(card.markdown) for card in cards) == len(QUESTIONS), "no badge beside the questions"
     assert not at.button(key="run-groups").disabled
 
 

@@ -47,7 +47,7 @@ def test_it_opens_by_its_metadata(asked):
     assert columns["age"]["examples"].startswith("18, ")
     assert columns["age"]["examples"].endswith(", 99")
     assert set(columns["year"]["values"]) == {"2020", "2021", "2022"}
-    assert "6,000 rows and is not held" in told["report"]["notes"][0]
+    assert "6,000" in told["report"]["notes"][0]
     first = unpack(told["first"])
     assert first["income"].fillna(-1).tolist() == frame["income"].head(50).fillna(-1).tolist()
 
@@ -57,7 +57,7 @@ def test_its_data_are_the_rows_that_a_run_draws(asked):
     told = server.answer({"ask": "data", **question})
     assert told["rows"] == 500
     assert told["rows_read"] == ROWS
-    assert "500 of 6,000 rows" in told["notes"][0]
+    assert all(number in told["notes"][0] for number in ("500", "6,000"))
     document = {"data": question["section"], "model": {"train": "logistic"}, "seed": 7, "audits": ["groups"]}
     subject = prepared_subject(parse_spec(document, folder))
     rows = subject.data.frame.index[:20]

@@ -9,7 +9,7 @@ from audits.groups import at_threshold
 from audits.groups.text import headline
 from audits.stats.badges import interval_text
 from audits.stats.vocabulary import speaking
-from tests.app.test_pages import MAIN, AppTest, bring, carry_out, open_example, prepared, texts, visit
+from tests.app.test_pages import MAIN, AppTest, boxes, bring, carry_out, open_example, prepared, visit
 from tests.reports.everything import FORMULA, HTML, LONG
 
 PAGE = "views/groups.py"
@@ -85,7 +85,7 @@ def test_a_link_opens_its_run_and_another_threshold_lies_beside(space) -> None:
     came.switch_page("views/flipset.py").run()
     assert not came.exception
     assert came.container(key="finding").text[0].value == finding
-    assert any("settings differ from those in the sidebar" in text for text in texts(came))
+    assert any(flipset["title"] in each for each in boxes(came, "note"))
     came.number_input(key="shuffles").set_value(19).run()
     assert not came.button(key="run").disabled, "a changed choice leaves the run"
     draft = space.draft()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 from app.pages import view_of
 from audits.runs.registry import AUDITS
+from audits.stats import EVIDENCE
 from tests.app.test_pages import open_example, prepared, texts
 
 PAGES = {name: view for name in AUDITS.ours if (view := view_of(name))}
@@ -23,7 +25,7 @@ def _simulated(at, people: int, worlds: int):
     at.number_input(key="plan-others").set_value(people)
     at.number_input(key="plan-gap").set_value(40.0)
     at.number_input(key="plan-worlds").set_value(worlds)
-    next(button for button in at.button if button.label == "Simulate").click().run()
+    at.button(key="simulate").click().run()
     return at
 
 
@@ -33,10 +35,9 @@ def test_every_page_plans_or_says_why_not(space) -> None:
     for name, page in PAGES.items():
         at = _settled(at.switch_page(page).run(), name)
         assert not at.exception, name
-        labels = [panel.label for panel in at.expander]
-        assert "How many people does this audit need?" in labels, name
+        assert at.expander(key=f"planning-{name}"), name
         why = AUDITS[name].unplanned
-        forms = [button for button in at.button if button.label == "Simulate"]
+        forms = [button for button in at.button if button.key == "simulate"]
         assert bool(why) != bool(forms), name
         if why:
             assert why in texts(at), name
@@ -53,10 +54,9 @@ def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:
     at.run()
     assert not at.exception
     table = next(frame.value for frame in at.dataframe if "planted" in frame.value)
-    assert list(table["planted"]) == ["0 points", "40 points"]
-    assert table["evidence of a difference"][1].startswith("100%")
-    assert any("400 people in the group that differs" in each.value for each in at.caption)
-    assert any("5 worlds per row" in each.value for each in at.caption)
+    assert [each.split()[0] for each in table["planted"]] == ["0", "40"]
+    assert table[EVIDENCE][1].startswith("100%")
+    assert any(re.search(r"\b400\b.*\b400\b.*\b5\b", each.value) for each in at.caption), "people and worlds"
 
 
 def test_a_plan_can_be_stopped(space) -> None:
@@ -66,7 +66,6 @@ def test_a_plan_can_be_stopped(space) -> None:
     run, _, _ = at.session_state["_kept plan flipset"]
     while run.progress.fraction == 0 and not run.finished:
         time.sleep(0.1)
-    assert "planted" in run.progress.doing or run.progress.doing == "Starting"
     at.run()
     at.button(key="plan-cancel").click().run()
     assert run.wait(120)

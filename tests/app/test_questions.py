@@ -11,7 +11,7 @@ import pytest
 from app import jobs
 from app.data_model.questions import FIRST_QUESTION
 from app.drafts import drafts
-from tests.app.test_pages import texts, visit
+from tests.app.test_pages import boxes, texts, visit
 
 CALLS = "advert,sex,skill,call,kept\n" + "".join(
     f"{k // 4},{'fm'[k % 2]},{k % 7},{('no', 'yes')[k % 3 == 0]},{k % 5 % 2}\n" for k in range(240)
@@ -64,7 +64,7 @@ def test_decisions_in_a_column_need_no_model_and_may_meet_the_truth(space) -> No
     assert "question" not in space.draft()
     assert spec(space)["data"]["words"]["yes"] == "called back"
     assert spec(space)["data"]["words"]["groups"] == {"sex": {"f": "women", "m": "men"}}
-    assert any(each.startswith("240 applicants, 1 input, 33% called back") for each in texts(at))
+    assert any("240 applicants" in each and "33% called back" in each for each in texts(at))
 
 
 def test_a_count_table_counts_people_after_one_click(space) -> None:
@@ -73,7 +73,7 @@ def test_a_count_table_counts_people_after_one_click(space) -> None:
     assert spec(space)["data"]["weights"] == {"column": "Freq", "kind": "counts"}
     for _ in range(4):
         at = answer(at)
-    assert any(each.startswith("438 applicants, 1 input") for each in texts(at))
+    assert any("438 applicants" in each for each in texts(at))
 
 
 def test_what_happened_is_learned_and_can_be_called_a_decision(space) -> None:
@@ -97,7 +97,7 @@ def test_an_amount_is_proposed_and_taken_as_it_is(space) -> None:
     assert spec(space)["model"] == {"predictions": {"score": "wage"}}
     at = answer(answer(answer(at)))
     assert "question" not in space.draft()
-    assert any("ready" in each for each in until_tried(at))
+    assert not boxes(until_tried(at))
     assert spec(space)["data"]["words"]["groups"] == {"sex": {"f": "women", "m": "men"}}
 
 
@@ -114,7 +114,6 @@ def test_which_end_is_good_is_asked_where_no_name_says_it(space) -> None:
     end.set_value("low").run()
     assert spec(space)["data"]["favorable"] == "low"
     assert not at.button(key="answer").disabled
-    end = next(box for box in at.selectbox if str(box.key).startswith("amount-good-"))
     at.button(key="skip-questions").click().run()
     assert not at.exception
 
@@ -131,10 +130,9 @@ def test_groups_alone_are_ready(space) -> None:
     while "question" in space.draft():
         at = answer(at)
     assert spec(space)["data"]["protected"] == ["race", "sex"]
-    said = until_tried(at)
-    assert any(
-        "0 inputs" in each and each.endswith("ready") and not each.endswith("not ready") for each in said
-    )
+    at = until_tried(at)
+    assert not boxes(at)
+    assert not at.button(key="next").disabled
 
 
 def test_two_likely_columns_are_asked_and_questions_can_be_skipped(space) -> None:
@@ -143,7 +141,7 @@ def test_two_likely_columns_are_asked_and_questions_can_be_skipped(space) -> Non
     assert at.button(key="answer").disabled
     at.button(key="skip-questions").click().run()
     assert not at.exception
-    assert [each.label for each in at.tabs] == ["Decision", "Columns", "Rows", "Quality", "Table"]
+    assert len(at.tabs) == 5, "the page of a table whose questions are answered"
 
 
 @pytest.mark.parametrize("label", ["label", "score", "path", "train"])
@@ -167,22 +165,15 @@ def test_a_truth_that_was_chosen_can_be_cleared(space) -> None:
     assert spec(space)["data"]["favorable"] == "yes", "the decision's good answer stays"
 
 
-def until_tried(at: Any) -> list[str]:
-    """Draw the page until the trial of the first audits is over; return its texts."""
+def until_tried(at: Any) -> Any:
+    """Draw the page until the trial of the first audits is over; what refuses to run is then in a box."""
     for _ in range(240):
         at.run()
         assert not at.exception
-        if not any("Trying" in each for each in texts(at)):
+        if not any(box.key == "trying" for box in at.container):
             break
         time.sleep(0.5)
-    return [*texts(at)]
-
-
-def test_ready_is_said_once_the_first_audits_have_run_on_some_people(space) -> None:
-    at = answer(answer(answer(answer(new(space, CALLS.replace("advert", "hours"))))))
-    said = until_tried(at)
-    assert "Ready to audit." in said
-    assert any(each.startswith("240 applicants") and each.endswith("ready") for each in said)
+    return at
 
 
 def test_a_cell_that_stops_every_audit_is_named_once_and_mended_by_a_button(space) -> None:
@@ -191,13 +182,12 @@ def test_a_cell_that_stops_every_audit_is_named_once_and_mended_by_a_button(spac
     at = answer(new(space, "\n".join(rows)))
     while "question" in space.draft():
         at = answer(at)
-    said = until_tried(at)
-    refused = [each for each in said if "999999.4" in each and "spread" in each]
-    assert len(refused) == 1, "one refusal for one defect"
-    assert "Ready to audit." not in said
+    [refusal] = [each for each in boxes(until_tried(at)) if "999999.4" in each]
+    assert "skill" in refusal
     at.button(key="mend-first-impossible-0").click().run()
     assert spec(space)["data"]["recode"]["skill"]["map"] == {"999999.4": None}
-    assert "Ready to audit." in until_tried(at)
+    assert not boxes(until_tried(at))
+    assert not at.button(key="next").disabled
 
 
 def test_a_trial_ends_once_the_draft_is_another(space) -> None:

@@ -16,6 +16,7 @@ from app import jobs
 from app.drafts import drafts
 from app.pages import view_of
 from app.tables.exports import portable
+from app.widgets.results.result_page import TABS
 from app.workspaces.workspace import Workspace, issue_token
 from audits.cli.main import main
 from audits.runs.documents import dump_yaml
@@ -78,7 +79,7 @@ def test_page_command_line_json_and_report_agree(audit, space, tmp_path, capsys)
     assert not at.exception
     carry_out(space, at)
     record = space.runs()[0]
-    at.session_state["tab"] = "How we tested"
+    at.session_state["tab"] = TABS["tested"]
     at.run()
     assert not at.exception
     told = [text.value for text in at.text]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -71,5 +72,5 @@ def test_a_selection_beyond_what_was_audited_says_so(runs):
     assert selected.beyond_audit(plain, None) == ""
     told = selected.beyond_audit(plain, runs["half"])
     audited = runs["half"].data["rows_audited"]
-    assert told == f"The selection covers all 200 rows; this audit looked at {audited} of them."
+    assert re.findall(r"\d+", told) == ["200", str(audited)]
     assert 0 < audited < 200

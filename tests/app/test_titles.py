@@ -11,16 +11,19 @@ from app.widgets.audit_page import run_title
 
 
 @pytest.mark.parametrize(
-    ("model", "threshold", "expected"),
+    ("model", "threshold", "told"),
     [
-        ({"train": "logistic"}, 0.75, "loans · Flipset: female → male · at 0.75"),
-        ({"train": "logistic"}, {"sex": {"f": 0.4}}, "loans · Flipset: female → male · by group"),
-        ({"predictions": {"label": "decided"}}, 0.5, "loans · Flipset: female → male"),
+        ({"train": "logistic"}, 0.75, ["0.75"]),
+        ({"train": "logistic"}, {"sex": {"f": 0.4}}, [""]),
+        ({"predictions": {"label": "decided"}}, 0.5, []),
     ],
 )
-def test_a_run_is_called_after_data_question_and_threshold(model, threshold, expected) -> None:
+def test_a_run_is_called_after_data_question_and_threshold(model, threshold, told) -> None:
     draft = {"source": {"name": "loans"}, "spec": {"model": model, "threshold": threshold}}
-    assert run_title(draft, "Flipset: female → male") == expected
+    data, question, *rest = run_title(draft, "Flipset: female → male").split(" · ")
+    assert (data, question) == ("loans", "Flipset: female → male")
+    assert len(rest) == len(told)
+    assert all(each in words for each, words in zip(told, rest, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def _plan_controls(space: Workspace) -> dict[str, Any] | None:
             help="As many worlds with the difference as without. Each runs a whole audit.",
             **state.choice("plan-worlds"),
         )
-        if not st.form_submit_button("Simulate", disabled=space.read_only):
+        if not st.form_submit_button("Simulate", key="simulate", disabled=space.read_only):
             return None
     return {
         "sizes": [int(people)],
