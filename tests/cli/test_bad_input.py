@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import subprocess
@@ -19,14 +20,15 @@ from tests.cli.conftest import write_spec
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def refused(answer, message: str) -> None:
-    """Check status, one line on standard error, nothing on standard output, and the sentence."""
+def refused(answer, where: str, *tells: object) -> None:
+    """Check status, one line on standard error, nothing on standard output; the place, names and numbers."""
     assert answer.status == 2, answer.err
     assert answer.out == ""
-    assert answer.err.startswith("evenhand: ")
+    assert answer.err.startswith(f"evenhand: {where}"), answer.err
     assert answer.err.count("\n") == 1
     assert "Traceback" not in answer.err
-    assert re.search(message, answer.err), answer.err
+    for each in tells:
+        assert str(each) in answer.err, answer.err
 
 
 def run(cli, spec: Path, *more: object):
@@ -42,20 +44,14 @@ def test_a_source_group_of_one_person(cli, project):
     group = pd.read_csv(project / "people.csv")["group"].to_numpy(dtype=object)
     group[0] = "alone"
     change(project, group=group)
-    refused(
-        run(cli, write_spec(project, source={"group": "alone"})),
-        r"audits\[0\]\.flipset\.source needs at least 2 people.*'alone'",
-    )
+    refused(run(cli, write_spec(project, source={"group": "alone"})), "audits[0].flipset.source", "'alone'")
 
 
 def test_scores_that_are_not_numbers(cli, project):
     score = pd.read_csv(project / "people.csv")["score"].to_numpy(copy=True)
     score[3] = np.nan
     change(project, score=score)
-    refused(
-        run(cli, project / "spec.yaml"),
-        r"column 'score' has no prediction \(a missing value\) for 1 of 240 people \(row 4\)",
-    )
+    refused(run(cli, project / "spec.yaml"), "", "'score'", "1 of 240", "row 4")
 
 
 def test_an_onnx_file_whose_inputs_do_not_match(cli, project):
@@ -63,7 +59,7 @@ def test_an_onnx_file_whose_inputs_do_not_match(cli, project):
     (project / "model.onnx").write_bytes(model)
     refused(
         run(cli, write_spec(project, model={"path": "model.onnx"})),
-        "inputs named after columns of the data; inputs without a column: 'work_years', 'hair_length'",
+        *("", "model.onnx", "'work_years'", "'hair_length'"),
     )
 
 
@@ -71,10 +67,7 @@ def test_a_truncated_onnx_file(cli, tmp_path):
     write_samples("hiring", tmp_path)
     model = tmp_path / "hiring.onnx"
     model.write_bytes(model.read_bytes()[:100])
-    refused(
-        run(cli, tmp_path / "hiring.yaml"),
-        "hiring.onnx is not a complete ONNX model; it is damaged, cut short or in another format",
-    )
+    refused(run(cli, tmp_path / "hiring.yaml"), "", "hiring.onnx")
 
 
 def test_an_onnx_file_that_gives_nan(cli, tmp_path):
@@ -84,25 +77,22 @@ def test_an_onnx_file_that_gives_nan(cli, tmp_path):
     cells[text[0].split(",").index("hair_length")] = ""
     text[5] = ",".join(cells)
     (tmp_path / "hiring.csv").write_text("\n".join(text) + "\n")
-    refused(
-        run(cli, tmp_path / "hiring.yaml"),
-        r"a finite score, but ONNX model hiring.onnx gives 1 of 2,000 people NaN .*\(row 5\)",
-    )
+    refused(run(cli, tmp_path / "hiring.yaml"), "", "hiring.onnx", "1 of 2,000", "NaN", "row 5")
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "told"),
     [
-        ({"tresholds": 0.5}, "tresholds is not a known key; did you mean 'threshold'"),
-        ({"data": {"path": "nobody.csv"}}, "data.path must name an existing file, got 'nobody.csv'"),
-        ({"data": {"favorable": 7}}, "data.favorable must be a label value, got 7; choose 0 or 1"),
-        ({"model": {"path": "model.pkl"}}, "model.path holds a pickle and is refused because loading"),
-        ({"audits": [{"flipsets": {}}]}, "must be the name of an audit, got 'flipsets'; did you mean"),
-        ({"source": {"group": "nort"}}, r"audits\[0\]\.flipset.* got 'nort'; did you mean 'north'"),
+        ({"tresholds": 0.5}, ("tresholds", "'threshold'")),
+        ({"data": {"path": "nobody.csv"}}, ("data.path", "'nobody.csv'")),
+        ({"data": {"favorable": 7}}, ("data.favorable", "7", "0", "1")),
+        ({"model": {"path": "model.pkl"}}, ("model.path", "pickle")),
+        ({"audits": [{"flipsets": {}}]}, ("audits[0]", "'flipsets'", "'flipset'")),
+        ({"source": {"group": "nort"}}, ("audits[0].flipset", "'nort'", "'north'")),
     ],
 )
-def test_wrong_specs(cli, project, changes, message):
-    refused(run(cli, write_spec(project, **changes)), message)
+def test_wrong_specs(cli, project, changes, told):
+    refused(run(cli, write_spec(project, **changes)), *told)
 
 
 def test_control_characters_from_data_do_not_reach_the_terminal(cli, project):
@@ -117,25 +107,21 @@ def test_results_folders_that_are_not_ours(cli, project):
     other = project / "other"
     other.mkdir()
     (other / "thesis.docx").write_text("do not lose")
-    refused(cli("run", spec, "--out", other), "--out must be empty, new, or hold earlier results")
-    refused(cli("run", spec, "--out", spec), "--out must be a folder")
-    refused(cli("run", spec, "--out", spec / "below"), "--out must be a folder that can be written to")
+    for out in (other, spec, spec / "below"):
+        refused(cli("run", spec, "--out", out), "--out")
     assert [path.name for path in other.iterdir()] == ["thesis.docx"]
 
 
 def test_executors_that_are_not_there(cli, project, monkeypatch):
     monkeypatch.delenv("EVENHAND_DASK_SCHEDULER", raising=False)
-    refused(
-        cli("run", project / "spec.yaml", "--executor", "dask"),
-        "EVENHAND_DASK_SCHEDULER must name the scheduler's address",
-    )
+    refused(cli("run", project / "spec.yaml", "--executor", "dask"), "EVENHAND_DASK_SCHEDULER")
     monkeypatch.setenv("EVENHAND_EXECUTOR", "clowd")
     answer = cli("run", project / "spec.yaml")
     assert (answer.status, answer.out) == (2, "")
     assert "EVENHAND_EXECUTOR" in answer.err
     monkeypatch.delenv("EVENHAND_EXECUTOR")
     monkeypatch.setenv("EVENHAND_THREADS", "many")
-    refused(run(cli, project / "spec.yaml"), "EVENHAND_THREADS must be a whole number")
+    refused(run(cli, project / "spec.yaml"), "EVENHAND_THREADS", "'many'")
 
 
 @pytest.mark.parametrize(
@@ -153,18 +139,18 @@ def test_wrong_arguments(cli, arguments):
     answer = cli(*arguments)
     assert answer.status == 2
     assert answer.out == ""
-    assert "Usage: python -m audits" in answer.err
+    assert "python -m audits" in answer.err
 
 
 def test_describe_and_sample_data_refuse_in_the_same_way(cli, project, tmp_path):
     (tmp_path / "empty.csv").write_bytes(b"")
-    refused(cli("describe", tmp_path / "empty.csv"), "empty.csv is empty")
-    refused(cli("describe", tmp_path / "none.csv"), "must be a file that exists, got 'none.csv'")
-    refused(cli("sample-data", "hirring", "--out", tmp_path / "s"), "did you mean 'hiring'")
-    assert "Did you mean 'run'?" in cli("rum", "spec.yaml").err
+    refused(cli("describe", tmp_path / "empty.csv"), "empty.csv")
+    refused(cli("describe", tmp_path / "none.csv"), "", "'none.csv'")
+    refused(cli("sample-data", "hirring", "--out", tmp_path / "s"), "", "'hiring'")
+    assert "'run'" in cli("rum", "spec.yaml").err
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "hiring.csv").write_text("mine")
-    refused(cli("sample-data", "hiring", "--out", tmp_path / "taken"), "hiring.csv, which would be replaced")
+    refused(cli("sample-data", "hiring", "--out", tmp_path / "taken"), "", "hiring.csv")
     assert (tmp_path / "taken" / "hiring.csv").read_text() == "mine"
 
 
@@ -175,17 +161,14 @@ def test_a_real_process_ends_the_same_way(project, tmp_path):
     ended = subprocess.run(command, cwd=ROOT, env={**os.environ, **home}, capture_output=True, text=True)
     assert ended.returncode == 2
     assert ended.stdout == ""
-    assert re.fullmatch(r"evenhand: .*did you mean 'north'.*\n", ended.stderr)
+    assert re.fullmatch(r"evenhand: .*'north'.*\n", ended.stderr)
     assert not (ROOT / "spec-results").exists()
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs a folder in which nobody can make one")
 def test_a_results_folder_that_cannot_be_made_is_told_before_the_run(cli, project):
     answer = cli("run", project / "spec.yaml", "--out", "/proc/nowhere/out", "--executor", "inline")
-    refused(
-        answer,
-        r"--out must be a folder that can be written to \(.*\), got '/proc/nowhere/out'; look at /proc",
-    )
+    refused(answer, "--out", "'/proc/nowhere/out'", os.strerror(errno.ENOENT))
 
 
 @pytest.mark.parametrize("arguments", [("describe", "people.csv"), ("runs", "list")])
@@ -199,5 +182,5 @@ def test_a_python_without_the_packages_is_one_sentence(project, arguments):
         check=False,
     )
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert re.search(r"^evenhand: This Python \(.*\) lacks the package '\w+'; .+\.$", ended.stderr)
+    assert re.search(rf"^evenhand: .*{re.escape(sys.executable)}.*'\w+'", ended.stderr)
     assert ended.stderr.count("\n") == 1

@@ -65,6 +65,6 @@ def test_the_command_runs_nothing(folder, capsys, tmp_path, monkeypatch):
     (tmp_path / "spec.json").write_text(json.dumps(document), encoding="utf-8")
     assert main(["run", "spec.json", "--estimate"]) == 0
     told = capsys.readouterr().out
-    assert "all 2,000 rows are held in memory" in told.replace("\n", " ")
+    assert "2,000" in told
     assert "groups: " in told
     assert [path.name for path in tmp_path.iterdir()] == ["spec.json"]

@@ -7,31 +7,28 @@ from pathlib import Path
 import pytest
 
 from audits.data.public import PUBLIC, public_section
+from tests.cli.test_bad_input import refused
 from tests.runs.conftest import read_spec
 
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_a_spec_is_written_where_the_files_are_and_refused_where_not(cli, tmp_path: Path, name: str):
     out = tmp_path / "spec.yaml"
-    refused = cli("data", name, "--from", tmp_path, "--out", out)
-    assert refused.status == 2
-    assert "--from must hold the files as their authors publish them; nothing is fetched" in refused.err
+    lacking = cli("data", name, "--from", tmp_path, "--out", out)
+    refused(lacking, "--from")
     path = public_section(name, "")["path"]
     for each in path if isinstance(path, list) else [path]:
         (tmp_path / each).write_text("x\n", encoding="utf-8")
-        assert each in refused.err
+        assert each in lacking.err
     assert cli("data", name, "--from", tmp_path, "--out", out).status == 0
     assert read_spec(out).data.protected
-    assert "names a file that exists" in cli("data", name, "--from", tmp_path, "--out", out).err
+    refused(cli("data", name, "--from", tmp_path, "--out", out), "--out", "spec.yaml")
 
 
 def test_an_unknown_name_is_told_with_the_nearest(cli, tmp_path: Path):
-    answer = cli("data", "adults", "--from", tmp_path)
-    assert (answer.status, "did you mean 'adult'" in answer.err) == (2, True)
+    refused(cli("data", "adults", "--from", tmp_path), "", "'adult'")
 
 
 @pytest.mark.parametrize("name", ["openml:1590", "folktables"])
 def test_sets_of_registries_are_refused_with_what_to_do(cli, tmp_path: Path, name: str):
-    answer = cli("data", name, "--from", tmp_path)
-    assert answer.status == 2
-    assert "are not fetched: download the table and run init FILE" in answer.err
+    refused(cli("data", name, "--from", tmp_path), "", name, "init FILE")

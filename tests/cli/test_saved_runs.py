@@ -19,9 +19,11 @@ from audits.runs.gates.reports import junit_xml
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.storage.saved import SavedRuns
+from audits.stats import EVIDENCE
 from audits.stats.text import number
 from tests.cli.conftest import write_spec
 from tests.refused import refused
+from tests.reports.parsing import Tables
 from tests.runs.extra_audits import EXTRA, PlainResult
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +55,7 @@ def test_a_run_is_saved_listed_shown_and_removed(cli, project):
     answer = run(cli, project, "--title", "First try")
     assert answer.status == 0
     [name] = ids(cli)
-    assert f"Saved as {name[:8]}" in answer.out
+    assert name[:8] in answer.out
     assert "First try" in cli("runs", "list").out
     finding = json.loads((project / "out" / "results.json").read_text())["audits"][0]["finding"]
     shown = cli("runs", "show", name[:8])
@@ -61,11 +63,11 @@ def test_a_run_is_saved_listed_shown_and_removed(cli, project):
     assert " ".join(finding.split()) in " ".join(shown.out.split())
     saved = json.loads(cli("runs", "show", name, "--json").out)
     assert saved["result"] == json.loads((project / "out" / "results.json").read_text())
-    assert cli("runs", "rm", name).out.strip() == "Deleted 1 saved audit."
-    assert cli("runs", "list").out.strip() == "There is no saved audit."
+    assert cli("runs", "rm", name).status == 0
+    assert ids(cli) == []
     gone = cli("runs", "show", name)
     assert (gone.status, gone.out) == (2, "")
-    assert re.search(r"ID must be the id of a saved audit, got '.*'; it may have been deleted", gone.err)
+    assert f"'{name}'" in gone.err
 
 
 def test_no_save_leaves_nothing(cli, project):
@@ -77,7 +79,7 @@ def test_a_run_that_cannot_be_saved_still_gives_its_results(cli, project, monkey
     monkeypatch.setenv("EVENHAND_DATABASE_URL", "postgresql://127.0.0.1:1/none")
     answer = run(cli, project)
     assert answer.status == 0
-    assert "the run is not saved: EVENHAND_DATABASE_URL must name a usable database" in answer.err
+    assert "EVENHAND_DATABASE_URL" in answer.err
     assert (project / "out" / "results.json").is_file()
 
 
@@ -91,7 +93,7 @@ def test_a_failed_run_is_kept_with_its_reason_and_starts_again(cli, project):
     assert SavedRuns().get(name).error in failed.err
     told = cli("report", project / "out")
     assert told.status == 2
-    assert "DIR must hold a finished run" in told.err
+    assert "DIR" in told.err
     assert cli("runs", "compare", name, name).status == 2
     (project / "people.csv").write_bytes(people)
     again = cli("runs", "start", name[:8], "--out", project / "again", "--executor", "inline")
@@ -107,12 +109,11 @@ def test_rename_note_filter_compare(cli, project):
     second, first = ids(cli)
     assert cli("runs", "rename", first, "Before").status == 0
     assert cli("runs", "note", first, "=looks odd").status == 0
-    assert "Note: =looks odd" in cli("runs", "show", first).out
+    assert "=looks odd" in cli("runs", "show", first).out
     assert cli("runs", "list", "--text", "befo").out.startswith(first[:8])
-    assert cli("runs", "list", "--audit", "flipset").out.strip() == "There is no saved audit."
+    assert json.loads(cli("runs", "list", "--audit", "flipset", "--json").out) == []
     assert cli("runs", "list", "--status", "dune").status == 2
-    same = cli("runs", "compare", first, first).out
-    assert same.startswith("The two agree")
+    assert json.loads(cli("runs", "compare", first, first, "--json").out) == []
     told = cli("runs", "compare", first, second).out
     assert "spec threshold: 0.500 → 0.600" in told
     assert len(told.splitlines()) < 40
@@ -143,14 +144,11 @@ def test_report_renders_a_finished_run_again_or_says_why_not(cli, project):
         assert (project / "out" / name).read_bytes().startswith(start)
     assert (project / "out" / "report.json").read_bytes() == before
     assert cli("report", project / "out", "--format", "card", "--out", project / "no" / "where").status == 2
-    for wrong, words in (
-        (json.loads(before) | {"schema": 99}, "schema 99"),
-        ({"schema": 1}, "does not hold a complete result"),
-    ):
+    for wrong, told in ((json.loads(before) | {"schema": 99}, "99"), ({"schema": 1}, "'audits'")):
         path.write_text(json.dumps(wrong))
         answer = cli("report", project / "out", "--format", "pdf")
         assert (answer.status, answer.out) == (2, "")
-        assert words in answer.err
+        assert told in answer.err
         assert len(answer.err.strip().splitlines()) == 1
 
 
@@ -161,32 +159,32 @@ def test_the_specs_gate_says_how_many_pass(cli, apart):
         (row, rate)
         for row in document["audits"][0]["table"]
         for rate, gap in row["differences"].items()
-        if gap["verdict"] == "evidence of a difference"
+        if gap["verdict"] == EVIDENCE
     ]
     assert len(differing) >= 1
     row, rate = differing[0]
-    first = f"audits[0].groups.table[{row['attribute']}: {row['group']}].differences.{rate}: evidence"
+    first = f"audits[0].groups.table[{row['attribute']}: {row['group']}].differences.{rate}: {EVIDENCE}"
     for allowed, status in ((len(differing) - 1, 1), (len(differing), 0)):
         answer = run(cli, apart, "--fail-on", "gate", gate={"evidence": allowed})
         assert answer.status == status
-        assert (f"--fail-on gate: matched by\n  {first}" in answer.out) is (status == 1)
+        assert (first in answer.out) is (status == 1)
 
 
 def test_a_gate_changes_no_key_and_a_wrong_one_is_told(cli, project):
     run(cli, project)
     run(cli, project, gate={"insufficient": 3})
-    for gate, words in (
-        ({"evidence": -1}, "gate.evidence must be greater than or equal to 0"),
-        ({"proof": 1}, "gate.proof is not a known key"),
-        ([1], "gate.rules[0] must be a mapping"),
-        ("strict", "gate must be a mapping"),
+    for gate, place in (
+        ({"evidence": -1}, "gate.evidence"),
+        ({"proof": 1}, "gate.proof"),
+        ([1], "gate.rules[0]"),
+        ("strict", "gate"),
     ):
         answer = run(cli, project, gate=gate)
         assert answer.status == 2
-        assert words in answer.err
+        assert answer.err.startswith(f"evenhand: {place} ")
     answer = run(cli, project, "--fail-on", "gate")
     assert answer.status == 2
-    assert "gate is missing in the spec" in answer.err
+    assert answer.err.startswith("evenhand: gate ")
 
 
 def test_junit_says_for_every_verdict_whether_it_passes(cli, apart):
@@ -202,25 +200,25 @@ def test_junit_says_for_every_verdict_whether_it_passes(cli, apart):
         f"table[{row['attribute']}: {row['group']}].differences.{rate}": gap["estimate"]
         for row in groups["table"]
         for rate, gap in row["differences"].items()
-        if gap["verdict"] == "evidence of a difference"
+        if gap["verdict"] == EVIDENCE
     }
     assert failed == list(differing), "each comparison once, and neither its group nor the audit again"
     for case in cases:
         if case.find("failure") is not None:  # each with its own numbers, and no other's
             own = differing[case.get("name")]
             told = case.find("failure").text
-            assert told.startswith(f"{case.get('name')}: {number(own['value'])} ({number(own['low'])} to ")
+            assert told.startswith(f"{case.get('name')}: {number(own['value'])} ({number(own['low'])} ")
             assert own["method"] in told
             assert groups["finding"] not in told
     for name in differing:
-        assert f"audits[0].groups.{name}: evidence of a difference" in answer.out + answer.err
+        assert f"audits[0].groups.{name}: {EVIDENCE}" in answer.out + answer.err
     below_a_file = ("--junit", apart / "people.csv" / "x.xml")
     assert cli("run", apart / "spec.yaml", *below_a_file, "--out", apart / "o").status == 2
 
 
 def test_junit_holds_no_character_that_xml_cannot(monkeypatch):
     monkeypatch.setitem(AUDITS._added, "slow", EXTRA["slow"])
-    nasty = PlainResult("evidence of a difference", "a\x00\x1b<b>&\ud800 ok", ())
+    nasty = PlainResult(EVIDENCE, "a\x00\x1b<b>&\ud800 ok", ())
     result = RunResult("0", {}, {}, {}, (AuditResult("slow", {}, nasty),))
     text = junit_xml(judge(result, audits.runs.gates.gate.STRICT))
     assert ET.fromstring(text).find(".//failure").text == "a\ufffd\ufffd<b>&\ufffd ok"
@@ -231,7 +229,8 @@ def test_check_is_one_line_in_a_test(apart):
     with pytest.raises(AssertionError) as caught:
         audits.check(spec)
     assert isinstance(caught.value, audits.GateFailed)
-    assert "evidence of a difference. table[" in str(caught.value)
+    assert EVIDENCE in str(caught.value)
+    assert "table[" in str(caught.value)
     result = audits.check(spec, fail_on={"evidence": 50})
     assert isinstance(result, RunResult)
     assert (
@@ -253,8 +252,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_former_results(cli, project, mon
     monkeypatch.setattr(RunResult, "save", full)
     answer = run(cli, project, threshold=0.6)
     assert answer.status == 3
-    assert "could not be written to" in answer.err
-    assert "No space left on device" in answer.err
+    assert os.strerror(errno.ENOSPC) in answer.err
     assert len(answer.err.strip().splitlines()) == 1
     assert (project / "out" / "results.json").read_bytes() == before
     assert not list((project / "out").glob(".partial*"))
@@ -270,20 +268,19 @@ def test_ll144_columns_can_be_named(cli, project):
     answer = cli("report", out, "--template", "ll144", "--sex", "group", "--race", "origin")
     assert (answer.status, answer.err) == (0, "")
     text = (out / "report-ll144.html").read_text(encoding="utf-8")
-    for name in (
-        "Selection rates by group",
-        "Selection rates by origin",
-        "Scoring rates by group and origin",
-    ):
-        assert name in text
+    tables = Tables()
+    tables.feed(text)
+    by = [re.search(r" by ([a-z ]+)$", title) for title in tables.tables]
+    assert {found[1] for found in by if found} >= {"group", "origin", "group and origin"}
     wrong = cli("report", out, "--template", "ll144", "--sex", "age")
     assert wrong.status == 2
-    assert "sex must be a protected attribute of the run, got 'age'" in wrong.err
-    assert "under 2% of all people are left out" in text
+    assert "'age'" in wrong.err
     assert cli("report", out, "--template", "ll144", "--exclude-under", "0").status == 0
-    assert "No category is left out" in (out / "report-ll144.html").read_text(encoding="utf-8")
+    whole = (out / "report-ll144.html").read_text(encoding="utf-8")
+    assert text.count("2%") > whole.count("2%"), "the share under which categories are left out"
     many = cli("report", out, "--template", "ll144", "--exclude-under", "2")
-    assert "left out must lie from 0 to 0.02, the rules' own, got 2.0" in many.err
+    assert many.status == 2
+    assert "0.02" in many.err
     other = cli("report", out, "--sex", "group")
     assert other.status == 2
-    assert "--sex, --race and --exclude-under are for --template ll144 or --template four_fifths" in other.err
+    assert all(option in other.err for option in ("--sex", "--template ll144", "--template four_fifths"))

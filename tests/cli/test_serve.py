@@ -54,9 +54,10 @@ def address(folder):
         [*words, sys.executable], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
     ) as server:
         said = [server.stdout.readline() for _ in range(3)]
-        assert said[0].startswith("Pipeline answers on http://127.0.0.1:"), said
-        assert said[1] == "It reads hours, job.\n"
-        yield said[0].split()[-1]
+        address = said[0].split()[-1]
+        assert address.startswith("http://127.0.0.1:"), said
+        assert "hours, job" in said[1]
+        yield address
         server.send_signal(signal.SIGTERM)
         assert server.wait(60) == 0
 
@@ -144,30 +145,29 @@ def test_a_missing_column_is_named(address):
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(request)
     assert refused.value.code == 400
-    assert "columns that were not sent: ['job']; list them in data.features" in refused.value.read().decode()
+    told = refused.value.read().decode()
+    assert all(each in told for each in ("['job']", "data.features"))
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "tells"),
     [
-        (["nowhere.joblib"], "MODEL must name an existing file or folder"),
-        (["model.onnx"], r"needs no server.*write model: \{path: …\}"),
-        (["model.joblib", "--python", "nopython"], "--python must name a Python interpreter, got 'nopython'"),
-        (["model.joblib", "--port", "70000"], "--port must be from 0 to 65,535"),
+        (["nowhere.joblib"], ["MODEL", "nowhere.joblib"]),
+        (["model.onnx"], ["model.onnx", "model: {path: …}"]),
+        (["model.joblib", "--python", "nopython"], ["--python", "'nopython'"]),
+        (["model.joblib", "--port", "70000"], ["--port", "65,535"]),
     ],
 )
-def test_what_cannot_be_served(folder, cli, monkeypatch, arguments, message):
-    import re
-
+def test_what_cannot_be_served(folder, cli, monkeypatch, arguments, tells):
     monkeypatch.chdir(folder)
     (folder / "model.onnx").write_bytes(b"")
     answer = cli("serve", *arguments)
     assert answer.status == 2
-    assert re.search(message, answer.err), answer.err
+    assert all(each in answer.err for each in tells), answer.err
 
 
 def test_a_file_that_holds_no_model(folder, cli):
     joblib.dump({"a": 1}, folder / "thing.joblib")
     answer = cli("serve", folder / "thing.joblib", "--port", "0")
     assert answer.status == 3
-    assert "holds a dict, which does not predict" in answer.err
+    assert "dict" in answer.err

@@ -10,6 +10,8 @@ import pytest
 import yaml
 
 from audits.data.samples import CATALOG, write_samples
+from audits.models.metadata import accuracy_words
+from audits.stats import EVIDENCE
 from tests.cli.conftest import parsed
 
 
@@ -32,13 +34,13 @@ def results(tmp_path):
 def test_a_table_of_results_runs_by_its_name_alone(cli, results, tmp_path):
     done = cli("run", results, "--out", tmp_path / "out", "--executor", "inline")
     assert done.status == 0, done.err
-    assert "Guessed: The predictions are in 'y_pred'." in done.err
-    assert "Accuracy: 7" in done.out or "Accuracy: 8" in done.out
+    assert "'y_pred'" in done.err
     found = json.loads((tmp_path / "out" / "results.json").read_text())
     assert [each["audit"] for each in found["audits"]] == ["groups", "outcome_transport", "rule_sets"]
     flows = found["audits"][1]
     assert {row["mean"] for row in flows["bias"]} == {None}
-    assert "on rows that may have been used" in " ".join(done.out.split())
+    assert found["model"]["quality"]["made"] == "unknown"
+    assert accuracy_words(found["model"]) in " ".join(done.out.split())
 
 
 def run_spec(cli, folder, audit, **said):
@@ -56,18 +58,16 @@ def run_spec(cli, folder, audit, **said):
 def test_of_whom_predictions_were_made_is_printed_with_the_accuracy(cli, results, tmp_path, made):
     done = run_spec(cli, tmp_path, "groups", made=made)
     assert done.status == 0, done.err
-    said = " ".join(done.out.split())
-    words = {"held_out": "not used for training", "in_sample": "used for training, so it will be lower"}
-    assert words[made] in said
-    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert words[made] in report
-    assert json.loads((tmp_path / "out" / "results.json").read_text())["model"]["quality"]["made"] == made
+    model = json.loads((tmp_path / "out" / "results.json").read_text())["model"]
+    assert model["quality"]["made"] == made
+    assert accuracy_words(model) in " ".join(done.out.split())
+    assert accuracy_words(model) in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
 def test_audits_that_compare_people_are_refused_without_features(cli, results, tmp_path):
     done = run_spec(cli, tmp_path, {"flipset": {"source": {"sex": "f"}, "target": {"sex": "m"}}})
     assert done.status == 2
-    assert "flipset has no feature left to match people on" in done.err
+    assert done.err.startswith("evenhand: audits[0].flipset ")
 
 
 @pytest.mark.parametrize("name", list(CATALOG))
@@ -76,7 +76,7 @@ def test_init_writes_a_spec_that_runs(cli, tmp_path, name):
     table = tmp_path / f"{name}.csv"
     done = cli("init", table, "--out", tmp_path / "guess.yaml")
     if done.status == 2:
-        assert "cannot be guessed" in done.err
+        assert "--" in done.err, "the option that says it"
         return
     text = (tmp_path / "guess.yaml").read_text(encoding="utf-8")
     spec = yaml.safe_load(text)
@@ -89,15 +89,15 @@ def test_init_writes_a_spec_that_runs(cli, tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("columns", "said", "model", "threshold"),
+    ("columns", "told", "model", "threshold"),
     [
-        (["sex", "score"], "favorable from 0.5 on", {"predictions": {"score": "score"}}, 0.5),
-        (["sex", "points", "repaid"], "from their median on, 575,", {"predictions": {"score": "score"}}, 575),
-        (["sex", "age", "repaid"], "'repaid' itself is audited", {"predictions": {"label": "repaid"}}, 0.5),
+        (["sex", "score"], "0.5", {"predictions": {"score": "score"}}, 0.5),
+        (["sex", "points", "repaid"], "575", {"predictions": {"score": "score"}}, 575),
+        (["sex", "age", "repaid"], "'repaid'", {"predictions": {"label": "repaid"}}, 0.5),
     ],
 )
 def test_a_table_without_features_or_label_is_audited_by_what_it_has(
-    cli, tmp_path, columns, said, model, threshold
+    cli, tmp_path, columns, told, model, threshold
 ):
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(
@@ -111,7 +111,7 @@ def test_a_table_without_features_or_label_is_audited_by_what_it_has(
     )[columns]
     frame.rename(columns={"points": "score"}).to_csv(tmp_path / "people.csv", index=False)
     begun = cli("init", tmp_path / "people.csv")
-    assert said in " ".join(begun.out.split())
+    assert told in begun.out
     spec = yaml.safe_load((tmp_path / "people.yaml").read_text(encoding="utf-8"))
     assert (spec["model"], spec["threshold"]) == (model, threshold)
     spec["audits"] = ["groups"]
@@ -122,40 +122,38 @@ def test_a_table_without_features_or_label_is_audited_by_what_it_has(
 
 def test_init_replaces_nothing_unasked(cli, results):
     assert cli("init", results).status == 0
-    assert "names a file that exists" in cli("init", results).err
+    assert cli("init", results).status == 2
     assert cli("init", results, "--force").status == 0
 
 
 def test_describe_says_which_audits_a_table_allows(cli, results):
-    said = " ".join(cli("describe", results).out.split())
-    assert "With the predictions stored here: groups, outcome_transport, rule_sets." in said
-    assert "audits that compare people by features are not possible" in said
+    assert "groups, outcome_transport, rule_sets" in " ".join(cli("describe", results).out.split())
     facts = json.loads(cli("describe", results, "--json").out)
     assert facts["audits"] == {"stored": ["groups", "outcome_transport", "rule_sets"], "model": []}
     assert facts["suggested"]["predictions"] == {"y_pred": "label"}
 
 
 @pytest.mark.parametrize(
-    ("key", "words"),
+    ("key", "told"),
     [
-        ("data.missing", "One of drop, impute, category. Left out: category."),
+        ("data.missing", "drop, impute, category"),
         ("missing", "data.missing"),
-        ("model.predictions", "Its keys: score, label, higher_is, made."),
-        ("flipset", "Its keys: source, target"),
-        ("flipset.cost", "One of l1_squared, l2_squared, l1, l2."),
-        ("threshold", "Favorable when the favorable score is at least this"),
+        ("model.predictions", "score, label, higher_is, made"),
+        ("flipset", "source, target"),
+        ("flipset.cost", "l1_squared, l2_squared, l1, l2"),
+        ("threshold", "{race: {A: 0.4, B: 0.5}}"),
     ],
 )
-def test_explain(cli, key, words):
+def test_explain(cli, key, told):
     answer = cli("explain", key)
     assert answer.status == 0, answer.err
-    assert words in " ".join(answer.out.split())
+    assert told in " ".join(answer.out.split())
 
 
 def test_explain_suggests_the_nearest(cli):
     answer = cli("explain", "data.protectd")
     assert answer.status == 2
-    assert "did you mean 'data.protected'" in answer.err
+    assert "'data.protected'" in answer.err
 
 
 def test_an_option_takes_several_values_at_once_or_each_with_its_name():
@@ -181,5 +179,5 @@ def test_init_proposes_an_amount_as_it_is(cli, tmp_path):
     done = cli("run", tmp_path / "guess.yaml", "--out", tmp_path / "out")
     assert done.status == 0
     found = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
-    assert found["audits"][0]["verdict"] == "evidence of a difference"
+    assert found["audits"][0]["verdict"] == EVIDENCE
     assert found["audits"][0]["amounts"]["name"] == "wage"
