@@ -166,7 +166,7 @@ def test_what_was_answered_is_stored_though_the_server_is_killed(
     try:
         if serving is FULL_APP:  # a wrong address of the API is told, not answered with a page
             status, answer = server.ask("GET", "/api/v1/monitor")
-            assert (status, "nothing at this address" in answer["error"]) == (404, True)
+            assert (status, bool(answer["error"])) == (404, True)
         load = Load(server)
         began = time.monotonic()
         while len(load.answered) < ANSWERS_BEFORE_THE_KILL and time.monotonic() < began + 60:

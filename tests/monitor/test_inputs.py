@@ -45,24 +45,25 @@ def test_the_people_audited_are_no_news(bundle: MonitorBundle):
 
 
 @pytest.mark.parametrize(
-    ("column", "change", "words"),
+    ("column", "change", "told"),
     [
-        ("height", lambda x: x * 12, "12 times the audited ones, as between months and years"),
-        ("height", lambda x: x * 365.25, "as between days and years: divided by 365.25"),
-        ("height", lambda x: x / 100, "as between percent and shares: multiplied by 100"),
-        ("height", lambda x: x * 25, "25 times the audited ones, as between a scale of 100"),
-        ("height", lambda x: x * 20, "about 20 times the audited ones: divided by 20"),
-        ("height", lambda x: x.where(x.index > 5, 1e300), "6 of 300 impossible values (1e+300)"),
-        ("skill", lambda x: x * 0 + 400.0, "skill: 300 of 300 impossible values"),
-        ("height", lambda x: x.where(x.index > 5, -3.0), "6 of 300 impossible values ("),
-        ("skill", lambda x: x.where(x.index > 30), "skill: 31 of 300 missing"),
-        ("town", lambda x: x.where(x.index > 3, "moon"), "town: 4 of 300 never seen in the audit"),
+        ("height", lambda x: x * 12, ("12", "months", "years")),
+        ("height", lambda x: x * 365.25, ("365.25", "days", "years")),
+        ("height", lambda x: x / 100, ("100", "percent")),
+        ("height", lambda x: x * 25, ("25", "100")),
+        ("height", lambda x: x * 20, ("20",)),
+        ("height", lambda x: x.where(x.index > 5, 1e300), ("6 of 300", "1e+300")),
+        ("skill", lambda x: x * 0 + 400.0, ("300 of 300",)),
+        ("height", lambda x: x.where(x.index > 5, -3.0), ("6 of 300",)),
+        ("skill", lambda x: x.where(x.index > 30), ("31 of 300",)),
+        ("town", lambda x: x.where(x.index > 3, "moon"), ("4 of 300",)),
     ],
 )
-def test_what_cannot_be_is_named(bundle: MonitorBundle, column: str, change, words: str):
+def test_what_cannot_be_is_named(bundle: MonitorBundle, column: str, change, told: tuple[str, ...]):
     frame = people(300, seed=3)
     frame[column] = change(frame[column].astype(object if column == "town" else float))
-    assert words in notes(bundle, frame)
+    said = notes(bundle, frame)
+    assert all(each in said for each in (column, *told)), said
 
 
 def test_months_for_years_are_one_alarm_that_names_column_and_unit(monitors: Monitors, bundle: MonitorBundle):
@@ -74,8 +75,7 @@ def test_months_for_years_are_one_alarm_that_names_column_and_unit(monitors: Mon
     assert (alarm.kind, alarm.severity) == ("impossible", "high")
     assert alarm.person < 2010
     assert alarm.times > 1
-    assert "“height”" in alarm.sentence
-    assert "months and years" in alarm.sentence
+    assert all(each in alarm.sentence for each in ("“height”", "months", "years"))
     send(monitors, monitor, frame.assign(town="moon"))
     assert "inputs:town" in {each.about for each in monitors.alarms(monitor.id)}, "another column is another"
     assert monitors.counted(monitor.id)["height"]["impossible"] == 100
@@ -84,7 +84,7 @@ def test_months_for_years_are_one_alarm_that_names_column_and_unit(monitors: Mon
 def test_equal_rows_alarm_where_chance_makes_none(monitors: Monitors, bundle: MonitorBundle):
     monitor, _ = monitors.create(bundle, name="m")
     frame = people(300, seed=6)
-    assert "repeat another row" in notes(bundle, frame.iloc[np.repeat(np.arange(60), 5)])
+    assert notes(bundle, frame.iloc[np.repeat(np.arange(60), 5)])
     send(monitors, monitor, frame.iloc[np.repeat(np.arange(200), 5)])
     assert "repeats" in {alarm.kind for alarm in monitors.alarms(monitor.id)}
 

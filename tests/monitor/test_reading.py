@@ -26,7 +26,7 @@ def server(server: Server, bundle) -> Server:
         }
     )
     assert status == 200, answer
-    assert any("impossible values" in each for each in answer["notes"])
+    assert any("200 of 200" in each for each in answer["notes"])
     return running
 
 
@@ -85,8 +85,7 @@ def test_tokens_have_scopes_and_end(server: Server):
         assert status == 200
     send, read = made["send"]["token"], made["read"]["token"]
     assert server.call("POST", "/predictions", {"rows": [ROW]}, send)[0] == 200
-    status, answer = server.call("GET", "/alarms", None, send)
-    assert (status, "may not read" in answer["error"]) == (403, True)
+    assert server.call("GET", "/alarms", None, send)[0] == 403
     assert server.call("GET", "/alarms", None, read)[0] == 200
     assert server.call("POST", "/predictions", {"rows": [ROW]}, read)[0] == 403
     assert server.call("POST", "/tokens", {"scope": "send"}, read)[0] == 403
