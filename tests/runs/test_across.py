@@ -52,7 +52,7 @@ def test_permutations_too_few_to_outlast_so_many_audits_are_told():
     results = [result(0.2, 0.1, 0.01)] + [result(0.0, 0.05, 0.9)] * 7
     few, *_ = counted_together(results, [{"level": 0.05, "permutations": 99}] * 8)
     assert few.verdict == INSUFFICIENT
-    assert few.note.endswith("Use at least 159.")
+    assert "159" in few.note
     enough, *_ = counted_together(
         [result(0.2, 0.1, 1 / 160), *results[1:]], [{"level": 0.05, "permutations": 159}] * 8
     )

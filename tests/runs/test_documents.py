@@ -42,39 +42,39 @@ def test_json_is_read_by_its_suffix(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "message"),
+    ("text", "name", "told"),
     [
-        ("", "a.yaml", "is empty; a spec has the keys data, model and audits"),
-        ("  \n", "a.yaml", "is empty"),
+        ("", "a.yaml", ("data", "model", "audits")),
+        ("  \n", "a.yaml", ()),
         (
             "a: 1\nb: {c: 1, c: 2}",
             "a.yaml",
-            "line 2, column 11 is not a valid document: the key 'c' occurs twice",
+            ("line 2, column 11", "'c'"),
         ),
-        ("a: {1: x, '1': y}", "a.yaml", "the key '1' occurs twice"),
+        ("a: {1: x, '1': y}", "a.yaml", ("'1'",)),
         (
             "a: &x [1]\nb: *x",
             "a.yaml",
-            "line 2, column 4 is not a valid document: aliases (*) are not allowed",
+            ("line 2, column 4", "*"),
         ),
-        ("a: [1", "a.yaml", "line 1, column 6 is not a valid document"),
-        ("a: 1\n\tb: 2", "a.yaml", "line 2, column 1 is not a valid document"),
-        ("a: !!python/object/apply:os.system [x]", "a.yaml", "could not determine a constructor"),
-        ("a: \x00", "a.yaml", "is not a valid document"),
-        ("[" * 5000, "a.yaml", "must be nested at most 50 levels deep"),
-        ("[" * 200_000, "a.json", "must be nested at most 50 levels deep"),
-        ("a: " + "9" * 5000, "a.yaml", "a number has too many digits"),
-        ('{"a": ' + "9" * 5000 + "}", "a.json", "a number has too many digits"),
-        ('{"a": 1, "b": {"c": 1, "c": 2}}', "a.json", "the key 'c' occurs twice"),
-        ('{"a": 1,\n "b"}', "a.json", "line 2, column 5 is not a valid document"),
-        (b"a: \xff\xfe", "a.yaml", "must be UTF-8 text, but byte 3 is not"),
-        ("a: 1 " * 300_000, "a.yaml", "must be at most 1 MB; is this the spec, or the data?"),
+        ("a: [1", "a.yaml", ("line 1, column 6",)),
+        ("a: 1\n\tb: 2", "a.yaml", ("line 2, column 1",)),
+        ("a: !!python/object/apply:os.system [x]", "a.yaml", ("could not determine a constructor",)),
+        ("a: \x00", "a.yaml", ()),
+        ("[" * 5000, "a.yaml", ("50",)),
+        ("[" * 200_000, "a.json", ("50",)),
+        ("a: " + "9" * 5000, "a.yaml", ()),
+        ('{"a": ' + "9" * 5000 + "}", "a.json", ()),
+        ('{"a": 1, "b": {"c": 1, "c": 2}}', "a.json", ("'c'",)),
+        ('{"a": 1,\n "b"}', "a.json", ("line 2, column 5",)),
+        (b"a: \xff\xfe", "a.yaml", ("UTF-8", "byte 3")),
+        ("a: 1 " * 300_000, "a.yaml", ("1 MB",)),
     ],
 )
-def test_what_is_no_document_is_refused_in_one_sentence(tmp_path, text, name, message):
+def test_what_is_no_document_is_refused_in_one_sentence(tmp_path, text, name, told):
     with pytest.raises(InputError) as error:
         load(tmp_path, text, name)
-    assert message in str(error.value)
+    assert all(each in str(error.value) for each in told)
     assert name in error.value.where
     assert "\n" not in str(error.value)
 

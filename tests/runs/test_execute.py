@@ -138,9 +138,8 @@ def test_progress_rises_from_reading_to_the_last_audit(base):
     assert fractions == sorted(fractions)
     assert 0 <= fractions[0] < 0.1
     assert 0.9 < fractions[-1] <= 1
-    words = [doing for _, doing in seen]
-    assert words[0] == "Reading the data"
-    assert words.index("Running rates") < words.index("Counting") < words.index("Running slow")
+    named = [next((name for name in ("rates", "Counting", "slow") if name in doing), "") for _, doing in seen]
+    assert named.index("rates") < named.index("Counting") < named.index("slow")
 
 
 def test_progress_can_stop_the_run_at_every_step(base, monkeypatch):

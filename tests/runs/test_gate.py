@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
 
 import numpy as np
@@ -103,9 +104,8 @@ def test_a_headline_that_repeats_a_part_is_looked_at_once():
         (".spreads[sex].demographic_parity_difference at most 0.25", "broken"),
         (".spreads[race].demographic_parity_difference at most 0.25", "kept"),
     ]
-    assert judged.stopped[0].finding == (
-        "demographic parity difference of sex: 0.300 (0.200 to 0.400), 100 people: 0.300 is above 0.25."
-    )
+    finding = judged.stopped[0].finding
+    assert re.findall(r"\d\.\d+|\b100\b", finding) == ["0.300", "0.200", "0.400", "100", "0.300", "0.25"]
 
 
 @pytest.mark.parametrize(
@@ -140,11 +140,12 @@ def test_a_waiver_passes_what_it_names_until_its_day_and_says_when_it_is_of_no_u
     judged = judge(Stated(), gate, today=date(2027, 3, 31))
     assert judged.stopped == []
     assert [item.name.startswith(name) for item, _ in judged.waived] == [True]
-    assert judged.notes == ("The waiver of audits[0].groups.table[sex: m* is not used: remove it.",)
+    [note] = judged.notes
+    assert "audits[0].groups.table[sex: m*" in note
     assert "new data in March" in markdown(judged, Stated())
     later = judge(Stated(), gate, today=date(2027, 4, 1))
     assert [item.name.startswith(name) for item in later.stopped] == [True]
-    assert "ended on 2027-03-31" in later.notes[0]
+    assert "2027-03-31" in later.notes[0]
     assert read_gate(gate.to_dict()) == gate
 
 
