@@ -48,14 +48,14 @@ def ask(readers: Readers, path: Path, owner: str = "somebody") -> dict:
 
 @pytest.mark.parametrize("name", list(TABLES))
 def test_a_file_that_wants_more_than_it_shows_ends_with_a_sentence(readers, tmp_path, name):
-    make, said = TABLES[name]
+    make, told = TABLES[name]
     path = write(tmp_path, name, make)
     before = sandbox.resident_memory(os.getpid())
-    if said:
-        limits = "takes more (memory|processor time|time) than one user's data may"
-        with pytest.raises(InputError, match=said.replace("limit", limits)) as found:
+    if told is not None:
+        with pytest.raises(InputError) as found:
             ask(readers, path, tmp_path.name)
         assert str(found.value).startswith(name)
+        assert all(each in str(found.value) for each in told), str(found.value)
     else:  # nothing but letters: read as such, never run
         with contextlib.suppress(InputError):
             ask(readers, path, tmp_path.name)
