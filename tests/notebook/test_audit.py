@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -311,11 +312,11 @@ def test_what_a_result_offers(crowd, pipeline, tmp_path, capsys):
     found["groups"].explain()
     said = capsys.readouterr().out
     result = found["groups"]
-    assert said.startswith(f"{result.judged.badge_text}. {result.finding}\n\nGroup metrics:")
+    assert said.startswith(f"{result.judged.badge_text}. {result.finding}\n\n")
     assert "Hardt, Price, Srebro 2016" in said  # where it is from
     found.explain()
     assert capsys.readouterr().out == said  # of its only audit
-    assert found.report(tmp_path / "x.html").read_text(encoding="utf-8").count("Call evenhand.audit") == 1
+    assert "evenhand.audit" in found.report(tmp_path / "x.html").read_text(encoding="utf-8")
     assert found.report(tmp_path / "x.pdf").read_bytes()[:4] == b"%PDF"
     assert found.figures["groups/rates_sex"].data
     twice = dataclasses.replace(found, audits=found.audits * 2)
@@ -325,7 +326,7 @@ def test_what_a_result_offers(crowd, pipeline, tmp_path, capsys):
     assert found.verdicts["verdict"].tolist() == [found["groups"].verdict]
     html = found._repr_html_()
     assert result.judged.badge_text in html
-    assert "Pipeline with LogisticRegression" in html
+    assert re.search("Pipeline.* LogisticRegression", html)
     with refused("path"):
         found.report(tmp_path / "x.docx")
     with refused("audit", "'groups'"):

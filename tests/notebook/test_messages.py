@@ -49,7 +49,7 @@ def test_each_names_what_is_wrong_and_what_to_write(people, hired) -> None:
             "audits={'explain'",
         ),
         (refused(LogisticRegression, read, hired), "model", "LogisticRegression().fit"),
-        (refused(LogisticRegression(), read, hired), "model", "fit it first"),
+        (refused(LogisticRegression(), read, hired), "model", "fit"),
         (refused(number, read, people["hours"]), "favorable", "{'at_least': "),
         (refused(number, read, people["hours"], favorable=None), "favorable", "{'at_least': "),
         (refused(model, read, hired, favorable=None), "favorable", "favorable=VALUE"),

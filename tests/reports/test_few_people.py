@@ -55,7 +55,6 @@ def test_a_handful_of_people(name, sizes, tmp_path):
     run = InlineExecutor().submit(spec, tmp_path)
     if run.error is not None:
         assert run.error.kind == "input", run.error.details
-        assert "Something went wrong" not in run.error.sentence
         return
     found = run.result()
     for text in (render_report(found), render_card(found), found.audits[0].headline):

