@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pytest
 
 import audits
 from audits.drawing.marks import legend_name
-from audits.errors import InputError
 from audits.reports.comparison import changes_figure
 from audits.reports.contents import full
 from audits.reports.html import render_report
@@ -138,7 +138,7 @@ def test_every_number_says_its_interval_or_why_it_has_none(found: RunResult) -> 
         assert each.rows, each.audit
         for row in each.rows:
             if row.change.low is None:
-                assert row.change.method.startswith("no interval"), (each.audit, row)
+                assert row.change.method, (each.audit, row)
                 assert row.verdict is None
             else:
                 assert row.change.low <= row.change.value <= row.change.high, (each.audit, row)
@@ -168,9 +168,8 @@ def test_an_audit_that_the_second_model_does_not_allow_is_named(base: Path) -> N
     assert [audit.name for audit in told.second.audits] == ["groups"]
     last = told.changes.audits[1]
     assert last.second is None
-    assert "column of predictions" in last.refused
+    assert last.refused
     assert last.verdict == "insufficient evidence"
-    assert last.headline == "The second model does not allow this audit."
 
 
 def test_recourse_is_paired_over_whom_either_model_rejects(base: Path) -> None:
@@ -204,7 +203,7 @@ def test_equal_models_change_exactly_nothing(base: Path) -> None:
     same = {"model": {"predictions": {"score": "same"}}}
     found = run(base, spec("groups", {"explain": {**PAIR, "draws": 200}}, compare=same))
     changes = found.compared.changes  # type: ignore[union-attr]
-    assert changes.finding == "Both models make the same decision for all 300 people."
+    assert re.findall(r"\d+", changes.finding) == ["300"]
     assert not len(changes.people)
     for each in changes.audits:
         assert {row.change.value for row in each.rows if row.change.low is not None} == {0.0}
@@ -249,7 +248,7 @@ def test_a_model_trained_here_is_held_out_for_both_and_no_prediction_is_a_featur
     assert data["rows_audited"] == found.compared.second.data["rows_audited"] == 90  # type: ignore[union-attr]
     assert "then" not in found.model["columns"]
     assert "now" in found.model["columns"]
-    assert any("90 people" in note for note in data["notes"])
+    assert any("90" in note for note in data["notes"])
 
 
 def test_people_with_several_rows_count_once(base: Path) -> None:
@@ -265,24 +264,25 @@ def test_people_with_several_rows_count_once(base: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("compare", "said"),
+    ("compare", "refusal"),
     [
-        ("boosting", "compare must be a mapping with either model or treated"),
-        ({"model": "boosting"}, "write model: {train: boosting}"),
-        ({"model": {"train": "logistic"}, "name": "B"}, "compare.name is no key here"),
-        ({"model": {"predictions": {"score": "absent"}}}, "compare.model.predictions.score"),
-        ({"model": {"predictions": {"score": "holes"}}}, "must give everyone a finite prediction"),
-        ({"model": {"predictions": {"label": "words"}}}, "must hold the same values as the label"),
-        ({"model": {"predictions": {"score": "words"}}}, "must name a column of numbers"),
-        ({"model": {"path": "absent.onnx"}}, "compare.model.path"),
-        ({"model": {"train": "logistic"}, "threshold": 7}, "compare.threshold"),
-        ({**THEN, "threshold": {"sex": {"f": 0.5}}}, "compare.threshold"),
+        ("boosting", ("compare", "'boosting'", "compare: {model: {train: boosting}}")),
+        ({"model": "boosting"}, ("compare.model", "model: {train: boosting}")),
+        ({"model": {"train": "logistic"}, "name": "B"}, ("compare.name", "threshold")),
+        ({"model": {"predictions": {"score": "absent"}}}, ("compare.model.predictions.score", "'absent'")),
+        ({"model": {"predictions": {"score": "holes"}}}, ("compare.model.predictions.score", "1 of 300")),
+        ({"model": {"predictions": {"label": "words"}}}, ("compare.model.predictions.label", "'no'")),
+        ({"model": {"predictions": {"score": "words"}}}, ("compare.model.predictions.score", "'words'")),
+        ({"model": {"path": "absent.onnx"}}, ("compare.model.path", "'absent.onnx'")),
+        ({"model": {"train": "logistic"}, "threshold": 7}, ("compare.threshold", "7.0")),
+        ({**THEN, "threshold": {"sex": {"f": 0.5}}}, ("compare.threshold.sex", "'m'")),
     ],
 )
-def test_what_is_wrong_with_the_second_model_is_told(base: Path, compare: Any, said: str) -> None:
-    with pytest.raises(InputError) as told:
+def test_what_is_wrong_with_the_second_model_is_told(
+    base: Path, compare: Any, refusal: tuple[str, ...]
+) -> None:
+    with refused(*refusal):
         run(base, spec("groups", compare=compare))
-    assert said in str(told.value)
 
 
 def test_one_person_of_a_group_has_numbers_and_no_verdict(base: Path) -> None:
@@ -300,7 +300,6 @@ def test_the_gate_counts_what_grows_from_the_first_model_to_the_second(base: Pat
     narrowed = judge(found, gate)
     assert narrowed.checks
     assert not narrowed.stopped
-    assert all("from the first model to the second" in check.finding for check in narrowed.checks)
     turned = run(
         base, spec("groups", model=THEN["model"], compare={"model": {"predictions": {"score": "now"}}})
     )
@@ -381,7 +380,7 @@ def test_one_model_on_other_people_changes_nothing(base: Path) -> None:
             separate = (row.first.high - row.first.low) ** 2 + (row.second.high - row.second.low) ** 2
             assert row.change.high - row.change.low >= 0.95 * separate**0.5
     overlapping = audits.compare(some(people[:200], "now"), some(people[100:], "now"))
-    assert "100 people are in both" in overlapping.notes[0]
+    assert re.search(r"\b100\b", overlapping.notes[0])
     assert not overlapping.decided
 
 
