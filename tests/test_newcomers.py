@@ -16,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 
 import audits
 from audits.data import DataSpec, build_data
-from audits.errors import InputError
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from tests.cases import cases
@@ -71,19 +70,11 @@ def audited(*items):
     return {"audits": list(items)}
 
 
-SPECS = [
-    *cases(__file__, "newcomers_specs.yaml"),
-]
-
-
-@pytest.mark.parametrize(("change", "answer"), SPECS, ids=[answer[:40] for _, answer in SPECS])
+@pytest.mark.parametrize(("change", "answer"), cases(__file__, "newcomers_specs.yaml"))
 def test_specs(folder, change, answer):
-    spec = {**copy.deepcopy(GOOD), **change}
-    with pytest.raises(InputError) as told:
-        execute(parse_spec(spec, folder))
-    said = str(told.value)
-    assert answer in said
-    assert not INTERNAL.search(said), said
+    with refused(*answer) as told:
+        execute(parse_spec({**copy.deepcopy(GOOD), **change}, folder))
+    assert not INTERNAL.search(str(told.value)), str(told.value)
 
 
 def fitted():
@@ -103,47 +94,49 @@ def call(*given, **named):
 X = people()[["sex", "age", "hours"]]
 Y = people()["paid"]
 PYTHON = [
-    (lambda: audits.audit(fitted(), X, Y, sensitive_features="sex"), "sensitive_features is not an argument of evenhand.audit; write protected='COLUMN'"),
-    (lambda: audits.audit(fitted(), X, Y, y_prob=[1]), "write evenhand.audit(None, X, y, scores=…)"),
-    (lambda: audits.audit(fitted(), X, Y, pos_label=1), "write favorable=VALUE"),
-    (lambda: audits.audit(fitted(), X, Y, privileged_groups=[{}]), "audits={'flipset': {'source'"),
-    (lambda: audits.audit(fitted(), X, Y, "sex"), "evenhand.audit takes model, X, y by place, and the rest by name, got 'sex'"),
-    (lambda: audits.audit(fitted()), "X is missing; write evenhand.audit(model, X, y, favorable=…, protected=…)"),
-    (lambda: audits.audit(fitted(), X, Y, favorable=1), "protected is missing: it names the groups to compare"),
-    (lambda: audits.audit(fitted(), X, Y, protected="sex"), "favorable is missing: which value of y is good"),
-    (lambda: call(favorable="yes"), "favorable must be a label value, got 'yes'; choose 0 or 1"),
-    (lambda: call(protected="gender"), "protected must be a column of X, got 'gender'"),
-    (lambda: call("LogisticRegression", X, Y), "model must be the model itself or the path of its file, got"),
-    (lambda: call(LogisticRegression, X, Y), "model must be a fitted model, not its class"),
-    (lambda: call(LogisticRegression(), X, Y), "it is not fitted); fit it first"),
-    (lambda: call(X, fitted(), Y), "the model comes first"),
-    (lambda: call(fitted(), "people.csv", Y), "read it first: X = pandas.read_csv('people.csv')"),
-    (lambda: call(fitted(), "s3://bucket/x.csv", Y), "addresses are not opened"),
-    (lambda: call(fitted(), pl.from_pandas(X).lazy(), Y), "collect it first: X.collect()"),
-    (lambda: call(fitted(), X.to_dict("list"), Y), "make it a frame first: pandas.DataFrame(X)"),
-    (lambda: call(fitted(), X, Y[:5].to_numpy()), "y must have one entry for each of the 120 rows of X, got 5"),
-    (lambda: call(fitted(), X, Y.sample(frac=1, random_state=0)), "y must have the index of X"),
-    (lambda: call(fitted(), X.drop(columns="age"), Y), "X must hold the columns that the model was fitted on, but lacks 'age'"),
-    (lambda: call(fitted(), X["age"].to_numpy(), Y), "give one row per person and one column per feature"),
-    (lambda: call(audits="equalized_odds"), "audits must be the name of an audit, got 'equalized_odds'; write 'groups'"),
-    (lambda: call(audits={"groups": {"by": "sex"}}), "audits['groups'].by must be a list, got 'sex'; write by: [sex]"),
-    (lambda: call(None, X, Y), "model must be given in exactly one way, but there is none"),
-    (lambda: call(None, X, Y, predictions=np.linspace(0, 1, 120)), "predictions must be predicted labels, but they look like scores"),
-    (lambda: call(lambda table: np.zeros(3), X, Y), "model must give one answer for each of 120 people"),
-    (lambda: call(lambda table: table["nowhere"], X, Y), "fails on them (KeyError: 'nowhere')"),
-    (lambda: call(threshold=50), "threshold must lie in [0, 1]"),
+    (lambda: audits.audit(fitted(), X, Y, sensitive_features="sex"), ("sensitive_features", "protected='COLUMN'")),
+    (lambda: audits.audit(fitted(), X, Y, y_prob=[1]), ("y_prob", "evenhand.audit(None, X, y, scores=…)")),
+    (lambda: audits.audit(fitted(), X, Y, pos_label=1), ("pos_label", "favorable=VALUE")),
+    (lambda: audits.audit(fitted(), X, Y, privileged_groups=[{}]), ("privileged_groups", "audits={'flipset': {'source'")),
+    (lambda: audits.audit(fitted(), X, Y, "sex"), ("evenhand.audit", "model, X, y", "'sex'")),
+    (lambda: audits.audit(fitted()), ("X", "evenhand.audit(model, X, y, favorable=…, protected=…)")),
+    (lambda: audits.audit(fitted(), X, Y, favorable=1), ("protected", "protected='COLUMN'")),
+    (lambda: audits.audit(fitted(), X, Y, protected="sex"), ("favorable", "favorable=1")),
+    (lambda: call(favorable="yes"), ("favorable", "'yes'", "0", "1")),
+    (lambda: call(protected="gender"), ("protected", "'gender'", "'sex'")),
+    (lambda: call("LogisticRegression", X, Y), ("model", "'LogisticRegression'", "evenhand.audit(None, X, y, predictions")),
+    (lambda: call(LogisticRegression, X, Y), ("model", "LogisticRegression().fit(X, y)")),
+    (lambda: call(LogisticRegression(), X, Y), ("model", "LogisticRegression")),
+    (lambda: call(X, fitted(), Y), ("X", "evenhand.audit(model, X, y, favorable=")),
+    (lambda: call(fitted(), "people.csv", Y), ("X", "X = pandas.read_csv('people.csv')")),
+    (lambda: call(fitted(), "s3://bucket/x.csv", Y), ("X", "'s3://bucket/x.csv'")),
+    (lambda: call(fitted(), pl.from_pandas(X).lazy(), Y), ("X", "LazyFrame", "X.collect()")),
+    (lambda: call(fitted(), X.to_dict("list"), Y), ("X", "dict", "pandas.DataFrame(X)")),
+    (lambda: call(fitted(), X, Y[:5].to_numpy()), ("y", "120", "5")),
+    (lambda: call(fitted(), X, Y.sample(frac=1, random_state=0)), ("y", "y.to_numpy()")),
+    (lambda: call(fitted(), X.drop(columns="age"), Y), ("X", "'age'")),
+    (lambda: call(fitted(), X["age"].to_numpy(), Y), ("X", "(120,)")),
+    (lambda: call(audits="equalized_odds"), ("audits", "'equalized_odds'", "'groups'")),
+    (lambda: call(audits={"groups": {"by": "sex"}}), ("audits['groups'].by", "'sex'", "by: [sex]")),
+    (lambda: call(None, X, Y), ("model", "predictions=", "scores=")),
+    (lambda: call(None, X, Y, predictions=np.linspace(0, 1, 120)), ("predictions", "scores=…")),
+    (lambda: call(lambda table: np.zeros(3), X, Y), ("model", "120", "(3,)")),
+    (lambda: call(threshold=50), ("threshold", "[0, 1]", "50")),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("mistake", "answer"), PYTHON, ids=[answer[:40] for _, answer in PYTHON])
+@pytest.mark.parametrize(("mistake", "answer"), PYTHON)
 def test_python(mistake, answer):
-    with pytest.raises(InputError) as told:
+    with refused(*answer) as told:
         mistake()
     said = str(told.value)
-    assert answer in said
-    if "fails on them" not in said:  # what the model itself said stands there
-        assert not INTERNAL.search(said), said
+    assert not INTERNAL.search(said), said
     assert not re.search(r"\bdata\.|model\.predictions", said), said
+
+
+def test_what_the_model_itself_raises_is_told() -> None:
+    with refused("model", "(KeyError: 'nowhere')"):
+        call(lambda table: table["nowhere"], X, Y)
 
 
 def test_polars_where_pandas_was_expected():
@@ -159,5 +152,4 @@ def test_what_was_noticed_while_reading_is_told_with_a_failure(tmp_path):
     spec = {**copy.deepcopy(GOOD), **data(path="people.xlsx", protected=["gender"])}
     with refused("data.protected") as told:
         execute(parse_spec(spec, tmp_path))
-    assert "Noticed while reading:" in str(told.value)
     assert "second" in str(told.value)
