@@ -126,7 +126,9 @@ def flags_card(identity: str, flags: list[Flag]) -> None:
         st.subheader(
             f"Flagged people of alarm {place + 1} ({count(first + 1)} to {count(last + 1)})", anchor=False
         )
-        st.button("All flagged people", on_click=state.forget, args=(f"people-of-{identity}",))
+        st.button(
+            "All flagged people", key="all-flagged", on_click=state.forget, args=(f"people-of-{identity}",)
+        )
     if not flags:
         st.text("Nobody is flagged there, or retention removed them.")
         return

@@ -96,7 +96,7 @@ def _token(monitor: StoredMonitor) -> None:
             "This is the monitor's token. Copy it now: it is not stored and will not be shown again."
         )
         st.code(new[1], language=None)
-        st.button("I have copied it", on_click=state.forget, args=("new-monitor",))
+        st.button("I have copied it", key="token-copied", on_click=state.forget, args=("new-monitor",))
 
 
 def _live(identity: str) -> None:

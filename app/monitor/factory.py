@@ -103,7 +103,7 @@ def make_monitor(audits: dict[str, dict[str, Any]], space: Workspace) -> None:
             disabled=not hosts,
             help=f"Allowed hosts: {', '.join(hosts)}" if hosts else "EVENHAND_WEBHOOK_HOSTS names no host.",
         )
-        made = st.form_submit_button("Create the monitor", type="primary")
+        made = st.form_submit_button("Create the monitor", key="create-monitor", type="primary")
     if not made:
         return
     try:

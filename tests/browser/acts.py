@@ -12,6 +12,8 @@ from typing import Any
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
 
+from app.data_model.model_choice import WAYS
+
 SLOW = 180_000
 PRESS = 80
 """Milliseconds from press to release: a table on a busy machine takes no notice of what is quicker."""
@@ -108,7 +110,7 @@ def click_at(page: Page, across: float, down: float) -> None:
 
 def open_app(page: Page, url: str) -> None:
     page.goto(url)
-    page.wait_for_selector("text=Start with an example", timeout=SLOW)
+    page.wait_for_selector(".st-key-open-hiring", timeout=SLOW)
     settle(page)
 
 
@@ -132,7 +134,7 @@ def choose(page: Page, key: str, option: str) -> None:
 
 def train_on(page: Page, label: str, good: str = "") -> None:
     """Have a model trained here on a label, and say which of its values is good for the person."""
-    way = page.get_by_role("radio", name="No decision yet: train one")
+    way = page.get_by_role("radio", name=WAYS["train"])
     if way.get_attribute("aria-checked") != "true":
         with answered(page):
             way.click()
@@ -249,16 +251,12 @@ def run(page: Page) -> None:
 
 
 def finding(page: Page) -> str:
-    """Wait for the finding and return it with what folds below; an earlier result, grayed, is not it."""
+    """Wait for the finding and return it; an earlier result, grayed, is not it."""
     own = ".st-key-finding:not(.st-key-earlier *)"
     page.wait_for_selector(f'{own}, .main [class*="st-key-problem-"]', timeout=SLOW)
     settle(page)
-    numbers = page.locator(".st-key-numbers:not(.st-key-earlier *)")
-    if page.get_by_text("In numbers, and how they came").count():
-        numbers.first.wait_for(state="attached", timeout=SLOW)
-    folded = [numbers.first.text_content() or ""] if numbers.count() else []
     # a page keeps a number and its per-cent sign in one line
-    return "\n".join([page.locator(own).inner_text(), *folded]).replace("\u00a0", " ")
+    return page.locator(own).inner_text().replace("\u00a0", " ")
 
 
 def serious(page: Page) -> list[str]:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
+from app.data_model.model_choice import WAYS
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
 
@@ -32,10 +33,8 @@ def test_a_pay_gap_is_asked_for_without_a_cut(
     page = watched.page
     acts.open_app(page, server.url)
     acts.upload(page, _wages(tmp_path), ask=True)
-    expect(page.get_by_role("radio", name="An amount: pay, days, loss")).to_have_attribute(
-        "aria-checked", "true"
-    )
-    page.get_by_label("Unit").fill("$ an hour")
+    expect(page.get_by_role("radio", name=WAYS["number"])).to_have_attribute("aria-checked", "true")
+    page.locator('[class*="st-key-amount-unit-"] input').fill("$ an hour")
     with acts.answered(page):
         page.keyboard.press("Enter")
     for _ in range(3):

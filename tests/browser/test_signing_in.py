@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
+from app.saved.runs import _ALONE
 from audits.runs.storage.audit_log import AuditLog
 from tests.browser import acts
 from tests.browser.conftest import ROOT, Server, _await
@@ -24,6 +25,7 @@ from tests.browser.conftest import ROOT, Server, _await
 provider_package = pytest.importorskip("oidc_provider_mock", reason="signing in needs an OIDC provider")
 provider = importlib.import_module("oidc_provider_mock._app")
 pytestmark = pytest.mark.browser
+SIGN_IN = ".st-key-sign-in button"
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +67,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def sign_in(page: Page, url: str, name: str) -> None:
     page.goto(url)
-    page.get_by_role("button", name="Sign in").click(timeout=acts.SLOW)
+    page.locator(SIGN_IN).click(timeout=acts.SLOW)
     page.get_by_placeholder("sub").fill(name)
     page.get_by_role("button", name="Authorize").first.click()
     page.wait_for_selector(f"text={name}", timeout=acts.SLOW)
@@ -86,10 +88,10 @@ def test_a_token_that_is_expired_or_of_or_for_another_signs_nobody_in(
     page = context.new_page()
     try:
         page.goto(guarded.url)
-        page.get_by_role("button", name="Sign in").click(timeout=acts.SLOW)
+        page.locator(SIGN_IN).click(timeout=acts.SLOW)
         page.get_by_placeholder("sub").fill("ada@example.org")
         page.get_by_role("button", name="Authorize").first.click()
-        expect(page.get_by_role("button", name="Sign in")).to_be_visible(timeout=acts.SLOW)
+        expect(page.locator(SIGN_IN)).to_be_visible(timeout=acts.SLOW)
         assert context.request.get(f"{guarded.url}/media/a.csv").status == 401
     finally:
         context.close()
@@ -107,9 +109,9 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         acts.open_example(ada, "loans")
         hers = ada.url
         ada.get_by_role("link", name="Report & saved audits", exact=True).click()
-        ada.get_by_text("Share", exact=True).click(timeout=acts.SLOW)
+        ada.locator(".st-key-share summary").click(timeout=acts.SLOW)
         acts.settle(ada)
-        ada.get_by_role("button", name="Create a link").click()
+        ada.locator(".st-key-share-make button").click()
         shown = ada.locator("code", has_text="/glance?share=").first
         expect(shown).to_be_visible(timeout=acts.SLOW)
         link = (shown.text_content() or "").strip()
@@ -118,12 +120,12 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         expect(bob.get_by_text("bob@example.org · viewer")).to_be_visible()
         bob.goto(hers)
         acts.settle(bob)
-        expect(bob.get_by_text("Start with an example")).to_be_visible(timeout=acts.SLOW)
+        expect(bob.locator(".st-key-open-hiring")).to_be_visible(timeout=acts.SLOW)
         assert "w=" in bob.url
         assert bob.url.split("w=")[1][:32] != hers.split("w=")[1][:32], "her address is not his to open"
 
         bob.goto(link)
-        expect(bob.get_by_text("You can view this workspace")).to_be_visible(timeout=acts.SLOW)
+        expect(bob.locator('[class*="st-key-note-"]').first).to_be_visible(timeout=acts.SLOW)
         expect(bob.locator(".st-key-finding")).to_be_visible(timeout=acts.SLOW)
         assert hers.split("w=")[1][:32] not in bob.content()
         bob.get_by_role("link", name=re.compile("Groups$")).first.click()
@@ -132,13 +134,13 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         expect(button).to_be_disabled()
 
         with acts.answered(ada):
-            ada.get_by_role("button", name="Revoke").first.click()
+            ada.locator('[class*="st-key-revoke-"] button').first.click()
         bob.goto(link)
-        expect(bob.get_by_text("this link has expired or was revoked")).to_be_visible(timeout=acts.SLOW)
+        expect(bob.locator('[class*="st-key-problem-"]').first).to_be_visible(timeout=acts.SLOW)
 
         with acts.answered(ada):
-            ada.get_by_text("Only the report of this audit").click()
-        ada.get_by_role("button", name="Create a link").click()
+            ada.get_by_text(_ALONE).click()
+        ada.locator(".st-key-share-make button").click()
         shown = ada.locator("code", has_text="/report/").first
         expect(shown).to_be_visible(timeout=acts.SLOW)
         bob.goto((shown.text_content() or "").strip())
@@ -147,14 +149,14 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
         with pytest.raises(Error, match="sandboxed"):
             bob.evaluate("document.cookie")  # its scripts see nothing of the server's pages
         with acts.answered(ada):
-            ada.get_by_role("button", name="Revoke").first.click()
+            ada.locator('[class*="st-key-revoke-"] button').first.click()
         assert contexts[1].request.get(bob.url).status == 404
 
-        ada.get_by_role("button", name="Sign out").click()
+        ada.locator(".st-key-sign-out button").click()
         ada.get_by_role("button", name="End session").click(timeout=acts.SLOW)  # of the provider's own page
-        expect(ada.get_by_role("button", name="Sign in")).to_be_visible(timeout=acts.SLOW)
+        expect(ada.locator(SIGN_IN)).to_be_visible(timeout=acts.SLOW)
         ada.goto(hers)
-        expect(ada.get_by_role("button", name="Sign in")).to_be_visible(timeout=acts.SLOW)
+        expect(ada.locator(SIGN_IN)).to_be_visible(timeout=acts.SLOW)
         assert contexts[0].request.get(f"{guarded.url}/media/a.csv").status == 401
         assert contexts[1].request.get(f"{guarded.url}/media/a.csv").status == 404
     finally:
