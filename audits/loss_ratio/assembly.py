@@ -40,7 +40,7 @@ def pack(
 ) -> LossRatioResult:
     """Hold both ratios against the tolerance, and put everything into the result."""
     data = subject.data.take(moved.used)
-    grounds = grounds_of(subject, metric, moved, tests, options)
+    grounds = grounds_of(subject, metric, tests, options)
     standing = stand(
         (tests.loss, *tests.loss_ends),
         (tests.errors, *tests.error_ends),

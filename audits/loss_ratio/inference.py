@@ -11,13 +11,13 @@ from typing import Any
 from scipy.stats import norm
 
 from audits.data import group_name
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment, Verdict, judge
+from audits.stats import EVIDENCE, Estimate, Judgment, Verdict, judge
 from audits.stats.means import MeanTest
 from audits.stats.paired_ratio import PairedRatio
 from audits.stats.text import number, p_words, people, people_in
 from audits.stats.verdicts import POWER
 
-_CLEARED = 60  # people at least: of fewer, one in twenty others may have any ratio, and nobody here has it
+_NEVER = "this search can fail a model but not clear it"  # it stops early, where no optimum is certain
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,6 @@ class Grounds:
         In which directions people are moved.
     nothing : str
         Why there is nothing to move along, a clause; empty otherwise.
-    estimated : str
-        Why the search can fail a model but not clear it, a clause; empty where gradients are exact.
     told_p : float
         That no direction is tied to any attribute (see `Metrics.p_value`).
     reached : float, optional
@@ -130,7 +128,6 @@ class Grounds:
 
     directions: str
     nothing: str = ""
-    estimated: str = ""
     told_p: float = 0.0
     reached: float | None = None
 
@@ -192,9 +189,9 @@ def judge_ratio(
 ) -> Judgment:
     """Return the verdict on a mean ratio: no difference up to the tolerance, material from some times it.
 
-    What a search without gradient found is evidence if rows that could be written down reach it; that it
-    found no more cannot show that there is no more. Where nothing tells the attributes there is no verdict.
-    Ratios have long tails: fewer than 60 people, however much alike, clear nobody.
+    What a search without gradient found is evidence if rows that could be written down reach it. That a
+    search found no more cannot show that there is no more: neither of them clears anybody, and more people
+    are asked for only where they would give evidence. Where nothing tells the attributes there is no verdict.
     """
     test = Envelope(tuple(tests))
     interval, p = test.interval(level), test.p_value(tolerance)
@@ -207,15 +204,9 @@ def judge_ratio(
     if grounds.reached is not None and grounds.reached <= tolerance < (interval.low or 0.0):
         between = "part of this is between categories, where no row can be, and whole rows do not show it"
         return _judge(interval, tolerance, material, level, p, only_estimated=between)
-    if grounds.estimated:
-        why = {"cannot_clear": grounds.estimated, "reason": grounds.estimated}
-        return _judge(interval, tolerance, material, level, p, **why)
-    needed = _people_needed(interval, tolerance, material * tolerance, level)
-    judged = _judge(interval, tolerance, material, level, p, people_needed=needed)
-    if judged.verdict == NO_MATERIAL and test.n < _CLEARED:
-        few = _judge(interval, tolerance, material, level, p, only_estimated="so few")
-        return dataclasses.replace(few, reason="", people_needed=_CLEARED)
-    return judged
+    needed = _people_needed(interval, tolerance, level) if grounds.reached is None else None
+    told = {"people_needed": needed, "reason": "" if needed else _NEVER, "cannot_clear": _NEVER}
+    return _judge(interval, tolerance, material, level, p, **told)
 
 
 def _judge(
@@ -225,20 +216,16 @@ def _judge(
     return judge(interval, none=none, immaterial=immaterial, p_value=p, level=level, **told)
 
 
-def _people_needed(interval: Estimate, tolerance: float, material: float, level: float) -> int | None:
-    """People with whom the interval would leave out the tolerance or what is material, in 80 of 100 samples.
+def _people_needed(interval: Estimate, tolerance: float, level: float) -> int | None:
+    """People with whom the interval would leave out the tolerance in 80 of 100 samples.
 
-    Its ends come nearer with the root of the people; None where neither would do.
+    Its lower end comes nearer with the root of the people; None where the ratio is not above the tolerance.
     """
-    if interval.value is None or interval.low is None or interval.high is None:
+    if interval.value is None or interval.low is None or interval.value <= tolerance:
         return None
-    apart = (
-        (interval.value - interval.low, interval.value - tolerance),
-        (interval.high - interval.value, material - interval.value),
-    )
-    times = [(reach / gap) ** 2 for reach, gap in apart if gap > 0 and reach > 0]
+    times = ((interval.value - interval.low) / (interval.value - tolerance)) ** 2
     beyond = float((norm.isf(level / 2) + norm.isf(1 - POWER)) / norm.isf(level / 2)) ** 2
-    return math.ceil(interval.n * min(times) * beyond) if times else None
+    return math.ceil(interval.n * times * beyond)
 
 
 def _test_ratio(test: Envelope, tolerance: float, level: float, *, seen: bool) -> RatioTest:
@@ -268,8 +255,6 @@ def _finding(loss: RatioTest, errors: RatioTest, grounds: Grounds, material: flo
         low, high = errors.interval
         text += "." if low is None or high is None else f" ({number(low)}–{number(high)})."
     from_here = f"{number(material * loss.tolerance)}, where you call it material"
-    if judged.verdict == NO_MATERIAL:
-        return f"{text} The interval lies below {from_here}."
     if judged.verdict == EVIDENCE:
         return text if judged.material is not False else f"{text} The ratio itself lies below {from_here}."
     if judged.reason:

@@ -129,7 +129,7 @@ class LossRatioOptions:
     material: Annotated[
         float,
         option(
-            "A mean ratio below this many times the tolerance is no material difference.",
+            "A mean ratio below this many times the tolerance is not material.",
             unit="times",
             gt=1,
             allow_inf_nan=False,

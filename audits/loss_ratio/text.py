@@ -16,7 +16,7 @@ from audits.loss_ratio.options import LossRatioOptions
 from audits.loss_ratio.ratio_tests import RatioTests
 from audits.loss_ratio.result import LossRatioResult
 from audits.models import Subject
-from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
+from audits.stats import EVIDENCE, Judgment
 from audits.stats.text import count, number, people, people_in, percent
 from audits.text import brief, join_names, shortest
 
@@ -64,8 +64,6 @@ def _against(value: float, tolerance: float, judged: Judgment) -> str:
     if judged.verdict == EVIDENCE:
         return f", beyond {limit}."
     inside = f", {'within' if value <= tolerance else 'not clearly beyond'} {limit}"
-    if judged.verdict == NO_MATERIAL:
-        return f"{inside}."
     if judged.reason and judged.material is False:
         return f"{inside}; {judged.reason}."
     return f". We can't tell whether that is beyond {limit}."
@@ -132,11 +130,9 @@ def _proxy_names(names: Sequence[str]) -> str:
 
 
 def grounds_of(
-    subject: Subject, metrics: FairMetrics, moved: Moves, tests: RatioTests, options: LossRatioOptions
+    subject: Subject, metrics: FairMetrics, tests: RatioTests, options: LossRatioOptions
 ) -> Grounds:
     """Return in which directions people are moved, and what the verdict rests on beside the test."""
-    labels = subject.unknown_labels(level=options.level)
-    unknown = labels.withheld or labels.cannot_clear
     names = subject.data.protected if options.sensitive is None else options.sensitive
     if options.metric == "learned":
         told = [each.attribute for each in metrics.told if each.told or each.itself]
@@ -150,7 +146,6 @@ def grounds_of(
     return Grounds(
         f"{directions}, or hardly in others" if metrics.dimensions else "a little",
         metrics.nothing,
-        unknown if moved.exact else "this search can fail a model but not clear it",
         metrics.p_value,
         tests.reached,
     )

@@ -16,7 +16,7 @@ from audits.loss_ratio.metrics.distances import FairMetrics, projection_metric
 from audits.loss_ratio.ratio_tests import turned_metrics
 from audits.loss_ratio.sections import section as loss_ratio_section
 from audits.models.networks.gradients import logits_over
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+from audits.stats import EVIDENCE, INSUFFICIENT
 from audits.stats.means import mean_test
 from benchmarks.papers.heat_map import linear_ratios, turned
 from tests.refused import refused
@@ -41,7 +41,7 @@ def test_a_model_that_cannot_read_it_is_not(make, make_people):
     result = loss_ratio(subject, LossRatioOptions(metric="expert", directions=[{"hair": 1.0}]))
     # the directions taken out were learned from other people, so a little of the trace is left
     assert result.statistic.value < 1.2
-    assert result.verdict == NO_MATERIAL
+    assert (result.verdict, result.judged.material) == (INSUFFICIENT, False)
     assert not result.reject
 
 
@@ -50,8 +50,7 @@ def test_few_people_give_no_green_light(make, make_people):
         make(make_people(24, bias=0.0)), LossRatioOptions(metric="expert", free_features=["job"], steps=1)
     )
     assert result.verdict == INSUFFICIENT
-    assert result.people_needed > 12
-    assert f" {result.people_needed} people" in result.finding
+    assert (result.judged.badge, result.people_needed) == ("no verdict", None)
 
 
 def test_numbers_by_the_papers_formulas(found, biased):

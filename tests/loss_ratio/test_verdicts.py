@@ -9,7 +9,7 @@ import pytest
 
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.inference import Grounds, GroupRatio, judge_ratio, stand
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate
+from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.means import MeanTest
 from audits.stats.paired_ratio import PairedRatio
 from audits.stats.text import number
@@ -25,8 +25,8 @@ MOVED = Grounds("only in directions tied to sex")
     [
         (2.0, 400, EVIDENCE, True),
         (1.4, 2000, EVIDENCE, False),
-        (1.05, 400, NO_MATERIAL, False),
-        (1.27, 4000, NO_MATERIAL, False),
+        (1.05, 400, INSUFFICIENT, False),
+        (1.27, 4000, INSUFFICIENT, False),
         (1.4, 60, INSUFFICIENT, None),
         (1.4, 9, INSUFFICIENT, None),
     ],
@@ -45,21 +45,13 @@ def test_a_verdict_follows_from_the_interval(mean, n, verdict, material):
         assert f"{judged.people_needed:,} people" in found.finding
 
 
-def test_people_who_are_all_alike_say_little_until_there_are_many():
-    for deviation in (0.0, 0.001):
-        few = judge_ratio([MeanTest(12, 1.0, deviation, 0.0)], MOVED, **ASKED)
-        assert (few.verdict, few.people_needed) == (INSUFFICIENT, 60)
-    assert judge_ratio([MeanTest(500, 1.0, 0.0, 0.0)], MOVED, **ASKED).verdict == NO_MATERIAL
-
-
 def test_a_search_that_finds_little_clears_nobody():
-    searched = dataclasses.replace(MOVED, estimated="this search can fail a model but not clear it")
-    for n in (60, 500, 50_000):
-        quiet = judge_ratio([MeanTest(n, 1.02, 0.2, 0.0)], searched, **ASKED)
-        assert (quiet.verdict, quiet.badge, quiet.people_needed) == (INSUFFICIENT, "no verdict", None)
-        assert quiet.material is False
-        assert quiet.reason == searched.estimated
-    assert judge_ratio([MeanTest(500, 2.0, 1.0, 0.0)], searched, **ASKED).verdict == EVIDENCE
+    for n in (12, 60, 500, 50_000):
+        for deviation in (0.0, 0.2):
+            quiet = judge_ratio([MeanTest(n, 1.02, deviation, 0.0)], MOVED, **ASKED)
+            assert (quiet.verdict, quiet.badge, quiet.people_needed) == (INSUFFICIENT, "no verdict", None)
+            assert quiet.material is False
+            assert quiet.reason
 
 
 @pytest.mark.parametrize("model", ["logistic", "mlp"])
@@ -96,7 +88,7 @@ def test_a_cell_that_carries_a_columns_spread_is_named(make, make_people):
 
 def test_what_lies_between_categories_alone_is_no_evidence():
     test = MeanTest(500, 2.0, 1.0, 0.0)
-    searched = dataclasses.replace(MOVED, estimated="a search may miss more", reached=1.2)
+    searched = dataclasses.replace(MOVED, reached=1.2)
     judged = judge_ratio([test], searched, **ASKED)
     assert judged.verdict == INSUFFICIENT
     assert judge_ratio([test], dataclasses.replace(searched, reached=1.3), **ASKED).verdict == EVIDENCE
@@ -122,7 +114,7 @@ def test_an_average_names_the_group_that_it_hides():
     others = GroupRatio("age", "young", Estimate(1.0, 1.0, 1.0, 900, "normal"))
     errors = [PairedRatio(80, 10, 0, 1000)]
     found = stand([everyone], errors, MOVED, (of_group, others), **ASKED).judged
-    assert found.verdict == NO_MATERIAL
+    assert found.verdict == INSUFFICIENT
     assert "old" in found.see
     assert found.see in found.badge_text
     between = dataclasses.replace(of_group, reached=1.0)  # no row that could be written down shows it
