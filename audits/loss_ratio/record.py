@@ -68,7 +68,6 @@ AUDIT = Audit(
     result="audits.loss_ratio.result:LossRatioResult",
     runs="audits.loss_ratio.audit:loss_ratio",
     paired="audits.comparison.loss_ratio:compare",
-    handles_missing_labels=True,
     units={"": "ratio"},
     keys="audits.loss_ratio:keys.json",
     says="audits.loss_ratio.text:headline",

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from audits.loss_ratio.inference import Grounds, GroupRatio, RatioTest, stand
+from audits.loss_ratio.inference import Grounds, GroupRatio, RatioTest, RatioVerdict, stand
 from audits.loss_ratio.metrics.distances import AttributeAssociation
 from audits.results import frame_of
-from audits.stats import BaseResult, Estimate, Judgment
+from audits.stats import INSUFFICIENT, BaseResult, Estimate, Judgment
 from audits.stats.means import MeanTest
 from audits.stats.paired_ratio import PairedRatio
 
@@ -205,8 +205,21 @@ class LossRatioResult(BaseResult):
     error_ends: tuple[PairedRatio, ...] = ()
 
     def at(self, tolerance: float) -> LossRatioResult:
-        """Return the result at another tolerance: verdict, tests and finding, without another run."""
-        standing = stand(
+        """Return the result at another tolerance: verdict, tests and finding, without another run.
+
+        A verdict that the run withheld stays withheld.
+        """
+        here, standing = self._standing(self.tolerance), self._standing(tolerance)
+        judged, finding, why = standing.judged, standing.finding, self.judged.reason
+        if why != here.judged.reason:
+            judged = replace(judged, verdict=INSUFFICIENT, reason=why, people_needed=None)
+            finding = f"No verdict: {why}. {finding}"
+        return replace(
+            self, judged=judged, finding=finding, error_ratio=standing.errors, **vars(standing.loss)
+        )
+
+    def _standing(self, tolerance: float) -> RatioVerdict:
+        return stand(
             (self.loss_test, *self.loss_ends),
             (self.error_test, *self.error_ends),
             self.words,
@@ -214,13 +227,6 @@ class LossRatioResult(BaseResult):
             tolerance=tolerance,
             level=self.options["level"],
             material=self.options["material"],
-        )
-        return replace(
-            self,
-            judged=standing.judged,
-            finding=standing.finding,
-            error_ratio=standing.errors,
-            **vars(standing.loss),
         )
 
     def to_frame(self) -> pd.DataFrame:

@@ -155,7 +155,7 @@ def warnings_for(
     subject: Subject, metric: FairMetrics, moved: Moves, tests: RatioTests, options: LossRatioOptions
 ) -> tuple[str, ...]:
     """Say what a reader could misread."""
-    found = [*subject.unknown_labels(level=options.level).note(), *metric.doubts]
+    found = list(metric.doubts)
     if metric.nothing:
         found.append(
             f"There is no verdict, because {metric.nothing}. Moving people along directions that are noise "

@@ -6,7 +6,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
+import evenhand
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.inference import Grounds, GroupRatio, judge_ratio, stand
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
@@ -122,3 +124,16 @@ def test_an_average_names_the_group_that_it_hides():
     assert not stand([everyone], errors, MOVED, (of_group, others), **{**ASKED, "tolerance": 1.95}).judged.see
     untold = dataclasses.replace(MOVED, told_p=0.5)
     assert not stand([everyone], errors, untold, (of_group, others), **ASKED).judged.see
+
+
+def test_labels_missing_of_one_group_leave_no_verdict_at_any_tolerance(make_people):
+    frame = make_people(1500)
+    model = LogisticRegression().fit(frame[["hair", "skill"]], frame["hired"])
+    known = (frame["sex"] == "m") | (np.random.default_rng(0).random(1500) < 0.6)
+    verdicts = {}
+    for told, y in {"all": frame["hired"], "some": frame["hired"].where(known)}.items():
+        found = evenhand.audit(
+            model, frame, y, favorable="yes", protected="sex", columns=["hair", "skill"], audits="loss_ratio"
+        )["loss_ratio"]
+        verdicts[told] = [each.judged.verdict for each in (found, found.at(1.1), found.at(found.tolerance))]
+    assert verdicts == {"all": [EVIDENCE] * 3, "some": [INSUFFICIENT] * 3}
