@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
@@ -62,3 +64,21 @@ def test_a_hundred_missing_of_very_many_hold_no_verdict_up(tmp_path):
     assert 100 < gone.isna().sum() < 400
     (found,) = run(table.assign(decided=gone), tmp_path, ["groups"]).audits
     assert found.result.judged.verdict == EVIDENCE
+
+
+@pytest.mark.parametrize(
+    ("gap", "open_year", "hidden", "verdict"),
+    [(0.3, 2025, 0.0, EVIDENCE), (0.0, 2025, 0.0, NO_MATERIAL), (0.0, 2024, 0.1, INSUFFICIENT)],
+)
+def test_missing_decisions_count_among_those_whom_no_other_filter_leaves_out(
+    tmp_path, gap, open_year, hidden, verdict
+):
+    """Those of another year may be missing; of the year audited they may not, whatever other rows there are."""
+    (asked, lot), (other, _) = people(gap=gap), people(20_000)
+    asked["decided"] = asked["decided"].mask(lot < hidden)
+    if open_year == 2025:
+        other = other.assign(decided=np.nan)[(other["sex"] == "f") | (other["x"] > 0)]
+    table = pd.concat([asked.assign(year=2024), other.assign(year=2025)])
+    keep = [{"column": "year", "in": [2024]}, {"column": "decided", "not_missing": True}]
+    (found,) = run(table, tmp_path, ["groups"], filters={"keep": keep}).audits
+    assert found.result.judged.verdict == verdict

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data.audit_data import LeftOut
+from audits.data.preprocessing.filters import kept_rows
 from audits.data.preprocessing.groups import MAX_GROUPS, cut, edges_of
 from audits.data.spec import DataSpec, Keep
 from audits.data.values import as_text
@@ -48,7 +49,10 @@ def left_out(
 def filtered_out(
     before: pd.DataFrame, kept: np.ndarray, rules: Sequence[Keep], spec: DataSpec, sizes: pd.Series | None
 ) -> tuple[LeftOut, ...]:
-    """Return whom filters leave out: those of whom a column is missing, and everyone where that is more."""
+    """Return whom filters leave out: those of whom a column is missing, and everyone where that is more.
+
+    Whom a missing value leaves out is seen among those whom no known value of another column does.
+    """
     gone = {
         name: ~kept & before[name].isna().to_numpy() for name in dict.fromkeys(rule.column for rule in rules)
     }
@@ -56,7 +60,12 @@ def filtered_out(
     if all((kept | each).sum() < len(kept) for each in gone.values()):
         found = left_out(before, ~kept, spec, "Filters", sizes)
     for name, each in gone.items():
-        found += left_out(before, each, spec, f"Filters on {name}, where it is missing,", sizes, (name,))
+        asked = np.ones(len(before), dtype=bool)
+        for rule in rules if each.any() else ():
+            if rule.column != name:
+                asked &= kept_rows(before, [rule])[0] | before[rule.column].isna().to_numpy()
+        what = f"Filters on {name}, where it is missing,"
+        found += left_out(before[asked], each[asked], spec, what, sizes, (name,))
     return found
 
 
