@@ -63,7 +63,7 @@ class LeftOut:
     Attributes
     ----------
     share : float
-        Of all people.
+        Of all people, or of the side of which more are left out beyond chance.
     missing : tuple of str
         The columns whose missing values are the reason; empty where filters look at values.
     uneven : tuple of str

@@ -58,6 +58,19 @@ def test_rows_with_gaps_that_leave_by_group_clear_nobody(tmp_path):
         assert found.result.judged.verdict == verdict
 
 
+def test_a_small_group_of_which_many_leave_is_not_cleared(tmp_path):
+    """Of 8% of people, those turned down mostly have a gap: 3.6% of everyone."""
+    table, lot = people(20_000)
+    table["sex"] = np.where(lot < 0.08, "f", "m")
+    chance = np.random.default_rng(1).random((2, len(table)))
+    table["decided"] = (chance[0] < np.where(table["sex"] == "f", 0.4, 0.7)).astype(float)
+    gone = (table["sex"] == "f") & (table["decided"] == 0) & (chance[1] < 0.72)
+    gaps = table.assign(x=table["x"].mask(gone))
+    for filters in ({"missing": "drop"}, {"keep": [{"column": "x", "not_missing": True}]}):
+        (found,) = run(gaps, tmp_path, ["groups"], filters=filters).audits
+        assert found.result.judged.verdict == INSUFFICIENT
+
+
 def test_a_hundred_missing_of_very_many_hold_no_verdict_up(tmp_path):
     table, lot = people(400_000, gap=0.3)
     gone = table["decided"].mask((table["sex"] == "f") & (lot < 0.0008))

@@ -43,7 +43,8 @@ def left_out(
     lost = float(people[gone].sum())
     if not 0 < lost < people.sum():
         return ()
-    return (LeftOut(lost / float(people.sum()), missing, _uneven(before, gone, spec, what, people)),)
+    uneven = _uneven(before, gone, spec, what, people)
+    return (LeftOut(max(lost / float(people.sum()), *uneven.values(), 0.0), missing, tuple(uneven)),)
 
 
 def filtered_out(
@@ -71,12 +72,13 @@ def filtered_out(
 
 def _uneven(
     before: pd.DataFrame, gone: np.ndarray, spec: DataSpec, what: str, sizes: np.ndarray
-) -> tuple[str, ...]:
+) -> dict[str, float]:
+    """Return sentences on groups of which more are left out than of others, and of what share that is."""
     from audits.stats.intervals import cautious_p  # late: few tables leave rows out
     from audits.stats.selective import NEGLIGIBLE
     from audits.stats.text import percent
 
-    found = []
+    found = {}
     for name in spec.protected:
         column = before[name]
         binned = name in spec.bins
@@ -95,11 +97,12 @@ def _uneven(
         if p[place] * k * len(spec.protected) > _LEVEL:
             continue
         a, m = float(left[place]), float(n[place])
-        if max(a / m, (left.sum() - a) / (n.sum() - m)) < NEGLIGIBLE:
+        share, others = a / m, (left.sum() - a) / (n.sum() - m)
+        if max(share, others) < NEGLIGIBLE:
             continue
-        shares = percent(a / m, m), percent((left.sum() - a) / (n.sum() - m), float(n.sum() - m))
-        found.append(
+        shares = percent(share, m), percent(others, float(n.sum() - m))
+        found[
             f"{what} leave out {shares[0]} of people with {name} = {levels[place]} and {shares[1]} of the "
             "others: the results are of those who remain."
-        )
-    return tuple(found)
+        ] = max(share, others)
+    return found
