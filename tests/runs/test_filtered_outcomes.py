@@ -71,6 +71,19 @@ def test_a_small_group_of_which_many_leave_is_not_cleared(tmp_path):
         assert found.result.judged.verdict == INSUFFICIENT
 
 
+def test_rows_of_one_person_leave_as_one(tmp_path):
+    """Of 300 people with 30 rows each, 1 in 10 of either sex have none of their decisions known."""
+    rng = np.random.default_rng(0)
+    sex, hidden = rng.choice(["f", "m"], 300), rng.random(300) < 0.1
+    table = pd.DataFrame({"who": np.arange(300), "sex": sex, "x": 0.0, "hidden": hidden})
+    table = pd.concat([table] * 30, ignore_index=True)
+    table["decided"] = rng.random(9000) < np.where(table["sex"] == "f", 0.2, 0.5)
+    table["decided"] = table["decided"].astype(float).mask(table["hidden"])
+    filters = {"person": "who", "keep": [{"column": "decided", "not_missing": True}]}
+    (found,) = run(table, tmp_path, ["groups"], filters=filters).audits
+    assert found.result.judged.verdict == EVIDENCE
+
+
 def test_a_hundred_missing_of_very_many_hold_no_verdict_up(tmp_path):
     table, lot = people(400_000, gap=0.3)
     gone = table["decided"].mask((table["sex"] == "f") & (lot < 0.0008))
