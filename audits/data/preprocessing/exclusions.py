@@ -40,7 +40,7 @@ def left_out(
         The columns whose missing values are the reason.
     """
     people = np.ones(len(before)) if sizes is None else sizes.loc[before.index].to_numpy(dtype=float)
-    one = spec.person or (spec.weighing.cluster if spec.weighing else None)
+    one = spec.person or (spec.weighing.cluster if spec.weighing else None) or ""
     if one in before and sizes is None:  # persons and clusters are one each
         people = 1.0 / before.groupby(one, dropna=False)[one].transform("size").to_numpy(dtype=float)
     lost = float(people[gone].sum())
