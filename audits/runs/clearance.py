@@ -68,10 +68,13 @@ def where_left_out(result: R, subject: Subject) -> R:
 def _told(result: R, reason: str, verdicts: Sequence[str], *said: str) -> R:
     """Return `result` with these verdicts withheld for a reason, if there is one, and warnings first."""
     changed: Any = _withheld(result, reason, verdicts) if reason else result
-    told: dict[str, Any] = {"warnings": tuple(dict.fromkeys((*said, *changed.warnings)))}
+    told: dict[str, Any] = {}
+    if of_people := hasattr(changed, "warnings"):  # not a change, whose results say it
+        told["warnings"] = tuple(dict.fromkeys((*said, *changed.warnings)))
     before, after = judged_of(result), judged_of(changed)
     if (before.verdict, before.reason) != (after.verdict, after.reason):
-        told["finding"] = f"No verdict: {reason}. {changed.finding}"
+        key = "finding" if of_people else "headline"
+        told[key] = f"No verdict: {reason}. {getattr(changed, key)}"
     final: R = dataclasses.replace(changed, **told)
     return final
 

@@ -130,20 +130,30 @@ def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunRes
         begun = _PREPARED_BOTH + 2 * place * width
         stretches = part(progress, begun, begun + width), part(progress, begun + width, begun + 2 * width)
         stretches[0](0.0, f"Running {request.name}")
-        found.append(carry_out(request, place, first.subject, spec.seed, stretches[0]))
+        ours = carry_out(request, place, first.subject, spec.seed, stretches[0])
+        found.append(_beside(ours, second.subject))
         stretches[1](0.0, f"Running {request.name} of the second model")
         try:
-            theirs.append(carry_out(request, place, second.subject, spec.seed, stretches[1]))
+            made = carry_out(request, place, second.subject, spec.seed, stretches[1])
+            theirs.append(_beside(made, first.subject))
         except InputError as error:
             level = level_of(request.all_options())
             told.append(refusal(request.name, str(error), level))
         else:
             pair = first.subject, second.subject
-            told.append(audit_change(found[-1], theirs[-1], len(theirs) - 1, pair))
+            change = audit_change(found[-1], theirs[-1], len(theirs) - 1, pair)
+            for side in pair:
+                change = _where_known(change, request, side)
+            told.append(change)
     names = (str(first.model["name"]), str(second.model["name"]))
     changes = with_decisions(Changes(names, tuple(told), notes=notes), (first.subject, second.subject))
     compared = SecondRun(_finish(spec.of_second(), second, theirs), changes)
     return dataclasses.replace(_finish(spec, first, found), compared=compared)
+
+
+def _beside(audit: AuditResult, other: Subject) -> AuditResult:
+    """Return an audit of a model where people without an outcome of the other may be left out."""
+    return dataclasses.replace(audit, result=where_left_out(audit.result, other))
 
 
 def _mitigate_first(
@@ -312,10 +322,7 @@ def carry_out(
     _check_installed(request, place)
     if subject.data.numeric is not None and not AUDITS[request.name].numeric:
         raise needs_cut(subject.data.numeric, f"audits[{place}].{request.name}")
-    alone, whole = AUDITS[request.name].decisions_alone, subject
-    if subject.data.unlabeled is not None and alone is not None and alone(request.options, subject.data):
-        subject = subject.everyone
-    about = subject
+    whole, subject = subject, _about(request, subject)
     table = subject.data.everyone.frame.index
     if AUDITS[request.name].draws_rows or subject.data.design is not None:
         subject = subject.in_order
@@ -347,13 +354,26 @@ def carry_out(
             "out."
         )
         result = dataclasses.replace(result, warnings=(note, *result.warnings))
-    if whole.data.unlabeled is not None:
-        level = level_of(request.all_options())
-        result = where_known(result, whole.unknown_decisions(level=level))
-        if about.data.numeric is None and not AUDITS[request.name].handles_missing_labels:
-            result = where_known(result, about.unknown_labels(level=level))
-    cleared = without_clearance(where_left_out(result, subject), subject.cannot_clear)
+    cleared = without_clearance(_where_known(result, request, whole), whole.cannot_clear)
     return AuditResult(request.name, request.all_options(), cleared, vocabulary())
+
+
+def _about(request: AuditRequest, subject: Subject) -> Subject:
+    """Return whom an audit is about: where it reads no label, people without one, too."""
+    alone = AUDITS[request.name].decisions_alone
+    if subject.data.unlabeled is not None and alone is not None and alone(request.options, subject.data):
+        return subject.everyone
+    return subject
+
+
+def _where_known(result: Any, request: AuditRequest, subject: Subject) -> Any:
+    """Return a result, or a change of it, without the verdicts that outcomes not known do not allow."""
+    if subject.data.unlabeled is not None:
+        level = level_of(request.all_options())
+        result = where_known(result, subject.unknown_decisions(level=level))
+        if subject.data.numeric is None and not AUDITS[request.name].handles_missing_labels:
+            result = where_known(result, _about(request, subject).unknown_labels(level=level))
+    return where_left_out(result, subject)
 
 
 def _as_in_table(result: Any, drawn: pd.Index, table: pd.Index) -> Any:

@@ -84,6 +84,29 @@ def test_rows_of_one_person_leave_as_one(tmp_path):
     assert found.result.judged.verdict == EVIDENCE
 
 
+@pytest.mark.parametrize("missing", ["decided", "second"])
+def test_a_filter_on_either_models_decisions_withholds_both_and_their_change(tmp_path, missing):
+    """Neither model differs by sex, but a filter drops four in five women whom the first turns down."""
+    table, lot = people(6000)
+    table["second"] = (np.random.default_rng(0).random(6000) < 0.7).astype(float)
+    gone = (table["sex"] == "f") & (table["decided"] == 0) & (lot < 0.8)
+    table[missing] = table[missing].mask(gone)
+    found = run(
+        table.assign(y=lot.round()),
+        tmp_path,
+        ["groups"],
+        label="y",
+        filters={"keep": [{"column": missing, "not_missing": True}]},
+        compare={"model": {"predictions": {"label": "second"}}},
+    )
+    (change,) = found.compared.changes.audits
+    verdicts = [each.verdict for each in change.rows if each.verdict]
+    assert verdicts
+    assert {change.verdict, *verdicts} == {INSUFFICIENT}
+    for each in (found, found.compared.second):
+        assert each.audits[0].result.judged.verdict == INSUFFICIENT
+
+
 def test_a_hundred_missing_of_very_many_hold_no_verdict_up(tmp_path):
     table, lot = people(400_000, gap=0.3)
     gone = table["decided"].mask((table["sex"] == "f") & (lot < 0.0008))
