@@ -389,7 +389,7 @@ def reaches(found: list[Contrast], level: float, draws: int) -> list[tuple[float
     if len(found) == 1:
         return [(float(stdtrit(found[0].freedom, 1 - level / 2)), single[0])]
     rest = found[1:]
-    parts = np.array([each.influence / each.error for each in rest])
+    parts = np.array([each.influence / (each.error or 1.0) for each in rest])  # 0 where nobody differs
     spread = parts @ parts.T
     spread[np.diag_indices(len(rest))] = 1.0 + 1e-9
     normal = np.random.default_rng(0).standard_normal((draws, len(rest))) @ np.linalg.cholesky(spread).T

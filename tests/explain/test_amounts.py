@@ -118,3 +118,8 @@ def test_labels_that_are_missing_for_women_are_not_explained():
     subject = make_subject(data, model_spec({"predictions": {"score": "p"}}))
     options = ExplainOptions(**SIDES, explainers=("schooling",), outcome="label")
     assert explain(subject, options, rng=0).judged.badge == "no verdict"
+
+
+def test_pay_that_is_one_number_has_numbers_at_every_level():
+    result = result_of(wages(600).assign(wage=5.0), ("schooling",))
+    assert np.isfinite([each.difference.low for each in result.levels]).all()
