@@ -422,8 +422,8 @@ def _mean(subject: Subject, mask: np.ndarray, score: np.ndarray, level: float) -
     else:
         mean, error, freedom = design_mean(subject.data.design, mask, moved)
         n, method = float(mask.sum()), f"Student t over clusters {percent_level(level)}"
-    if freedom < 1:
-        return Estimate(mean, None, None, n, method)
+    if freedom < 1 or error == 0:
+        return Estimate(mean, None, None, n, "no interval: there is no spread")
     reach = float(-stdtrit(freedom, level / 2)) * error
     return Estimate(mean, mean - reach, mean + reach, n, method)
 

@@ -117,6 +117,7 @@ def test_by_hand() -> None:
     assert [each.value for each in (women.before, women.after, women.net)] == [0.25, 0.75, 0.5]
     assert [each.value for each in (men.gained, men.lost, men.changed, men.net)] == [0, 0.5, 0.5, -0.5]
     assert women.mean_score_change.value == pytest.approx(0.3)
+    assert women.mean_score_change.low is None, "four women who move alike have shown no spread"
     assert result.verdict == "insufficient evidence", "two of four women are no evidence about others"
     assert result.judged.badge == "cannot tell yet"
     again = result.people
