@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from functools import cache
 from pathlib import Path
@@ -35,8 +36,7 @@ from audits.runs.storage.store import home
 from audits.runs.version import VERSION
 
 _PAGES = {"/"} | {f"/{view.stem}" for view in (Path(__file__).parent.parent / "views").glob("[a-z]*.py")}
-
-
+_OF_ANY_AUDIT = re.compile(r"^(with|yaml)-(?=\w+$)")  # an option, before its name held the audit's
 _FORMER_CHOICES = {audit.name: audit.pages.former_choices for audit in AUDITS.having("pages")}
 
 
@@ -120,11 +120,10 @@ def _former() -> dict[str, str]:
 
 def _renamed(query: str, page: str) -> str:
     """Return a query with the names that the page's choices have now."""
-    former = _FORMER_CHOICES.get(page, {})
-    if not former.keys() & parse_qs(query).keys():
-        return query
+    former, own = _FORMER_CHOICES.get(page, {}), f"with-{page}-"
     parts = [part.partition("=") for part in query.split("&")]
-    return "&".join(f"{former.get(name, name)}{is_}{value}" for name, is_, value in parts)
+    now = [(former.get(name, name), is_, value) for name, is_, value in parts]
+    return "&".join(f"{_OF_ANY_AUDIT.sub(lambda _: own, name)}{is_}{value}" for name, is_, value in now)
 
 
 monitor_api.API.add_api_route("/v1/health", health, summary="Is the server up?")

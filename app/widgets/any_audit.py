@@ -51,7 +51,7 @@ def _choose(record: Audit, protected: tuple[str, ...]) -> ChosenOptions | None:
     chosen: dict[str, Any] = {}
     lacking = False
     for each in options_of(record.options):
-        value = _control(each, _label(record, each), protected)
+        value = _control(record, each, protected)
         if value is None or value == "" or value == []:
             lacking |= each.required
         elif each.required or value != _plain(each.default):
@@ -75,22 +75,26 @@ def other_options(name: str, drawn: Collection[str], fold: Any) -> dict[str, Any
     """
     record, chosen = AUDITS[name], dict[str, Any]()
     left = [each for each in options_of(record.options) if each.name not in drawn]
-    keys = [f"{kind}-{each.name}" for each in left for kind in ("with", "yaml")]
-    if not fold.open and all(state.address_value(key) is None for key in keys):
+    if not fold.open and all(state.address_value(_key(record, each)) is None for each in left):
         return chosen
     with fold:
         for each in left:
-            value = _control(each, _label(record, each), ())
+            value = _control(record, each, ())
             if value not in (None, "", [], _plain(each.default)):
                 chosen[each.name] = value
     return chosen
 
 
-def _control(option: Option, label: str, protected: tuple[str, ...]) -> Any:
+def _key(record: Audit, option: Option) -> str:
+    """Name a control: what is chosen for one audit is not chosen for the others' options of that name."""
+    return f"with-{record.name}-{option.name}"
+
+
+def _control(record: Audit, option: Option, protected: tuple[str, ...]) -> Any:
     """Draw the control of one option; return what is chosen as a spec writes it, None where nothing is."""
+    label = _label(record, option)
     told = " ".join(filter(None, [option.help, _bounds(option)]))
-    asked: dict[str, Any] = {"help": told or None}
-    kept = {**asked, **state.choice(f"with-{option.name}")}
+    kept = {"help": told or None, **state.choice(_key(record, option))}
     if option.name in _ATTRIBUTES and option.kind in {"text", "other"}:
         return _attributes(option, label, protected, kept)
     if option.kind in {"number", "integer"}:
@@ -104,8 +108,7 @@ def _control(option: Option, label: str, protected: tuple[str, ...]) -> Any:
         return words[st.selectbox(label, list(words), index=first, **kept)]
     if option.kind == "text":
         return st.text_input(label, value=option.default or "", **kept)
-    # a key of its own: another audit's option of this name may be a number, which text cannot be
-    return _yaml_control(option, label, {**asked, **state.choice(f"yaml-{option.name}")})
+    return _yaml_control(option, label, kept)
 
 
 def _attributes(option: Option, label: str, protected: tuple[str, ...], kept: dict[str, Any]) -> Any:

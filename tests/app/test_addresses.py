@@ -65,8 +65,15 @@ def test_an_address_without_a_workspace_gets_one_and_others_stay(browser: TestCl
 
 def test_choices_of_earlier_versions_keep_their_values(browser: TestClient):
     old = "w=abc&fewest=false&ways-people=40&by=sex"
-    now = {"w": ["abc"], "with-fewest": ["false"], "with-ways_people": ["40"], "by": ["sex"]}
+    own = {"with-recourse-fewest": ["false"], "with-recourse-ways_people": ["40"]}
+    now = {"w": ["abc"], **own, "by": ["sex"]}
     assert come_to(browser, f"/recourse?{old}") == ("/recourse", now)
+    before = "w=abc&with-fewest=false&yaml-steps=2&with-level=a-b"
+    named = {f"with-recourse-{name}": [value] for name, value in (("fewest", "false"), ("steps", "2"))}
+    assert come_to(browser, f"/recourse?{before}") == (
+        "/recourse",
+        {"w": ["abc"], **named, "with-recourse-level": ["a-b"]},
+    )
     assert come_to(browser, "/groups?w=abc&fewest=true") == ("/groups", {"w": ["abc"], "fewest": ["true"]})
     options = {option.name for option in options_of(AUDITS["recourse"].options)}
     assert {

@@ -13,6 +13,7 @@ from app.outcome_transport.choices import _EQUAL, _OTHER
 from app.recourse.questions import _ANSWERS
 from app.tables.exports import portable
 from audits.options import options_of
+from audits.outcome_transport import OutcomeTransportOptions
 from audits.recourse import RecourseOptions
 from tests.app.test_pages import boxes, can_run, carry_out, open_example, open_options, prepared, texts, visit
 
@@ -27,8 +28,8 @@ def finish(space, at):
 
 
 def with_few_draws(at):
-    at.number_input(key="with-draws").set_value(20)
-    return at.number_input(key="with-permutations").set_value(19).run()
+    at.number_input(key="with-outcome_transport-draws").set_value(20)
+    return at.number_input(key="with-outcome_transport-permutations").set_value(19).run()
 
 
 def test_two_models_are_compared_and_two_files_too(space) -> None:
@@ -56,9 +57,9 @@ def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> N
     at.selectbox(key="other").set_value("label").run()
     at.selectbox(key="other-label").set_value("qualified").run()
     open_options(at, "outcome_transport")
-    at.selectbox(key="with-matching").set_value("unbalanced").run()
-    assert at.number_input(key="with-price").value == 1.0
-    assert at.number_input(key="with-epsilon").value == 0.02
+    at.selectbox(key="with-outcome_transport-matching").set_value("unbalanced").run()
+    assert at.number_input(key="with-outcome_transport-price").value == 1.0
+    assert at.number_input(key="with-outcome_transport-epsilon").value == 0.02
     result = finish(space, with_few_draws(at))
     assert "qualified" in result.source
     assert result.wasserstein.low is not None
@@ -115,12 +116,14 @@ def test_every_option_of_recourse_is_on_its_page(space) -> None:
     own = {"actionable", "by", "limits", "cost_weights", "follows"}
     assert {"actionable", "recourse-by", "moves-along"} <= keys
     rest = {each.name for each in options_of(RecourseOptions)} - own
-    assert rest <= {key.removeprefix("with-").removeprefix("yaml-") for key in keys}
-    at.number_input(key="with-ways").set_value(2).run()
-    at.number_input(key="with-level").set_value(0.1).run()
+    assert rest <= {key.removeprefix("with-recourse-") for key in keys}
+    at.number_input(key="with-recourse-ways").set_value(2).run()
+    at.number_input(key="with-recourse-level").set_value(0.1).run()
     at.button(key="run").click().run()
     asked = space.runs()[0]["spec"]["audits"][0]["recourse"]
     assert (asked["ways"], asked["level"]) == (2, 0.1)
+    open_options(at.switch_page(FLOWS), "outcome_transport")
+    assert at.number_input(key="with-outcome_transport-level").value == OutcomeTransportOptions().level
 
 
 def test_a_second_file_is_not_carried_over_to_other_data(space) -> None:

@@ -35,8 +35,8 @@ def test_all_groups_are_audited_from_the_page(space: Workspace) -> None:
         at.run()
     assert at.multiselect(key="all-by").value == ["group"]  # the attribute with more than two values
     open_options(at, "barycenter")
-    at.number_input(key="with-permutations").set_value(39).run()
-    at.number_input(key="with-seconds").set_value(1.0).run()
+    at.number_input(key="with-barycenter-permutations").set_value(39).run()
+    at.number_input(key="with-barycenter-seconds").set_value(1.0).run()
     run = carry_out(space, at)
     found = run.result().audits[0]
     assert at.container(key="finding").text[0].value == found.headline

@@ -210,20 +210,20 @@ def test_its_page_has_a_control_for_every_option(space: Workspace):
     at = page(space)
     assert not at.exception
     assert [title.value for title in at.title] == [AUDITS[NAME].title]
-    assert at.multiselect(key="with-by").value == ["group"]
-    best = at.number_input(key="with-best")
+    assert at.multiselect(key=f"with-{NAME}-by").value == ["group"]
+    best = at.number_input(key=f"with-{NAME}-best")
     assert (best.value, best.min, best.max) == (0.2, 0.0, 1.0)
     assert best.help
-    assert at.selectbox(key="with-ties").options == ["in", "out"]
-    assert at.number_input(key="with-smallest").step == 1
-    assert at.toggle(key="with-list_people").value is True
-    assert at.text_input(key="with-note").value == ""
-    assert at.text_area(key="yaml-names").value == "{}"
+    assert at.selectbox(key=f"with-{NAME}-ties").options == ["in", "out"]
+    assert at.number_input(key=f"with-{NAME}-smallest").step == 1
+    assert at.toggle(key=f"with-{NAME}-list_people").value is True
+    assert at.text_input(key=f"with-{NAME}-note").value == ""
+    assert at.text_area(key=f"with-{NAME}-names").value == "{}"
     assert {each.name for each in options_of(AUDITS[NAME].options)} == {
-        str(widget.key)[5:]
+        str(widget.key).rpartition("-")[2]
         for kind in ("multiselect", "number_input", "selectbox", "toggle", "text_input", "text_area")
         for widget in getattr(at, kind)
-        if str(widget.key).startswith(("with-", "yaml-"))
+        if str(widget.key).startswith(f"with-{NAME}-")
     }
 
 
@@ -231,8 +231,8 @@ def test_its_page_runs_it_and_shows_all_that_the_record_presents(space: Workspac
     # a link to another page needs the navigation, which this script is outside of; Chromium has it
     monkeypatch.setattr(audit_page, "_next_look", lambda *_: None)
     at = page(space)
-    at.number_input(key="with-best").set_value(0.3).run()
-    at.text_area(key="yaml-names").set_value("{north: Norð}").run()
+    at.number_input(key=f"with-{NAME}-best").set_value(0.3).run()
+    at.text_area(key=f"with-{NAME}-names").set_value("{north: Norð}").run()
     at.button(key="run").click().run()
     record = space.runs()[0]
     assert record["spec"]["audits"] == [{NAME: {"by": ["group"], "best": 0.3, "names": {"north": "Norð"}}}]
@@ -259,12 +259,12 @@ def test_its_page_runs_it_and_shows_all_that_the_record_presents(space: Workspac
 
 def test_bad_options_are_told_on_the_page(space: Workspace):
     at = page(space)
-    at.text_area(key="yaml-names").set_value("{north: [").run()
+    at.text_area(key=f"with-{NAME}-names").set_value("{north: [").run()
     assert any("YAML (line 1)" in said for said in boxes(at))
-    at.text_area(key="yaml-names").set_value("[1, 2]").run()
+    at.text_area(key=f"with-{NAME}-names").set_value("[1, 2]").run()
     assert any("top_scores.names" in said for said in boxes(at))
-    at.text_area(key="yaml-names").set_value("{}").run()
-    at.multiselect(key="with-by").set_value([]).run()
+    at.text_area(key=f"with-{NAME}-names").set_value("{}").run()
+    at.multiselect(key=f"with-{NAME}-by").set_value([]).run()
     assert not at.exception
     assert len(boxes(at, "note")) == 1
     assert not can_run(at)

@@ -39,7 +39,7 @@ def test_a_brought_audit_is_chosen_run_and_read(server: Server, watched: Watched
     with acts.answered(page):
         best.fill("0.3")
         best.press("Enter")
-    expect(page).to_have_url(re.compile(r"with-best=0\.3"))
+    expect(page).to_have_url(re.compile(r"with-top_scores-best=0\.3"))
     with acts.answered(page):
         page.get_by_test_id("stSidebar").locator(".st-key-run button").click()
     found = page.locator(".st-key-finding")

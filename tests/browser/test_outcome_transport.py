@@ -22,7 +22,7 @@ def test_a_band_and_a_bar_open_their_people_and_their_matches(
     acts.open_example(page, "hiring")
     acts.to_page(page, "Transport flows", ".st-key-run button")
     acts.choose(page, "compare", _GROUPS)
-    acts.shuffles(page, 19, "with-permutations")
+    acts.shuffles(page, 19, "with-outcome_transport-permutations")
     acts.run(page)
     assert "women" in acts.finding(page)
     _a_band_selects_its_people(page)

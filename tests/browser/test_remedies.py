@@ -24,7 +24,7 @@ def test_the_parts_of_a_gap(server: Server, watched: Watched, artefacts: Path) -
     acts.open_app(page, server.url)
     acts.open_example(page, "loans")
     address = page.url.partition("?")[2]
-    page.goto(Served(server.url, server.pid).page("explain", f"{address}&with-attribution=true"))
+    page.goto(Served(server.url, server.pid).page("explain", f"{address}&with-explain-attribution=true"))
     acts.run(page)
     acts.finding(page)
     acts.open_tab(page, "Which features?")
@@ -37,7 +37,7 @@ def test_the_frontier_of_a_mitigation(server: Server, watched: Watched, artefact
     acts.open_app(page, server.url)
     acts.open_example(page, "law_school")  # whose model is trained here
     address = page.url.partition("?")[2]
-    page.goto(Served(server.url, server.pid).page("mitigation", f"{address}&yaml-also=%7B%7D"))
+    page.goto(Served(server.url, server.pid).page("mitigation", f"{address}&with-mitigation-also=%7B%7D"))
     acts.run(page)
     acts.finding(page)
     acts.open_tab(page, "Accuracy and gap")

@@ -27,7 +27,7 @@ def test_a_gap_is_explained_from_the_page(space: Workspace) -> None:
     at = opened(space, "explain", features=features, roles={"immutable": ["noise1"]})
     assert at.multiselect(key="explainers").value == ["department", "noise0"]
     open_options(at, "explain")
-    at.number_input(key="with-draws").set_value(300).run()
+    at.number_input(key="with-explain-draws").set_value(300).run()
     run = carry_out(space, at).result()
     assert at.container(key="finding").text[0].value == run.audits[0].headline
     assert "department" in at.subheader[1].value

@@ -90,7 +90,7 @@ def test_a_number_that_is_not_protected_may_be_what_should_not_matter(space) -> 
     assert "hired" not in offered.options
     offered.set_value(["Age"]).run()
     open_options(at, "loss_ratio")
-    at.number_input(key="with-steps").set_value(2).run()
+    at.number_input(key="with-loss_ratio-steps").set_value(2).run()
     _ran(space, at)
     open_tab(at, "What sets them apart?")
     assert any("Age" in text for text in texts(at)), "the column's name as it was written"
@@ -121,12 +121,12 @@ def test_directions_and_a_metric_of_ones_own_go_into_the_spec(space) -> None:
     at = visit(space).switch_page(PAGE).run()
     at.selectbox(key="metric").select("expert").run()
     open_options(at, "loss_ratio")
-    at.text_area(key="yaml-directions").set_value("[{hair: 1, skill: -0.5}]").run()
-    at.number_input(key="with-steps").set_value(5).run()
+    at.text_area(key="with-loss_ratio-directions").set_value("[{hair: 1, skill: -0.5}]").run()
+    at.number_input(key="with-loss_ratio-steps").set_value(5).run()
     _ran(space, at)
     spec = space.runs()[0]["spec"]["audits"][0]["loss_ratio"]
     assert spec["directions"] == [{"hair": 1.0, "skill": -0.5}]
-    at.text_area(key="yaml-directions").set_value("").run()
-    at.text_area(key="yaml-matrix").set_value("[[1, 0], [0, 0]]").run()
+    at.text_area(key="with-loss_ratio-directions").set_value("").run()
+    at.text_area(key="with-loss_ratio-matrix").set_value("[[1, 0], [0, 0]]").run()
     _ran(space, at)
     assert space.runs()[0]["spec"]["audits"][0]["loss_ratio"]["matrix"] == [[1, 0], [0, 0]]
