@@ -10,6 +10,7 @@ from app import jobs
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.registry import AUDITS
+from audits.runs.storage.saved import SavedRun, SavedRuns
 from audits.stats import EVIDENCE
 from audits.stats.badges import ICONS
 
@@ -62,6 +63,12 @@ def linked_run(space: Workspace, draft: Mapping[str, Any], audit: str, asked: st
             same = _subject(record["spec"]) == _subject(draft["spec"])
             return record if same and _ready(space, record) else None
     return None
+
+
+def saved_run(space: Workspace, asked: str) -> SavedRun | None:
+    """Return the saved audit that a link asks for: by its own id, or by the key of its settings."""
+    runs = SavedRuns().list(owner=space.token)
+    return next((run for run in runs if run.id.startswith(asked) or run.key.startswith(asked)), None)
 
 
 def _ready(space: Workspace, record: Mapping[str, Any]) -> bool:

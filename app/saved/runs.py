@@ -15,6 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from app import jobs, state
+from app.latest_runs import saved_run
 from app.serving.downloads import DOWNLOADS
 from app.tables.exports import csv_bytes, portable
 from app.widgets import notices
@@ -90,8 +91,9 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         alt="Saved audits, latest first; a click opens one",
     )
     asked = state.address_value("run")
-    opened = asked if asked in names else found[0].id[:12]
-    if asked and asked not in names and not _is_saved(saved, space, asked):
+    linked = saved_run(space, asked) if asked else None
+    opened = linked.id[:12] if linked and linked.id[:12] in names else found[0].id[:12]
+    if asked and linked is None:
         notices.note("The audit in this link is no longer saved. This is the latest one.")
     if state.widget("open") != opened:
         state.set_widget("open", opened)
@@ -121,10 +123,6 @@ def _badge(result: RunResult) -> str:
     """Return the badge of what the run says first, as its own page shows it."""
     compared = result.compared
     return result.headline().leads.badge_text if compared is None else compared.changes.judged.badge_text
-
-
-def _is_saved(saved: SavedRuns, space: Workspace, identity: str) -> bool:
-    return any(run.id.startswith(identity) for run in saved.list(owner=space.token))
 
 
 def status_section(space: Workspace, run: SavedRun, result: RunResult | None) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 from app import jobs, state
 from app.drafts.drafts import audit_spec, check_invents, prediction_column
 from app.drafts.sanity import words_of
-from app.latest_runs import KEY, latest_audits, linked_run
+from app.latest_runs import KEY, latest_audits, linked_run, saved_run
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary, audited_size
 from app.widgets import notices
@@ -29,7 +29,6 @@ from audits.errors import InputError, RunFailed
 from audits.runs.executors.job import RunProgress
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
-from audits.runs.storage.saved import SavedRuns
 from audits.stats.text import in_words
 
 
@@ -194,7 +193,7 @@ def _linked_run(heading: str, key: str) -> str:
 
 def _other_run(space: Workspace, asked: str) -> None:
     """Say that a link was to a run on other data or another model, and where that one is."""
-    found = next((run for run in SavedRuns().list(owner=space.token) if run.key.startswith(asked)), None)
+    found = saved_run(space, asked)
     if found is None:
         notices.note("The linked run is no longer saved. This page is about the current settings.")
         return

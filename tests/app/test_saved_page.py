@@ -6,6 +6,7 @@ import json
 import time
 
 from app import jobs
+from app.latest_runs import KEY, saved_run
 from app.workspaces.workspace import Workspace, issue_token
 from audits.runs.storage.saved import SavedRuns
 from tests.app.test_pages import boxes, open_example, prepared, visit
@@ -47,6 +48,10 @@ def test_a_run_is_listed_opened_renamed_started_again_and_deleted(space) -> None
     assert not at.exception
     assert SavedRuns().get(run.id).title == "Hiring, first look"
     assert SavedRuns().get(run.id).note == "ask **HR** <b>"
+
+    for asked in (run.id, run.key):
+        assert saved_run(space, asked[:KEY]).id == run.id, "by what either kind of page has in its address"
+    assert saved_run(Workspace(issue_token()), run.id[:KEY]) is None
 
     SavedRuns().end(run.id, "interrupted")
     at.run()
