@@ -6,6 +6,7 @@ import pandas as pd
 
 from audits.recourse import RecourseResult
 from audits.recourse.sections import HEADS as WORDED
+from audits.recourse.sections import with_headings
 
 HEADS = {
     "alpha": WORDED["alpha"],
@@ -18,7 +19,7 @@ HEADS = {
 
 
 def _rejected_table(result: RecourseResult, hidden: list[str]) -> pd.DataFrame:
-    return result.people.drop(columns=hidden).rename(columns=HEADS)
+    return with_headings(result.people.drop(columns=hidden), HEADS)
 
 
 TABLES = {"rejected": _rejected_table}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from audits.records import Exhibit, Section
@@ -24,9 +26,9 @@ HEADS = {
 """What heads a column on pages and in reports whose name in files is a method's."""
 
 
-def with_headings(table: pd.DataFrame) -> pd.DataFrame:
+def with_headings(table: pd.DataFrame, heads: Mapping[str, str] = HEADS) -> pd.DataFrame:
     """Return a table with the headings that pages and reports have."""
-    return table.rename(columns=HEADS)
+    return table.rename(columns={name: head.replace("accepted", yes_word()) for name, head in heads.items()})
 
 
 def ways_facts(result: RecourseResult) -> dict[str, str]:
@@ -36,9 +38,11 @@ def ways_facts(result: RecourseResult) -> dict[str, str]:
         return {}
     facts = {"With a way": percent_interval(found.with_way)}
     if found.survives is not None:
-        facts[f"Cheapest way accepted by {found.refits} retrained models"] = percent_interval(found.survives)
+        facts[f"Cheapest way {yes_word()} by {found.refits} retrained models"] = percent_interval(
+            found.survives
+        )
     if found.noisy is not None:
-        facts["Cheapest way accepted with noise in the numbers"] = percent_interval(found.noisy)
+        facts[f"Cheapest way {yes_word()} with noise in the numbers"] = percent_interval(found.noisy)
     return facts
 
 
@@ -47,7 +51,7 @@ def _alternatives(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit,
         Exhibit(
             "ways",
             "Alternatives for each person",
-            "Dot: one way, by its cost and how often it is still accepted.",
+            f"Dot: one way, by its cost and how often it is still {yes_word()}.",
             lambda: groups.ways(result),
             lambda: with_headings(table.reset_index()),
             tab="By group",
@@ -61,7 +65,7 @@ def _alternatives(result: RecourseResult, table: pd.DataFrame) -> tuple[Exhibit,
             "group-actions",
             "One action for a whole group",
             "The cheapest action that helps nearly as many as the best one (within 5 points). Dot: share "
-            "accepted among people not used to choose it.",
+            f"{yes_word()} among people not used to choose it.",
             lambda: groups.group_actions(result),
             result.group_actions_frame,
             tab="By group",
@@ -115,7 +119,7 @@ def _needed(result: RecourseResult) -> tuple[str, str]:
         if 1 - lost > (result.by_alpha[-1].reclassified.value or 0.0) + 1e-9:
             told = f"{told} A part helps some whom all of it does not."
         if result.never_but_reachable is not None and result.never_but_reachable.value:
-            told = f"{told} Another {yes_word()} {words.person}'s values may help."
+            told = f"{told} The values of another {words.person} who {words.is_yes} may help."
     return lacking, f"{told} Thick line: the interval that decides."
 
 
@@ -139,7 +143,7 @@ def section(result: RecourseResult) -> Section:
             "reclassified",
             f"{percent(last.value, result.n_rejected)} of those {words.no or 'declined'} are "
             f"{yes_word()} at the largest step",
-            f"Share {yes_word()} as they move towards their {yes_word()} match. Bars fill beyond the "
+            f"Share {yes_word()} as they move towards their match. Bars fill beyond the "
             "cut-off. Gray line: scores today.",
             lambda: people.sliding(result),
             lambda: with_headings(result.to_frame()),

@@ -76,7 +76,7 @@ def recourse_finding(result: RecourseResult) -> str:
     text = (
         f"{count((done.value or 0.0) * result.n_rejected)} of {rejected_people(result.n_rejected)} "
         f"({percent_interval(done)}) would be {yes_word()} if they moved {way_to(last.alpha)} to their "
-        f"{yes_word()} match in what they can change."
+        "match in what they can change."
     )
     text += _without_help(result)
     rows = [row for row in result.by_group if row.burden.value is not None]
@@ -113,7 +113,7 @@ def _without_help(result: RecourseResult) -> str:
         return f"{text}."
     tried = "" if result.values_tried is None else f" ({result.values_tried:,} tried)"
     return (
-        f"{text}; with another {yes_word()} {vocabulary().person}'s values{tried}, "
+        f"{text}; with the values of another {vocabulary().person} who {vocabulary().is_yes}{tried}, "
         f"{count(reachable.value * reachable.n)} of those would be {yes_word()}."
     )
 
@@ -174,9 +174,8 @@ def rejected_people(n: float) -> str:
 
 
 def yes_word() -> str:
-    """Return what the accepted are: ``approved``."""
-    words = vocabulary()
-    return words.yes if _is_word(words.yes) else "accepted"
+    """Return what the accepted are: ``approved``, ``rated low risk``."""
+    return vocabulary().yes or "accepted"
 
 
 def _burden(row: GroupRecourse) -> float:

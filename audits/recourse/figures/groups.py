@@ -14,7 +14,7 @@ from audits.drawing.style import CONTEXT, GRAY, INK, describe, distinct, empty, 
 from audits.drawing.verdict_strip import with_strip
 from audits.recourse.result import RecourseResult
 from audits.recourse.text import judged_row, yes_word
-from audits.stats.text import count, number, people_in, percent, percent_interval
+from audits.stats.text import count, number, people, people_in, percent, percent_interval
 from audits.stats.vocabulary import vocabulary
 
 _ROOM = 0.08  # share of a bar that has room for a number
@@ -186,9 +186,7 @@ def ways(result: RecourseResult) -> go.Figure:
     figure.update_xaxes(title="cost (standard deviations and category changes)", rangemode="tozero")
     figure.update_yaxes(title=f"{yes_word()} by (% of {what})", range=[-4, 104])
     mean = 100 * float(table[by][cheapest].mean())
-    alt = (
-        f"{len(table)} ways of {int(cheapest.sum())} people; {mean:.0f}% of {what} accept the cheapest ones."
-    )
+    alt = f"{len(table)} ways of {people(cheapest.sum())}; {mean:.0f}% of {what} accept the cheapest ones."
     return finish(figure, height=360, alt=alt)
 
 

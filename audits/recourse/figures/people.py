@@ -164,7 +164,7 @@ def sliding(result: RecourseResult) -> go.Figure:
     highest = max(max(_shares(row)) for row in result.by_alpha)
     figure.update_layout(
         yaxis={"domain": [0.58, 1.0], "title": f"{words.share_yes} (%)", "range": [0, 100]},
-        xaxis={"title": f"how far towards the {yes_word()} match (%)", "range": [0, 102]},
+        xaxis={"title": "how far towards the match (%)", "range": [0, 102]},
         yaxis2={"domain": [0.0, 0.36], "title": "people (%)", "range": [0, 1.08 * highest]},
         xaxis2={"anchor": "y2", "title": "score"},
     )

@@ -69,7 +69,7 @@ def person_path(result: RecourseResult, row: int | str) -> go.Figure:
     height = 400 + lower
     edge = lower / (height - 160)
     figure.update_layout(
-        xaxis={"title": f"how far towards the {yes_word()} match (%)", "range": [-2, 102]},
+        xaxis={"title": "how far towards the match (%)", "range": [-2, 102]},
         yaxis={"title": "score", "domain": [min(edge + 0.24, 0.8), 1.0]},
         xaxis2={"anchor": "y2", "visible": False, "range": [-0.02, 1.0], "fixedrange": True},
         yaxis2={
