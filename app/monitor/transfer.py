@@ -22,7 +22,7 @@ from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.monitor.monitors import StoredMonitor
 from audits.monitor.recoding import written_words
-from audits.stats.text import count
+from audits.stats.text import count, people
 
 _TYPES = ["csv", "tsv", "jsonl", "parquet", "arrow", "feather", "gz"]
 _MAX_NAME = 100
@@ -82,7 +82,7 @@ def _take(monitor: StoredMonitor, file: Any) -> tuple[bool, str]:
 def _taken_words(taken: FileOutcome) -> str:
     if not taken.people:
         return f"its {count(taken.before)} people had been stored before; none was counted again."
-    text = f"{count(taken.people)} people stored, {count(taken.flagged)} of them flagged"
+    text = f"{people(taken.people)} stored, {count(taken.flagged)} of them flagged"
     if taken.alarms:
         text += f", {count(taken.alarms)} alarm{'s' if taken.alarms > 1 else ''} raised"
     return f"{text}; {count(taken.before)} had been stored before." if taken.before else f"{text}."

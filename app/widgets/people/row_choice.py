@@ -18,7 +18,7 @@ from app.widgets.people.selected import clickable, let_go, only_selected
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.workspaces.workspace import Workspace
 from audits.drawing.selected import selected_among, selected_bins
-from audits.stats.text import count
+from audits.stats.text import count, people
 from audits.stats.vocabulary import vocabulary
 
 ROWS: tuple[Literal["single-row"], Literal["single-cell"]] = ("single-row", "single-cell")
@@ -188,7 +188,7 @@ def show_selected(table: pd.DataFrame, selected: pd.DataFrame, key: str, number:
     inside = table.index.isin(selected.index)
     some = count(float(sizes[inside].sum()))
     st.text(
-        f"{some} of these {count(float(sizes.sum()))} people {'is' if some == '1' else 'are'} selected; the "
+        f"{some} of these {people(float(sizes.sum()))} {'is' if some == '1' else 'are'} selected; the "
         "table shows them alone. Intervals and verdicts stay those of the whole audit."
     )
     if number and inside.any():
