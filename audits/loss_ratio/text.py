@@ -17,6 +17,7 @@ from audits.loss_ratio.ratio_tests import RatioTests
 from audits.loss_ratio.result import LossRatioResult
 from audits.models import Subject
 from audits.stats import EVIDENCE, Judgment
+from audits.stats.badges import short_number
 from audits.stats.text import count, number, people, people_in, percent
 from audits.text import brief, join_names, shortest
 
@@ -83,7 +84,9 @@ def _larger(ratio: float) -> str:
     ('15% larger', '', '5.07 times as large', '1,266 times as large')
     """
     more = round(100 * (ratio - 1))
-    return f"{more}% larger" if 0 < more < 100 else f"{number(ratio)} times as large" if more > 0 else ""
+    return (
+        f"{more}% larger" if 0 < more < 100 else f"{short_number(ratio)} times as large" if more > 0 else ""
+    )
 
 
 def person_sentence(result: LossRatioResult, row: Hashable) -> str:

@@ -10,6 +10,7 @@ from audits.sensitivity.measurement.status_models import StatusQuality
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, SensitivityResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
+from audits.stats.badges import short_number
 from audits.stats.means import MIN
 from audits.stats.text import count, estimate_text, named_group, number, out_of, people, people_in, percent
 from audits.stats.vocabulary import vocabulary
@@ -36,7 +37,7 @@ def headline(result: SensitivityResult) -> str:
         return f"We can't tell whose predictions depend most on proxies for {about}.{also}"
     who = brief(named_group(group_name({group.attribute: group.group})), 8)
     if judged.verdict == EVIDENCE:
-        times = f"{number(ratio.value)} times as much"
+        times = f"{short_number(ratio.value)} times as much"
         return f"Predictions for {who} depend {times} on proxies for {about} as others'.{also}"
     if judged.verdict == NO_MATERIAL or judged.material is False:
         return f"Predictions for all groups depend about equally on proxies for {about}.{also}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from audits.stats.estimate import Estimate
-from audits.stats.text import CURRENCIES, amount_stated
+from audits.stats.text import CURRENCIES, amount_stated, people_in
 from audits.stats.vocabulary import vocabulary
 from audits.text import points_words
 
@@ -214,6 +214,8 @@ def interval_text(judged: Judgment) -> str:
     >>> open_share = Estimate(0.09, -0.05, 0.22, 100, "Newcombe 95%")
     >>> interval_text(judge(open_share, immaterial=(-0.2, 0.2), decided_by="level: history = none"))
     '9 points (−5 to 22) · history = none'
+    >>> interval_text(dataclasses.replace(burden, decided_by="race: Black"))
+    '4.6 points (−5.5 to 15) · Black people'
     """
     interval = judged.interval
     if interval.value is None or (interval.low is None and interval.high is None):
@@ -231,7 +233,9 @@ def interval_text(judged: Judgment) -> str:
     unsaid = judged.decided_by.startswith("level: ") and judged.verdict != EVIDENCE
     named = judged.decided_by == AVERAGE or (_FORMULA.search(judged.decided_by) and not unsaid)
     about = judged.decided_by.removeprefix("level: ")
-    where = "" if named else f" · {vocabulary().group(about.rpartition(': ')[2]) or about}"
+    *_, group = about.rpartition(": ")
+    whom = about if group == about else people_in(group)
+    where = "" if named else f" · {vocabulary().group(group) or whom}"
     size = points_words(value or "") if unit == " points" else f"{value}{unit}"
     return f"{size} ({reach}){where}"
 
