@@ -64,35 +64,41 @@ class FlowMap:
 def flow_map(flows: FlowMap, *, alt: str) -> go.Figure:
     """Draw bands in two colors, that of the focus and gray, each with its share of the row."""
     bands, shift = flows.bands(0.002), len(flows.rows)
-    lists = [[sum(row) for row in flows.mass], [sum(column) for column in zip(*flows.mass, strict=True)]]
+    lists = [[0.0] * shift, [0.0] * len(flows.columns)]
+    for r, c in bands:
+        lists[0][r] += flows.mass[r][c]
+        lists[1][c] += flows.mass[r][c]
+    # as a node without a band has no place in Plotly, and the places of those after it would be its own
+    nodes = [place for place, size in enumerate(lists[0] + lists[1]) if size]
     height = max(300, _ROW * max(map(len, lists)) + 40)
     inner = height - _MARGIN["t"] - _MARGIN["b"]
     # as Plotly lays nodes out: the fullest side fills the height, with a gap between nodes
-    scale = min((inner - _PAD * (len(sizes) - 1)) / (sum(sizes) or 1.0) for sizes in lists)
+    scale = min((inner - _pads(sizes)) / (sum(sizes) or 1.0) for sizes in lists)
     starts = [_starts(sizes, scale, inner) for sizes in lists]
     middles = [
         [(top + size * scale / 2) / inner for top, size in zip(tops, sizes, strict=True)]
         for tops, sizes in zip(starts, lists, strict=True)
     ]
     colors = [FOCUS if r in flows.focus else CONTEXT for r in range(shift)]
+    places = [*((0.001, y) for y in middles[0]), *((0.999, y) for y in middles[1])]
     clear = {FOCUS: "rgba(213,94,0,0.45)", CONTEXT: "rgba(154,161,169,0.40)"}
     figure = go.Figure(
         go.Sankey(
             arrangement="fixed",
             domain={"x": [_SIDE, 1 - _SIDE]},
             node={
-                "label": [""] * (shift + len(flows.columns)),
-                "x": [0.001] * shift + [0.999] * len(flows.columns),
-                "y": [*middles[0], *middles[1]],
-                "color": colors + [GRAY] * len(flows.columns),
+                "label": [""] * len(nodes),
+                "x": [places[node][0] for node in nodes],
+                "y": [places[node][1] for node in nodes],
+                "color": [colors[node] if node < shift else GRAY for node in nodes],
                 "pad": _PAD,
                 "thickness": _THICK,
                 "hoverinfo": "skip",
                 "line": {"width": 0},
             },
             link={
-                "source": [r for r, _ in bands],
-                "target": [shift + c for _, c in bands],
+                "source": [nodes.index(r) for r, _ in bands],
+                "target": [nodes.index(shift + c) for _, c in bands],
                 "value": [flows.mass[r][c] for r, c in bands],
                 "color": [clear[colors[r]] for r, _ in bands],
                 "customdata": [flows.words[r][c] for r, c in bands],
@@ -122,11 +128,14 @@ def flow_map(flows: FlowMap, *, alt: str) -> go.Figure:
 
 def _starts(sizes: Sequence[float], scale: float, inner: float) -> list[float]:
     """Return where the nodes of a side begin, in pixels from the top; a side that is shorter is centered."""
-    free = inner - scale * sum(sizes) - _PAD * (len(sizes) - 1)
-    tops = [free / 2]
+    tops = [(inner - scale * sum(sizes) - _pads(sizes)) / 2]
     for size in sizes[:-1]:
-        tops.append(tops[-1] + size * scale + _PAD)
+        tops.append(tops[-1] + size * scale + _PAD * bool(size))
     return tops
+
+
+def _pads(sizes: Sequence[float]) -> float:
+    return _PAD * (sum(map(bool, sizes)) - 1)
 
 
 def spread(middles: Sequence[float], highs: Sequence[float]) -> list[float]:

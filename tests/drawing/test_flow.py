@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 from audits.drawing.flow import FlowMap, flow_bars, flow_map
@@ -35,3 +36,14 @@ def test_heads_of_columns_have_the_lines_they_need() -> None:
     figure = flow_bars(FLOWS, alt="")
     lines = max(note.text.count("<br>") + 1 for note in figure.layout.annotations[:4])
     assert figure.layout.margin.t >= 17 * lines
+
+
+def test_a_group_without_a_band_takes_no_place_from_those_after_it():
+    mass = [[50.0, 10.0, 0.0], [0.0, 0.0, 0.01], [5.0, 30.0, 0.0]]
+    flows = replace(FLOWS, rows=["a", "few", "b"], columns=["a", "b", "few"], mass=mass, share=mass)
+    cells = [[[] for _ in row] for row in mass]
+    sankey = flow_map(replace(flows, words=[["" for _ in row] for row in mass], keys=cells), alt="").data[0]
+    linked = {*sankey.link.source, *sankey.link.target}
+    assert linked == set(range(len(sankey.node.label))), "Plotly gives places to nodes with bands alone"
+    assert len(sankey.node.y) == len(sankey.node.color) == len(linked) == 4
+    assert sorted(sankey.node.y[:2]) == list(sankey.node.y[:2])
