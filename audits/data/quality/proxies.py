@@ -164,9 +164,13 @@ def telling(data: AuditData, unlikely: str) -> list[Finding]:
     itself = [name for name in names if names_outcome(name)]
     if itself:
         said += f" {join_names(itself)} may itself be the outcome: then choose it."
-    others = tuple(name for name in names if name not in itself)
+    apart = ([name for name in names if name not in itself], itself)  # the outcome goes by its own button
     return [
-        Finding("gives the label away", said, (Mend(leave_out(others), leave_out=others),) if others else ())
+        Finding(
+            "gives the label away",
+            said,
+            tuple(Mend(leave_out(each), leave_out=tuple(each)) for each in apart if each),
+        )
     ]
 
 
