@@ -159,6 +159,7 @@ def spread(middles: Sequence[float], highs: Sequence[float]) -> list[float]:
 
 def _note(text: str, x: float, down: float, anchor: str, away: float) -> dict[str, object]:
     where = {"xref": "paper", "x": x, "yref": "paper", "y": 1 - down, "xanchor": anchor, "xshift": away}
+    where["yanchor"] = "middle"  # unless told, Plotly hangs a text in the upper third from its top
     return {"text": text, "showarrow": False, "align": anchor, "font": {"size": 12, "color": INK}, **where}
 
 

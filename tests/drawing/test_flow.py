@@ -25,6 +25,7 @@ def test_names_of_small_groups_stand_apart_within_the_figure() -> None:
         notes = [note for note in figure.layout.annotations if note.xanchor == anchor and "(" in note.text]
         assert len(notes) == 4
         high = [17 * (note.text.count("<br>") + 1) for note in notes]
+        assert {note.yanchor for note in notes} == {"middle"}
         middles = [inner * (1 - note.y) for note in notes]
         ends = [(middle - h / 2, middle + h / 2) for middle, h in zip(middles, high, strict=True)]
         assert all(above[1] <= below[0] + 1e-6 for above, below in pairwise(ends))
