@@ -60,8 +60,7 @@ def _extremes(result: GroupsResult, attribute: str) -> str:
     if len(rows) < 2:
         return ""
     ends = (rows[0], rows[-1])
-    few = min(row.n for row in ends)
-    told = [f"{percent(row.selection_rate.value, row.n, few)} of {people_of(row)}" for row in ends]
+    told = [f"{percent(row.selection_rate.value, row.n)} of {people_of(row)}" for row in ends]
     among = _among_enough(known, ends, "selection_rate")
     return f"{begun(vocabulary().share_yes)}: {told[0]} to {told[1]}{among}"
 

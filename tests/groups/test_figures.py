@@ -14,6 +14,8 @@ from audits.groups import groups
 from audits.groups.figures.curves import scores
 from audits.groups.figures.dots import differences, rates
 from audits.groups.figures.layout import MAX_GROUPS
+from audits.groups.figures.verdict import title
+from audits.groups.text import headline
 from tests.groups.test_groups import people, subject_of
 
 
@@ -86,3 +88,10 @@ def test_the_four_fifths_line_is_of_the_rate_that_impact_ratios_divide_by_drawn_
     assert figure.layout.shapes[0].x0 == pytest.approx(80.0 * 22 / 33)
     ratios = {row.selection_rate.value: row.impact_ratio.value for row in result.table}
     assert (ratios[22 / 33], ratios[1.0]) == (1.0, pytest.approx(1.5))
+
+
+def test_the_figure_has_the_digits_of_the_sentence_where_one_group_is_below_a_thousand():
+    result = groups(subject_of(people(1_700), protected=("race",)))
+    assert {row.n > 1000 for row in result.table} == {True, False}
+    said = re.findall(r"[\d.]+%", headline(result))
+    assert re.findall(r"[\d.]+%", title(result)) == said

@@ -169,7 +169,7 @@ def title(result: GroupsResult) -> str:
     own, other = row.metric(rate), compared.metric(rate)
     if own is None or other is None or None in (own.value, other.value):
         return f"{begun(METRICS[rate].words)} compared with {people_in(reference.group)}"
-    words = [percent(float(each.value or 0.0), own.n, other.n) for each in (own, other)]
+    words = [percent(each.value, each.n) for each in (own, other)]
     return f"{begun(people_of(row))}: {words[0]}, against {words[1]} of {people_of(compared)}"
 
 
