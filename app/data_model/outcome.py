@@ -12,7 +12,7 @@ from app.data_model.amounts import amount_section, distribution, is_amount
 from app.data_model.named import choose
 from app.drafts.drafts import as_list, label_column, with_data
 from app.tables.columns import ColumnProfile
-from audits.checks import choices
+from audits.text import join_names
 
 NUMBERS = {"continuous", "integer"}
 _MAX_LEVELS = 20
@@ -49,7 +49,7 @@ def outcome_section(
         if label is None:
             draft = with_data(draft, label=None)
             if likely:
-                left.text(f"Perhaps {choices(likely[:3])}.")
+                left.text(f"Perhaps {join_names(likely[:3], 'or')}.")
             if "label" not in told:
                 return with_data(draft, favorable=None)
             return draft if truth else good_answer(draft, profiles, told["label"])

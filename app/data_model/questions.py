@@ -18,7 +18,6 @@ from app.tables.columns import ColumnProfile
 from app.widgets import notices
 from app.widgets.subject import model_words
 from app.workspaces.workspace import Workspace
-from audits.checks import choices
 from audits.data.role_guesses import (
     guess_good_answer,
     guess_good_end,
@@ -28,6 +27,7 @@ from audits.data.role_guesses import (
 )
 from audits.data.role_guesses import is_amount as is_amount_name
 from audits.options import MEASURE_WORDS
+from audits.text import join_names
 
 FIRST_QUESTION = "decision"
 _QUESTIONS = {
@@ -98,7 +98,7 @@ def _propose_decision(draft: dict[str, Any], profiles: Sequence[ColumnProfile], 
         amounts = with_data(draft, label=name, outcome="numeric", favorable=good, words=words)
         return {**with_spec(amounts, model={"predictions": {"score": name}}), "proposal": why}
     if name is None:
-        others = f" Perhaps {choices(guess.candidates[:3])}." if guess.candidates else ""
+        others = f" Perhaps {join_names(guess.candidates[:3], 'or')}." if guess.candidates else ""
         return {
             **with_spec(draft, model={"predictions": {}}),
             "proposal": f"{why[0].upper()}{why[1:]}.{others}",
