@@ -35,6 +35,7 @@ MOVED: dict[str, str] = {
     "*/audits/*/p_value": "likewise, with the p-value that has to agree",
     "*/audits/*/metric/weights": "a figure over weights of the metric is drawn by benchmarks/papers",
     "*/audits/*/comparisons": "other searches on the same people are run by benchmarks/papers",
+    "*/audits/*/words/estimated": "no search for larger losses clears a model, with or without gradients",
     "*/headline/text": "a headline is worded when a result is opened",
     "*/audits/*/headline": "likewise",
     "*/audits/*/material": "the interval against the limit, whatever the verdict",
