@@ -36,7 +36,7 @@ def plain_digest(*values: Any) -> str:
 def _canonical(column: pd.Series) -> tuple[str, tuple[bytes, ...]]:
     """Return a tag for the type of a column and its values as bytes."""
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return "datetime", (column.to_numpy().astype("datetime64[us]").astype("<i8").tobytes(),)
+        return "datetime", (column.to_numpy(dtype="datetime64[us]").astype("<i8").tobytes(),)
     if pd.api.types.is_bool_dtype(column.dtype):
         return "boolean", (column.to_numpy().astype("u1").tobytes(),)
     if pd.api.types.is_integer_dtype(column.dtype):

@@ -13,6 +13,8 @@ from audits.data.io.typed_tables import convert_typed
 from audits.data.values import as_text
 from audits.errors import InputError
 
+_MIXED = {"mixed", "mixed-integer", "interval", "complex"}  # kinds of row names that are no names
+
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return `frame` with columns replaced or added, of any name; `frame` itself stays as it is.
@@ -49,7 +51,8 @@ def from_pandas(
     if len(set(names)) < len(names):
         raise InputError("frame", "must have distinct column names", max(names, key=names.count))
     index = table.index
-    if isinstance(index, pd.MultiIndex) or not index.is_unique or index.hasnans:
+    mixed = isinstance(index, pd.MultiIndex) or index.inferred_type in _MIXED
+    if mixed or not index.is_unique or index.hasnans:
         rule = "must have a plain index without duplicates or gaps"
         raise InputError("frame", rule, advice="call reset_index(drop=True)")
     if not names or not len(table):

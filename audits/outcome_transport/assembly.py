@@ -250,8 +250,7 @@ def _tables(subject: Subject, parts: ResultParts) -> dict[str, pd.DataFrame]:
     comparison, matched, measured = parts.comparison, parts.matched, parts.measured[0]
     rows = subject.data.frame.index
     theirs = rows[comparison.target.positions]
-    nearest = pd.array(theirs.to_numpy()[measured.nearest], dtype="Int64")
-    nearest[measured.nearest < 0] = pd.NA
+    nearest = pd.Series(theirs).convert_dtypes().reindex(measured.nearest).array  # -1 is nobody
     people = _side_table(subject, comparison.source, parts.a, matched.source.of, comparison.unit).assign(
         bias=measured.value,
         normalised=measured.normalised,

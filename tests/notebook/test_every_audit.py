@@ -36,8 +36,7 @@ CHOSEN = {
 }
 
 
-@pytest.fixture(scope="module")
-def results() -> Findings:
+def audited(rows: pd.Index | None = None) -> Findings:
     rng = np.random.default_rng(0)
     people = pd.DataFrame(
         {
@@ -47,6 +46,7 @@ def results() -> Findings:
             "sex": rng.choice(["f", "m"], 300),
         }
     )
+    people = people if rows is None else people.set_index(rows)
     hired = (people["hours"] + 0.8 * (people["sex"] == "m") + rng.normal(size=300) > 0).astype(int)
     columns = make_column_transformer((OneHotEncoder(), ["job", "sex"]), remainder="passthrough")
     model = make_pipeline(columns, LogisticRegression()).fit(people, hired)
@@ -56,6 +56,20 @@ def results() -> Findings:
         model, people, hired, favorable=1, protected="sex", roles=roles, search=False,
         audits=[{name: options} for name, options in asked],
     )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def results() -> Findings:
+    return audited()
+
+
+@pytest.mark.parametrize(
+    "rows", [pd.Index([f"p{k:03}" for k in range(300)]), pd.date_range("2024", periods=300, tz="UTC")]
+)
+def test_people_may_be_named_by_texts_or_times(results, rows, tmp_path):
+    named = audited(rows)
+    named.save(tmp_path)
+    assert [each.result.verdict for each in named.audits] == [each.result.verdict for each in results.audits]
 
 
 def test_the_long_table_names_each_estimate_once(results: Findings) -> None:

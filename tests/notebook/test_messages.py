@@ -166,3 +166,11 @@ def test_a_gate_says_what_it_judges_and_takes_one_rule(people, hired) -> None:
     assert error.value.where == "second"
     with pytest.raises(evenhand.GateFailed):
         results.check({"metric": "selection_rate", "at_least": 0.99})
+
+
+def test_rows_are_named_by_values_of_one_kind(people, hired) -> None:
+    read = people[["hours", "age"]]
+    model = LogisticRegression().fit(read, hired)
+    mixed = pd.Index([k if k % 2 else f"p{k}" for k in range(N)], dtype=object)
+    for rows in (mixed, pd.interval_range(0, N)):
+        assert refused(model, read.set_index(rows), hired).where == "frame"
