@@ -353,6 +353,8 @@ def _overlap(people: TwoGroups, found: Nuisance, columns: dict[str, ColumnLevels
 def _estimate(found: Contrast | None, reach: float, level: float, method: str) -> Estimate:
     if found is None:
         return Estimate(None, None, None, 0.0, "nobody comparable in both groups")
+    if found.numeric and found.error == 0:  # nobody has shown how far numbers reach
+        return Estimate(found.value, None, None, found.people, "no interval: there is no spread")
     low, high = found.ends(reach)
     return Estimate(found.value, low, high, found.people, f"{method}, {percent_level(level)}")
 
@@ -495,6 +497,8 @@ def _judge(
         withheld = f"a group has fewer than {_MIN} people"
     elif covered < _COVERED:
         withheld = f"only {100 * covered:.0f}% of {group_name(options.source)} have comparable people"
+    elif left.low is None and not withheld:
+        withheld = left.method.removeprefix("no interval: ")
     limit = _limit(people, options)
     alone = Condition(name=AVERAGE, interval=left, immaterial=(-limit, limit))
     return judge_conditions(

@@ -165,6 +165,9 @@ def test_few_people_and_equal_numbers_are_never_cleared():
     assert {gap.verdict for gap in row.differences.values()} == {INSUFFICIENT}
     zero = result_of(wages(300).assign(wage=lambda each: np.where(each.index == 0, 1.0, 0.0)))
     assert zero.verdict == INSUFFICIENT, "nine in ten and more are 0, and hardly a spread is seen"
+    equal = result_of(wages(300).assign(wage=5.0))
+    assert equal.verdict == INSUFFICIENT
+    assert {row.mean.low for row in equal.amounts.table} == {None}
 
 
 @pytest.mark.parametrize(("shop", "varies"), [(None, 1.0), ("shop", 0.0)])

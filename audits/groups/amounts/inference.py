@@ -31,7 +31,8 @@ def judge_amount(name: str, gap: Estimate, limit: float, level: float, people: f
     condition = Condition(
         name=MEASURES[name], interval=gap, immaterial=(-times * limit, times * limit), times=times
     )
-    reason = "" if gap.low is not None else f"fewer than {MIN} people" if people < MIN else "too few people"
+    why = gap.method.partition("no interval: ")[2] or "too few people"
+    reason = "" if gap.low is not None else f"fewer than {MIN} people" if people < MIN else why
     cannot_clear = (
         ""
         if limit > 0
