@@ -19,8 +19,8 @@ R = TypeVar("R")
 def without_clearance(result: R, reason: str) -> R:
     """Return `result` with "no material difference" withheld wherever it is stated, and a warning why.
 
-    Evidence stays evidence: what cannot clear can still show a difference. Without a reason the result
-    stays as it is.
+    Evidence stays evidence: what cannot clear can still show a difference, and not that it is small. Without
+    a reason the result stays as it is.
     """
     if not reason:
         return result
@@ -82,8 +82,9 @@ def _told(result: R, reason: str, verdicts: Sequence[str], *said: str) -> R:
 def _withheld(value: Any, reason: str, verdicts: Sequence[str]) -> Any:
     """Return `value` with every one of these verdicts made insufficient; itself where it states none."""
     if isinstance(value, Judgment):
-        if value.verdict not in verdicts:
-            return value
+        if value.verdict not in verdicts:  # nor is a difference small where nothing can be cleared
+            small = value.material is False and NO_MATERIAL in verdicts
+            return dataclasses.replace(value, material=None) if small else value
         return dataclasses.replace(value, verdict=INSUFFICIENT, reason=reason, people_needed=None)
     if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
         parts = [_withheld(each, reason, verdicts) for each in value]
@@ -102,5 +103,7 @@ def _withheld(value: Any, reason: str, verdicts: Sequence[str]) -> Any:
             changed["verdict"] = INSUFFICIENT
             row = {"reason": reason, "people_needed": None}
             changed |= {name: new for name, new in row.items() if name in own}
+        elif own.get("material") is False and NO_MATERIAL in verdicts:
+            changed["material"] = None
         return dataclasses.replace(value, **changed) if changed else value
     return value

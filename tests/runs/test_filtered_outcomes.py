@@ -131,3 +131,13 @@ def test_missing_decisions_count_among_those_whom_no_other_filter_leaves_out(
     keep = [{"column": "year", "in": [2024]}, {"column": "decided", "not_missing": True}]
     (found,) = run(table, tmp_path, ["groups"], filters={"keep": keep}).audits
     assert found.result.judged.verdict == verdict
+
+
+def test_no_difference_is_small_where_nothing_can_be_cleared(tmp_path):
+    table, lot = people(60_000, gap=0.05)
+    gone = (table["sex"] == "f") & (lot < 0.2)
+    for column, told in ((table["x"], False), (table["x"].mask(gone), None)):
+        (found,) = run(table.assign(x=column), tmp_path, ["groups"], filters={"missing": "drop"}).audits
+        assert (found.result.judged.verdict, found.result.judged.material) == (EVIDENCE, told)
+        assert (found.result.judged.badge == "small difference") == (told is False)
+        assert {row.material for row in found.result.table if not row.is_reference} == {told}
