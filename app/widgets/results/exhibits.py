@@ -36,7 +36,7 @@ def show_exhibit(exhibit: Exhibit, *, name: str = "") -> None:
 
 def folded_exhibit(exhibit: Exhibit, name: str) -> None:
     """Draw one exhibit in a fold that its heading names, once that is opened."""
-    fold = st.expander(notices.label(exhibit.heading), key=f"fold-{name}", on_change="rerun")
+    fold = st.expander(notices.label(exhibit.heading, 160), key=f"fold-{name}", on_change="rerun")
     if fold.open:
         with fold:
             show_exhibit(exhibit, name=name)

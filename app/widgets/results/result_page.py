@@ -110,7 +110,7 @@ def _fitting(exhibits: Sequence[Exhibit], room: float, instead: Instead, prefix:
             show_section(one, instead=instead, prefix=prefix)
         elif (
             fold := st.expander(
-                notices.label(exhibit.heading), key=f"fold-{prefix}{exhibit.key}", on_change="rerun"
+                notices.label(exhibit.heading, 160), key=f"fold-{prefix}{exhibit.key}", on_change="rerun"
             )
         ).open:
             with fold:
