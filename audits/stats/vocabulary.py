@@ -93,8 +93,11 @@ class DataWords:
         >>> words = DataWords(people="applicants", groups=named)
         >>> words.group("female & Velian & age [18, 30)"), words.group("Velian"), words.group("male")
         ('Velian women under 30', 'Velian applicants', None)
+        >>> DataWords(groups={"unit": {"R & D": "researchers"}}).group("R & D")
+        'researchers'
         """
-        said = [self._part(part) for part in re.split(r" & | × ", group)]
+        whole = self._part(group)  # a value may itself have the sign that joins several
+        said = [self._part(part) for part in re.split(r" & | × ", group)] if whole is None else [whole]
         if None in said:
             return None
         told = [each for each in said if each]
