@@ -114,21 +114,10 @@ def flow_map(flows: FlowMap, *, alt: str) -> go.Figure:
         middle, tops[r] = tops[r] + width / 2, tops[r] + width
         if width >= _LEAST:
             notes.append(_note(flows.number(r, c), _SIDE, middle / inner, "left", _THICK + 6))
-    notes += _names(flows.rows, middles[0], inner, (_SIDE, "right", -8))
-    notes += _names(flows.columns, middles[1], inner, (1 - _SIDE, "left", 8))
+    notes += _names(flows.rows, middles[0], inner, ("right", _SIDE, -8))
+    notes += _names(flows.columns, middles[1], inner, ("left", 1 - _SIDE, 8))
     annotate(figure, notes)
     return finish(figure, height=height, alt=alt)
-
-
-def _names(
-    names: Sequence[str], middles: Sequence[float], inner: float, at: tuple[float, str, int]
-) -> list[dict[str, object]]:
-    """Return the names of a side's nodes, each as near to the middle of its own as others let it."""
-    x, anchor, away = at
-    texts = [wrap_title(name, _LETTERS) for name in names]
-    highs = [_LINE * (text.count("<br>") + 1) / inner for text in texts]
-    spaced = zip(texts, spread(middles, highs), strict=True)
-    return [_note(text, x, middle, anchor, away) for text, middle in spaced]
 
 
 def _starts(sizes: Sequence[float], scale: float, inner: float) -> list[float]:
@@ -160,6 +149,19 @@ def spread(middles: Sequence[float], highs: Sequence[float]) -> list[float]:
         found[place] = min(found[place], end - high / 2)
         end = found[place] - high / 2
     return found
+
+
+def _names(
+    names: Sequence[str], middles: Sequence[float], inner: float, side: tuple[str, float, float]
+) -> list[dict[str, object]]:
+    """Write the names of a side beside its nodes; `side`: how they are aligned, where, and how far away."""
+    anchor, x, away = side
+    texts = [wrap_title(name, _LETTERS) for name in names]
+    highs = [_LINE * (text.count("<br>") + 1) / inner for text in texts]
+    return [
+        _note(text, x, middle, anchor, away)
+        for text, middle in zip(texts, spread(middles, highs), strict=True)
+    ]
 
 
 def _note(text: str, x: float, down: float, anchor: str, away: float) -> dict[str, object]:
