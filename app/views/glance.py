@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from app import jobs, state
+from app.drafts.validation import whole_model
 from app.figure_cache import cached_figure, cached_section
 from app.glance.matrix import badge_matrix
 from app.glance.questions import question_cards
@@ -47,7 +48,7 @@ try:
         jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
         f"Preparing {source_name(draft)}",
     )
-    title("At a glance", subject_line(draft, summary))
+    whole_model(draft["spec"]["model"])
     usual = usual_options(draft, data)
     begun = runs_under_way(space, draft, usual)
 except InputError as error:
@@ -58,6 +59,7 @@ except InputError as error:
     )
     st.stop()
 
+title("At a glance", subject_line(draft, summary))
 example = draft["source"]["kind"] == "sample"
 latest, together = latest_together(space, draft)
 first = AUDITS.first

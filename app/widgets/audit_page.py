@@ -12,6 +12,7 @@ import streamlit as st
 from app import jobs, state
 from app.drafts.drafts import audit_spec, check_invents, prediction_column
 from app.drafts.sanity import words_of
+from app.drafts.validation import whole_model
 from app.latest_runs import KEY, latest_audits, linked_run, saved_run
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary, audited_size
@@ -92,6 +93,7 @@ def audit_page(
     stand_in_note(space, draft)
     choices = st.sidebar.empty()
     try:
+        whole_model(draft["spec"]["model"])
         if record.asks_anew:
             check_invents(draft)
         with st.sidebar:
@@ -108,13 +110,13 @@ def audit_page(
         spec = audit_spec(draft, audit, chosen.options)
         standing = jobs.status_of(space, spec)
     except InputError as error:
-        if error.where.partition(".")[0] in {"data", "model"}:  # which nothing in the sidebar mends
+        if elsewhere := error.where.partition(".")[0] in {"data", "model"}:  # no choice at the side mends it
             choices.empty()
         notices.problem(str(error))
-        stored = error.where == "model" and "predictions" in draft["spec"]["model"]
+        stored = error.where == "model" and draft["spec"]["model"].get("predictions")
         if stored or error.where == "model.train":
             offer_stand_in(space, draft, data)
-        if error.where.startswith("data."):
+        if elsewhere:
             _to_data("Fix this on the data page")
         return
     name = run_title(draft, chosen.title)

@@ -58,6 +58,18 @@ def test_other_data_are_run_only_when_asked(space) -> None:
     assert not at.button(key="run-groups").disabled
 
 
+def test_data_whose_decision_is_not_chosen_yet_lead_back_to_their_page(space) -> None:
+    bring(space, "sex,skill,hired\n" + "f,1,0\nm,2,1\n" * 40, protected=["sex"])
+    draft = space.draft()
+    space.save_draft({**draft, "spec": {**draft["spec"], "model": {"predictions": {}}}})
+    for page in (PAGE, "views/groups.py", "views/flipset.py"):
+        at = prepared(visit(space).switch_page(page).run())
+        assert not at.exception
+        assert len(at.title) == 1
+        led = [each.proto.page for each in at.get("page_link")]
+        assert led.count(led[0]) == 2, "beside the pages and on this one"
+
+
 @pytest.fixture(scope="module")
 def loans():
     spec = CATALOG["loans"].spec
