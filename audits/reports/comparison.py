@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from audits.comparison.text import change_words, stated_words
+from audits.data import named_with
 from audits.drawing.marks import decisive, reaching, verdict_look, verdicts_named, whiskers
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import CONTEXT, INK, distinct, empty, finish, rows_named, wrap_title
@@ -14,6 +15,7 @@ from audits.records import Exhibit
 from audits.reports.blocks import Block, Facts, Figure, FindingBlock, Heading, Text, grid
 from audits.runs.registry import AUDITS
 from audits.stats import VERDICTS, Judgment
+from audits.stats.text import people_in
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun
 
@@ -143,7 +145,7 @@ def decided_figure(changes: Changes) -> go.Figure:
     rows = [*rows, *changes.decided[:1]]
     if not rows:
         return empty("We don't know whose decision changes.")
-    names = [f"{row.attribute}: {row.group}" if row.attribute else row.group for row in rows]
+    names = [people_in(named_with(row.attribute, row.group)) if row.attribute else row.group for row in rows]
     inside = [people_id(of_group(row.attribute, row.group)) if row.attribute else "" for row in rows]
     figure = go.Figure()
     yes, no = vocabulary().yes or "favored", vocabulary().no or "not favored"

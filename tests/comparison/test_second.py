@@ -14,7 +14,7 @@ import pytest
 
 import audits
 from audits.drawing.marks import legend_name
-from audits.reports.comparison import changes_figure
+from audits.reports.comparison import changes_figure, decided_figure
 from audits.reports.contents import full
 from audits.reports.html import render_report
 from audits.reports.pdf import render_pdf
@@ -26,6 +26,7 @@ from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 from audits.runs.storage.entry import first
 from audits.stats.paired_shares import paired_difference
+from audits.stats.text import people_in
 from tests.refused import refused
 
 N = 300
@@ -194,6 +195,8 @@ def test_who_is_decided_otherwise_is_counted_and_listed(base: Path, found: RunRe
     assert list(changes.people.index) == [k + 1 for k in np.flatnonzero(first != second)]
     assert changes.people["second score"].tolist() == people["then"][first != second].tolist()
     assert [row.group for row in changes.decided] == ["everyone", "f", "m"]
+    drawn = " ".join(decided_figure(changes).layout.yaxis.ticktext)
+    assert all(people_in(group) in drawn for group in ("f", "m")), "as other pages name them"
     paid = people["paid"] == 1
     assert changes.accuracy is not None
     assert changes.accuracy.change.value == pytest.approx((second == paid).mean() - (first == paid).mean())
