@@ -496,7 +496,8 @@ def _judge(
     if few < _MIN:
         withheld = f"a group has fewer than {_MIN} people"
     elif covered < _COVERED:
-        withheld = f"only {100 * covered:.0f}% of {group_name(options.source)} have comparable people"
+        whose = people_in(group_name(options.source))
+        withheld = f"only {100 * covered:.0f}% of {whose} have comparable people"
     elif left.low is None and not withheld:
         withheld = left.method.removeprefix("no interval: ")
     limit = _limit(people, options)
