@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from audits.stats.estimate import Estimate
-from audits.stats.text import CURRENCIES, amount_stated, people_in
+from audits.stats.text import CURRENCIES, amount, amount_stated, people_in
 from audits.stats.vocabulary import vocabulary
 from audits.text import points_words
 
@@ -211,6 +211,8 @@ def interval_text(judged: Judgment) -> str:
     >>> burden = judge(Estimate(0.0463, -0.0551, 0.148, 100, "Welch"), immaterial=(-0.2, 0.2))
     >>> interval_text(dataclasses.replace(burden, unit="standard deviations"))
     '0.05 standard deviations (−0.06 to 0.15)'
+    >>> interval_text(dataclasses.replace(burden, unit="crimes"))
+    '0.0463 crimes (−0.0551 to 0.148)'
     >>> open_share = Estimate(0.09, -0.05, 0.22, 100, "Newcombe 95%")
     >>> interval_text(judge(open_share, immaterial=(-0.2, 0.2), decided_by="level: history = none"))
     '9 points (−5 to 22) · history = none'
@@ -224,8 +226,9 @@ def interval_text(judged: Judgment) -> str:
         return amount_stated(interval, judged.unit)
     scale, unit = _unit(judged)
     decimals = 1 if unit == " points" else 2
+    of_amounts = judged.unit not in {"", "points", "standard deviations", "apart"}  # as sentences word them
     value, low, high = (
-        None if end is None else short_number(scale * end, decimals)
+        None if end is None else amount(end) if of_amounts else short_number(scale * end, decimals)
         for end in (interval.value, interval.low, interval.high)
     )
     reach = f"{low} to {high}" if low and high else f"{low} or more" if low else f"up to {high}"
