@@ -34,7 +34,7 @@ def test_a_brought_audit_is_chosen_run_and_read(server: Server, watched: Watched
     with acts.answered(page):
         page.get_by_test_id("stSidebar").locator('a[href*="top_scores"]').click()
     expect(page).to_have_url(re.compile(r"/top_scores\?"))
-    best = page.locator(".st-key-with-best input")
+    best = page.locator(".st-key-with-top_scores-best input")
     expect(best).to_have_value("0.2")
     with acts.answered(page):
         best.fill("0.3")

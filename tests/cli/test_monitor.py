@@ -117,6 +117,6 @@ def test_what_is_wrong_is_said_in_a_sentence(cli, project, exported):
     for command, told in (
         (("score", exported, project / "short.csv"), "'skill'"),
         (("score", project, project / "people.csv"), "monitor.json"),
-        (("export", project, "--out", project / "b"), "project"),
+        (("export", project, "--out", project / "b"), "DIR"),
     ):
         refused(cli("monitor", *command), "", told)

@@ -22,7 +22,7 @@ def test_a_spec_is_written_where_the_files_are_and_refused_where_not(cli, tmp_pa
         assert each in lacking.err
     assert cli("data", name, "--from", tmp_path, "--out", out).status == 0
     assert read_spec(out).data.protected
-    refused(cli("data", name, "--from", tmp_path, "--out", out), "--out", "spec.yaml")
+    refused(cli("data", name, "--from", tmp_path, "--out", out), "--out")
 
 
 def test_an_unknown_name_is_told_with_the_nearest(cli, tmp_path: Path):
