@@ -44,6 +44,7 @@ _MAX_VALUES, _BINS = 10, 4  # of a number before it is cut, and into how many
 _MIN, _MAX_ROWS = 20, 200  # people of a group within, and groups shown
 _COVERED_PEOPLE, _COVERED_SHARE = 50, 0.1  # of those with the value: an all-clear holds for such a group
 _GROSS = 2  # times the limit of the net share
+_ROUNDING = 1e-12  # of the largest score: what is left of no spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,7 +423,9 @@ def _mean(subject: Subject, mask: np.ndarray, score: np.ndarray, level: float) -
     else:
         mean, error, freedom = design_mean(subject.data.design, mask, moved)
         n, method = float(mask.sum()), f"Student t over clusters {percent_level(level)}"
-    if freedom < 1 or error == 0:
+    if freedom < 1:
+        return Estimate(mean, None, None, n, method)
+    if error <= _ROUNDING * float(np.abs(score).max()):  # as between 0.3 - 0.2 and 0.2 - 0.1
         return Estimate(mean, None, None, n, "no interval: there is no spread")
     reach = float(-stdtrit(freedom, level / 2)) * error
     return Estimate(mean, mean - reach, mean + reach, n, method)

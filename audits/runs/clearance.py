@@ -72,9 +72,13 @@ def _told(result: R, reason: str, verdicts: Sequence[str], *said: str) -> R:
     if of_people := hasattr(changed, "warnings"):  # not a change, whose results say it
         told["warnings"] = tuple(dict.fromkeys((*said, *changed.warnings)))
     before, after = judged_of(result), judged_of(changed)
-    if (before.verdict, before.reason) != (after.verdict, after.reason):
-        key = "finding" if of_people else "headline"
-        told[key] = f"No verdict: {reason}. {getattr(changed, key)}"
+    withheld = (before.verdict, before.reason) != (after.verdict, after.reason)
+    if withheld or before.material != after.material:
+        key, lost = (
+            "finding" if of_people else "headline",
+            "No verdict" if withheld else "Not known to be small",
+        )
+        told[key] = f"{lost}: {reason}. {getattr(changed, key)}"
     final: R = dataclasses.replace(changed, **told)
     return final
 

@@ -141,3 +141,4 @@ def test_no_difference_is_small_where_nothing_can_be_cleared(tmp_path):
         assert (found.result.judged.verdict, found.result.judged.material) == (EVIDENCE, told)
         assert (found.result.judged.badge == "small difference") == (told is False)
         assert {row.material for row in found.result.table if not row.is_reference} == {told}
+        assert found.result.finding[0].isdigit() == (told is False), "that it may be larger comes first"
