@@ -175,7 +175,7 @@ def stand(
     worst = worst_group(groups, tolerance)
     if judged.verdict != EVIDENCE and worst and not grounds.nothing and grounds.told_p <= level:
         judged = dataclasses.replace(judged, see=people_in(group_name({worst.attribute: worst.group})))
-    return RatioVerdict(loss, errors, judged, _finding(loss, errors, grounds, material, judged))
+    return RatioVerdict(loss, errors, judged, _finding(loss, errors, grounds, judged))
 
 
 def worst_group(groups: Sequence[GroupRatio], tolerance: float) -> GroupRatio | None:
@@ -206,7 +206,9 @@ def judge_ratio(
         return _judge(interval, tolerance, material, level, p, only_estimated=between)
     needed = _people_needed(interval, tolerance, level) if grounds.reached is None else None
     told = {"people_needed": needed, "reason": "" if needed else _NEVER, "cannot_clear": _NEVER}
-    return _judge(interval, tolerance, material, level, p, **told)
+    judged = _judge(interval, tolerance, material, level, p, **told)
+    small = judged.verdict == EVIDENCE and judged.material is False  # which a search cannot show either
+    return dataclasses.replace(judged, material=None) if small else judged
 
 
 def _judge(
@@ -236,7 +238,7 @@ def _test_ratio(test: Envelope, tolerance: float, level: float, *, seen: bool) -
     )
 
 
-def _finding(loss: RatioTest, errors: RatioTest, grounds: Grounds, material: float, judged: Judgment) -> str:
+def _finding(loss: RatioTest, errors: RatioTest, grounds: Grounds, judged: Judgment) -> str:
     low, high = loss.interval
     sure = "no interval" if low is None else f"{number(low)}–{number(high)}"
     text = (
@@ -254,9 +256,8 @@ def _finding(loss: RatioTest, errors: RatioTest, grounds: Grounds, material: flo
         text += f" Misclassifications become {number(errors.statistic.value)} times as many"
         low, high = errors.interval
         text += "." if low is None or high is None else f" ({number(low)}–{number(high)})."
-    from_here = f"{number(material * loss.tolerance)}, where you call it material"
     if judged.verdict == EVIDENCE:
-        return text if judged.material is not False else f"{text} The ratio itself lies below {from_here}."
+        return text
     if judged.reason:
         return f"{text} {judged.reason[:1].upper()}{judged.reason[1:]}."
     return f"{text} About {people(judged.people_needed or 0)} would be needed to settle it."

@@ -26,7 +26,7 @@ MOVED = Grounds("only in directions tied to sex")
     ("mean", "n", "verdict", "material"),
     [
         (2.0, 400, EVIDENCE, True),
-        (1.4, 2000, EVIDENCE, False),
+        (1.4, 2000, EVIDENCE, None),
         (1.05, 400, INSUFFICIENT, False),
         (1.27, 4000, INSUFFICIENT, False),
         (1.4, 60, INSUFFICIENT, None),
