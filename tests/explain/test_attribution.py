@@ -103,8 +103,9 @@ def test_doubles_of_a_feature_share_its_part():
     frame["c"] = frame["a"]
     found = attributed(lambda x: 0.5 + 0.1 * np.tanh(x["a"] + x["c"]), frame)
     one, other = (next(each for each in found.attribution.features if each.feature == name) for name in "ac")
-    assert one.part.value == pytest.approx(other.part.value, abs=4 * (one.monte_carlo + other.monte_carlo))
-    assert one.part.value == pytest.approx(found.attribution.gap.value / 2, abs=6 * one.monte_carlo)
+    near = 1e-12 + 4 * (one.monte_carlo + other.monte_carlo)  # where all are asked, sums still round
+    assert one.part.value == pytest.approx(other.part.value, abs=near)
+    assert one.part.value == pytest.approx(found.attribution.gap.value / 2, abs=near)
 
 
 def exact(function: Callable, frame: pd.DataFrame, names: str) -> dict[str, float]:
