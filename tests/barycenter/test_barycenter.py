@@ -405,8 +405,8 @@ def test_the_former_name_is_read_and_draws_the_same_numbers() -> None:
 
 
 def test_people_whose_group_is_missing_are_a_group():
-    frame = crowd(1500, 3, groups="ab")
-    frame.loc[::30, ["group", "decision"]] = [None, 0]
+    frame = crowd(700, 3, groups="ab")
+    frame.loc[::20, ["group", "decision"]] = [None, 0]
     found = audited(frame, permutations=19)
     told = {each.group: each.judged.verdict for each in found.groups}
     assert [name for name, verdict in told.items() if verdict == EVIDENCE] == ["group (missing)"]
