@@ -149,11 +149,14 @@ def near(text: str, options: Iterable[str]) -> str:
 def match_level(value: object, levels: Sequence[str]) -> str | None:
     """Return the one of `levels` that `value` means, compared as text; None if there is none.
 
-    A YAML ``yes`` or ``true`` arrives as ``True``: it also means the one level that says so in words.
+    A YAML ``yes`` or ``true`` arrives as ``True``: it also means the one level that says so in words; and 1
+    means the ``True`` of truth values, as it does in Python.
     """
     text = text_of(value)
     if text in levels:
         return text
+    if all(level.lower() in {"true", "false"} for level in levels):
+        text = {"1": "true", "0": "false"}.get(text, text)
     if text.lower() in {"true", "false"}:
         said = [level for level in levels if level.lower() in (_TRUE if text.lower() == "true" else _FALSE)]
         if len(said) == 1:

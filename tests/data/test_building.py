@@ -131,6 +131,12 @@ def test_numeric_labels_match_as_text():
         data = build(frame, favorable=favorable)
         assert data.y.sum() == 3
         assert data.favorable == (1.0,)
+    known = frame.dropna(subset="hired")
+    for favorable, good in ((1, True), ("1", True), (0, False), (True, True)):
+        data = build(known.assign(hired=known["hired"] == 1), favorable=favorable)
+        assert data.favorable == (good,)
+    with refused("data.favorable", "'False'", "'True'"):
+        build(known.assign(hired=known["hired"] == 1), favorable=2)
 
 
 def test_a_label_cut_from_a_number():
