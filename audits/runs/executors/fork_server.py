@@ -33,7 +33,7 @@ MAX_MESSAGE = 60_000
 OVER_MEMORY = 86
 """Exit status of a child that got no memory."""
 
-_LOOK_SECONDS = 0.05
+_LOOK_SECONDS, _QUIET_SECONDS = 0.05, 0.4  # between two looks, while a child grows or shrinks and at most
 _LAST_WORDS = 10_000  # bytes of a child's standard error that are remembered
 _NO_MEMORY = re.compile(
     rb"bad_alloc|out of memory|cannot allocate memory|memory allocation|resource temporarily unavailable",
@@ -74,8 +74,9 @@ class _Forker:
 
     def run(self) -> None:
         self._tell({"warm": True})
+        sizes, wait = dict[int, int](), _LOOK_SECONDS
         while os.getppid() == self._server:  # it may have gone while libraries were loaded
-            ready, _, _ = select.select([self._orders], [], [], _LOOK_SECONDS if self._children else 1.0)
+            ready, _, _ = select.select([self._orders], [], [], wait if self._children else 1.0)
             if ready:
                 text, handed, _, _ = socket.recv_fds(self._orders, MAX_MESSAGE, 1)
                 if not text:
@@ -84,8 +85,10 @@ class _Forker:
             for child in self._children.values():
                 child.listen()
             self._reap()
+            before, sizes = sizes, {pid: sandbox.resident_memory(pid) for pid in self._children}
+            wait = _LOOK_SECONDS if sizes != before else min(2 * wait, _QUIET_SECONDS)
             for pid, child in self._children.items():
-                if sandbox.resident_memory(pid) > child.memory + _SPARE:
+                if sizes[pid] > child.memory + _SPARE:
                     child.why = "memory"
                     os.kill(pid, signal.SIGKILL)
         for pid in self._children:
