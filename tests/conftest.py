@@ -9,7 +9,6 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 import email  # noqa: E402
-import functools  # noqa: E402
 import gc  # noqa: E402
 import importlib.metadata  # noqa: E402
 import math  # noqa: E402
@@ -93,14 +92,16 @@ def _warm_readers(request, monkeypatch):
         assert READERS().wait_warm(60.0)
 
 
-@functools.cache
-def _said(told: str) -> Any:
-    return email.message_from_string(told)
+_said: dict[Any, Any] = {}
 
 
 def _metadata(package: importlib.metadata.Distribution) -> Any:
     """Return what an installed package says of itself, read once."""
-    return _said(package.read_text("METADATA") or package.read_text("PKG-INFO") or "")
+    where = getattr(package, "_path", package)
+    if where not in _said:
+        told = package.read_text("METADATA") or package.read_text("PKG-INFO") or ""
+        _said[where] = email.message_from_string(told)
+    return _said[where]
 
 
 @pytest.fixture(scope="session")
