@@ -151,9 +151,41 @@ def test_a_waiver_passes_what_it_names_until_its_day_and_says_when_it_is_of_no_u
 
 def test_growth_is_the_size_of_a_difference_not_its_sign():
     """By hand: from -0.10, a change between -0.04 and 0.30 is between -0.10 (at 0) and 0.10 (at 0.20)."""
-    grown = growth(Estimate(0.15, -0.04, 0.30, 50, ""), -0.10)
+    grown = growth(Estimate(0.15, -0.04, 0.30, 50, ""), -0.10, 0.25)
     assert (round(grown.value, 9), round(grown.low, 9), round(grown.high, 9)) == (-0.05, -0.10, 0.10)
-    assert growth(Estimate(0.02, 0.01, 0.03, 50, ""), 0.0).low == 0.01
+    assert growth(Estimate(0.02, 0.01, 0.03, 50, ""), 0.0, 0.1).low == 0.01
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "grown", "state"),
+    [
+        (0.4, -0.5, 0.9, "broken"),
+        (0.4, -0.2, 0.6, "broken"),
+        (0.4, -0.02, -0.38, "kept"),
+        (0.02, -0.08, 0.06, "kept"),  # not known to be material,
+        (0.4, 0.5, 0.1, "kept"),
+    ],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_reversed_difference_that_is_material_has_grown_by_its_whole_move(
+    tmp_path, before, now, grown, state, order
+):
+    """By hand: from 40 points ahead to 50 behind is a move of 90, not a growth of 10."""
+
+    def run(gap):
+        rates = {"m": (1000, 0.55 - gap / 2), "f": (900, 0.55 + gap / 2)}
+        rows = [(name, k < round(n * p)) for name, (n, p) in list(rates.items())[::order] for k in range(n)]
+        table = pd.DataFrame(rows, columns=["sex", "hired"])
+        return audit(None, table[["sex"]], predictions=table["hired"].astype(int), favorable=1,
+                     protected="sex", audits=["groups"], search=False)  # fmt: skip
+
+    (tmp_path / "then.json").write_text(baseline_of(run(before)))
+    for on in ("value", "lower"):
+        gate = read_gate({"baseline": {"path": "then.json", "slack": 0.12, "on": on}}, "gate")
+        (check,) = judge(run(now), gate, tmp_path).checks
+        assert check.state == state
+        said = re.findall(r"[-−]?\d+\.\d+", check.finding)[0]
+        assert float(said.replace("−", "-")) == pytest.approx(grown, abs=0.002)
 
 
 def test_a_paired_change_is_newcombes_and_a_differences_combines_its_two_groups():

@@ -23,7 +23,7 @@ from audits.errors import InputError
 from audits.records import resolve
 from audits.runs.gates.places import in_order, parts_of
 from audits.runs.registry import AUDITS
-from audits.stats import Estimate
+from audits.stats import Estimate, exceeds
 from audits.stats.intervals import weighted_sum
 
 if TYPE_CHECKING:
@@ -214,24 +214,28 @@ def read_baseline(path: Path, where: str) -> GateBaseline:
         raise InputError(where, "must be a baseline file", str(path), advice) from None
 
 
-def growth(change: Estimate, before: float | None) -> Estimate:
+def growth(change: Estimate, before: float | None, material: float) -> Estimate:
     """Return by how much a difference has moved away from 0, from its signed change.
 
-    The size of ``before + change`` minus that of `before`, over the change's interval: towards 0 and beyond
-    it counts as growth only from where the difference is as large on the other side.
+    The size of ``before + change`` minus that of `before`, over the change's interval. Beyond 0 it is
+    another group that falls behind: from where that difference is `material`, the whole move counts.
 
     Examples
     --------
-    >>> round(growth(Estimate(-0.05, -0.08, -0.02, 200, ""), -0.1).low, 3)  # a group falls further behind
+    >>> round(growth(Estimate(-0.05, -0.08, -0.02, 200, ""), -0.1, 0.1).low, 3)  # a group falls behind
     0.02
-    >>> round(growth(Estimate(0.05, 0.02, 0.08, 200, ""), -0.1).high, 3)  # it catches up
+    >>> round(growth(Estimate(0.05, 0.02, 0.08, 200, ""), -0.1, 0.1).high, 3)  # it catches up
     -0.02
+    >>> round(growth(Estimate(0.9, 0.8, 1.0, 200, ""), -0.4, 0.1).low, 3)  # the others fall behind
+    0.8
     """
     if before is None or change.value is None or change.low is None or change.high is None:
         return Estimate(None, None, None, change.n, change.method)
 
     def grown(by: float) -> float:
-        return abs(before + by) - abs(before)
+        after = before + by
+        reversed_to = abs(after) if before * after < 0 else 0.0
+        return abs(by) if exceeds(reversed_to, material) else abs(after) - abs(before)
 
     ends = [grown(change.low), grown(change.high)]
     if change.low < -before < change.high:

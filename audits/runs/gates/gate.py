@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -19,6 +20,7 @@ from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.text import number, people
+from audits.stats.verdicts import MATERIAL_DIFFERENCE
 
 Most = Annotated[int, Field(strict=True, ge=0)] | None
 
@@ -298,7 +300,7 @@ def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str
         level = level_of(audit.options) / max(len(gaps), 1)
         kth = _kth(result, place)
         paired = baseline.changes(audit, kth, result.data["sha256"], level=level)
-        for item in gaps:
+        for item, gap in gaps:
             entry = entries[place]
             change = paired.get(item.path)
             before = None if change is None else item.estimate["value"] - change.value
@@ -313,7 +315,8 @@ def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str
                 yield _check(item, asked, "not judged", f"{about} is not in the baseline")
                 continue
             looked_at += 1
-            grown = growth(change, before)
+            now = change.value + (before or 0.0)
+            grown = growth(change, before, _material_from(gap, audit.options, now))
             told = f"{about}: {_estimate_text(vars(grown))}"
             why = bound.broken_by(vars(grown)).replace("its change", "the growth")
             state: Literal["kept", "broken"] = "broken" if why else "kept"
@@ -344,13 +347,27 @@ def _reference_of(entry: Mapping[str, Any], item: Number) -> str:
     return ""
 
 
-def _gaps(entry: dict[str, Any], place: int) -> Iterator[Number]:
-    """Yield every difference of a group from its reference."""
+def _material_from(gap: Mapping[str, Any], options: Mapping[str, Any], now: float) -> float:
+    """Return from which size a difference is material: any, where it is `now` and is known to be.
+
+    Its limit may be on a ratio.
+    """
+    stated = gap["estimate"]["value"]
+    itself = stated is not None and math.isclose(stated, now, rel_tol=1e-9, abs_tol=1e-12)
+    if itself and gap.get("material"):
+        return 0.0
+    limit = gap.get("limit")
+    return float(options.get("material", MATERIAL_DIFFERENCE) if limit is None else limit)
+
+
+def _gaps(entry: dict[str, Any], place: int) -> Iterator[tuple[Number, dict[str, Any]]]:
+    """Yield every difference of a group from its reference, and what the row says of it."""
     for where, row in _rows(entry):
         for rate, gap in (row.get("differences") or {}).items():
             if isinstance(gap, dict) and isinstance(gap.get("estimate"), dict):
                 about = str(row.get("attribute", "")), str(row.get("group", ""))
-                yield Number(entry["audit"], place, f"{where}.differences.{rate}", *about, gap["estimate"])
+                path = f"{where}.differences.{rate}"
+                yield Number(entry["audit"], place, path, *about, gap["estimate"]), gap
 
 
 def _rows(entry: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
