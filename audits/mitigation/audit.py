@@ -6,23 +6,20 @@ trend are kept with the model's own label, and the model is trained again with g
 texts with the terms exchanged.
 
 Departures, and why: the worst rule set is picked on the training rows and every figure is stated on held-out
-people, so that luck does not look like improvement; and beside the one score the whole family's largest score
-and other audits' findings are stated before and after, so that harm that moved elsewhere shows.
+people, so that luck does not look like improvement; the gap before and after is found again in further splits
+of the people, and its interval reaches over all of them; and beside the one score the whole family's largest
+score and other audits' findings are stated before and after, so that harm that moved elsewhere shows.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from audits.checks import check_options, generator
-from audits.data import AuditData
-from audits.data.frames import with_columns
 from audits.errors import InputError
 from audits.mitigation.frontier import (
     Candidate,
@@ -34,8 +31,10 @@ from audits.mitigation.frontier import (
     subject_on,
 )
 from audits.mitigation.inference import judge_step
-from audits.mitigation.options import MitigationOptions
+from audits.mitigation.options import SPLITS, MitigationOptions
 from audits.mitigation.result import NOT_RUN, Headline, MitigationResult, Step
+from audits.mitigation.samples import amounts_of, augmented_by, draw_samples
+from audits.mitigation.splits import SplitGap, counts_in, in_other_splits, over_splits
 from audits.mitigation.text import finding
 from audits.mitigation.treated import GroupKind, TreatedRuleSet, find_worst, group_kind
 from audits.models import Subject
@@ -47,8 +46,6 @@ from audits.stats.intervals import cautious_difference
 from audits.stats.text import number
 from audits.subgroups.attributes import rule_words
 
-_FIRST_AMOUNT = 50
-_MAX_TRIES = 40
 _ACCURACY_LOST = 0.01
 
 
@@ -60,6 +57,7 @@ def mitigation(
     others: Mapping[str, Callable[[Subject], Any]] | None = None,
     maker: Maker | None = None,
     kept: list[Candidate] | None = None,
+    splits: int = SPLITS,
     rng: np.random.Generator | int | None = None,
     progress: Progress = silent,
 ) -> MitigationResult:
@@ -77,6 +75,8 @@ def mitigation(
         What trains models again; of a model trained here its own kind, if left out.
     kept : list, optional
         Is filled with the candidates of the frontier, in its order.
+    splits : int
+        In how many splits of the people the gap is found, where its verdict is asked for.
 
     Raises
     ------
@@ -112,11 +112,19 @@ def mitigation(
             treated.append(Candidate("retraining", float(added), judged[-1], estimator))
     chosen = chosen_step(steps)
     stated = sorted({0, chosen})
+    again = in_other_splits(
+        subject, maker, group, options, [steps[place].added for place in stated],
+        rngs=rng.spawn(splits - 1), level=level, progress=part(progress, 0.6, 0.8),
+    )  # fmt: skip
+    alone = steps[chosen].difference
     for turn, place in enumerate(stated):
-        share = part(progress, 0.6 + 0.4 * turn / len(stated), 0.6 + 0.4 * (turn + 1) / len(stated))
+        reaching = over_splits(steps[place].difference, [each[turn].difference for each in again])
+        steps[place] = dataclasses.replace(steps[place], difference=reaching)
+        share = part(progress, 0.8 + 0.2 * turn / len(stated), 0.8 + 0.2 * (turn + 1) / len(stated))
         also = tuple(_headlines(judged[place], others or {}, share))
         steps[place] = dataclasses.replace(steps[place], also=also)
-    result = _pack(subject, options, groups.noun, group, tuple(steps), chosen, tried)
+    over = (SplitGap(alone, None), *(each[-1] for each in again))
+    result = _pack(subject, options, groups.noun, group, tuple(steps), chosen, tried, over)
     by = group_attribute(subject.data, options)
     if by is not None:
         result = _with_frontier(
@@ -165,16 +173,14 @@ def _step(
     """
     data, everyone = judged.data, judged.everyone
     cells = groups.counted(everyone)
-    inside = groups.members(group, cells)
-    total, good = cells.total, float(cells.favorable.sum())
-    n, favorable = float(cells.n[inside].sum()), float(cells.favorable[inside].sum())
+    favorable, n, good, total = counts_in(groups, group, cells)
     rules, gaps = groups.compared(cells)
     right = float(row_weights(data)[judged.decisions == data.y].sum())
     return Step(
         added=added,
-        difference=cautious_difference(favorable, n, good - favorable, total - n, level=together),
+        difference=cautious_difference(favorable, n, good, total, level=together),
         favorable_in=wilson(favorable, n, level=level),
-        favorable_out=wilson(good - favorable, total - n, level=level),
+        favorable_out=wilson(good, total, level=level),
         accuracy=wilson(right, data.size, level=level),
         worst=rule_words(cells.attributes, rules[:1])[0] if len(rules) else "",
         worst_score=float(abs(gaps[0])) if len(gaps) else 0.0,
@@ -207,64 +213,6 @@ def chosen_step(steps: Sequence[Step]) -> int:
     return min(kept, key=lambda place: abs(steps[place].difference.value or 0.0)) if kept else 0
 
 
-def draw_samples(
-    subject: Subject,
-    groups: GroupKind,
-    group: TreatedRuleSet,
-    options: MitigationOptions,
-    rng: np.random.Generator,
-) -> tuple[pd.DataFrame, np.ndarray, int]:
-    """New samples of the group that the model decides against the group's trend, with that label."""
-    wanted = max(_FIRST_AMOUNT, round(max(options.amounts) * subject.data.size))
-    kept: list[pd.DataFrame] = []
-    found = tried = 0
-    opposite = group.direction == "harmed"
-    while found < wanted and tried < _MAX_TRIES * wanted:
-        frame, drawn = groups.draw(subject, group, wanted, rng)
-        its_groups = subject.data.groups.iloc[drawn].reset_index(drop=True)
-        take = subject.decide(subject.favorable_score(frame), its_groups) == opposite
-        kept.append(with_columns(frame[take], {_SEED: drawn[take]}))
-        found, tried = found + int(take.sum()), tried + wanted
-    samples = pd.concat(kept, ignore_index=True).head(wanted)
-    return samples, np.full(len(samples), opposite), tried
-
-
-_SEED = "\0seed"  # no column of a user has this name
-
-
-def amounts_of(options: MitigationOptions, people: int, available: int) -> list[int]:
-    """Return how many samples to add, rising: the shares asked for, and a few; no more than there are."""
-    asked = {max(_FIRST_AMOUNT, round(share * people)) for share in options.amounts} | {_FIRST_AMOUNT}
-    return sorted({min(amount, available) for amount in asked if min(amount, available) > 0})
-
-
-def augmented_by(training: AuditData, samples: pd.DataFrame, labels: np.ndarray) -> AuditData:
-    """The training rows and the samples below them, under new row numbers."""
-    seeds, added = samples[_SEED].to_numpy(), samples.drop(columns=_SEED)
-    if training.label is not None:
-        wanted = [
-            training.frame[training.label][np.asarray(training.y) == side].iloc[0] for side in (False, True)
-        ]
-        named = pd.Series([wanted[int(label)] for label in labels], index=added.index)
-        added = with_columns(added, {training.label: named})
-    last = int(pd.to_numeric(pd.Series(training.frame.index), errors="coerce").max(skipna=True) or 0)
-    added.index = pd.RangeIndex(last + 1, last + 1 + len(added), name="row")
-    added = added.astype({name: training.frame[name].dtype for name in added.columns})
-    groups = training.groups.iloc[seeds].set_axis(added.index)
-    mark = hashlib.sha256(training.digest.encode() + pd.util.hash_pandas_object(added).to_numpy().tobytes())
-    return dataclasses.replace(
-        training,
-        frame=pd.concat([training.frame, added]),
-        groups=pd.concat([training.groups, groups]),
-        y=np.concatenate([np.asarray(training.y), labels]),
-        weights=None
-        if training.weights is None
-        else np.concatenate([training.weights, np.ones(len(labels))]),
-        design=None,  # samples are nobody's
-        digest=mark.hexdigest(),
-    )
-
-
 def _pack(
     subject: Subject,
     options: MitigationOptions,
@@ -273,13 +221,22 @@ def _pack(
     steps: tuple[Step, ...],
     chosen: int,
     tried: int,
+    splits: Sequence[SplitGap],
 ) -> MitigationResult:
     first = steps[0]
     last = steps[chosen]
-    judged = judge_step(
-        steps, chosen, level=options.level, material=options.material, material_on=options.material_on
-    )
+    how = {key: getattr(options, key) for key in ("level", "material", "material_on")}
+    alone = splits[0].difference
+    p_values = [each.p_value for each in splits[1:]]
+    judged = judge_step(steps, chosen, **how, alone=alone, p_values=p_values)
+    this = (*steps[:chosen], dataclasses.replace(last, difference=alone), *steps[chosen + 1 :])
+    verdict = judge_step(this, chosen, **how).verdict
     warnings = [*subject.unknown_labels(level=options.level).note()]
+    if verdict != judged.verdict:
+        warnings.append(
+            f"Other splits into people who are learned from and people held out disagree: of this one alone "
+            f"the verdict would be “{verdict}”."
+        )
     if len(steps) == 1:
         warnings.append(
             f"None of {tried:,} new {noun} of the group got a decision against its trend, so there is "
@@ -298,7 +255,7 @@ def _pack(
     return MitigationResult(
         options=dataclasses.asdict(options),
         judged=judged,
-        finding=finding(noun, group.people, first, last, judged, len(steps)),
+        finding=finding(noun, group.people, first, last, judged, (len(steps), len(splits))),
         warnings=tuple(warnings),
         rows={"audited": subject.data.n, "used": subject.data.n, "left_out": {}},
         rule_set=group.words,
@@ -306,4 +263,5 @@ def _pack(
         direction=group.direction,
         steps=steps,
         chosen=chosen,
+        splits=tuple(each.difference for each in splits),
     )

@@ -7,23 +7,38 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from audits.mitigation.result import Step
-from audits.stats import INSUFFICIENT, Judgment, judge, limit_of
+from audits.stats import INSUFFICIENT, Estimate, Judgment, judge, limit_of
 from audits.stats.intervals import cautious_difference, cautious_p
 from audits.stats.power import times_to_settle
 
 
 def judge_step(
-    steps: Sequence[Step], chosen: int, *, level: float, material: float, material_on: str = "either"
+    steps: Sequence[Step],
+    chosen: int,
+    *,
+    level: float,
+    material: float,
+    material_on: str = "either",
+    alone: Estimate | None = None,
+    p_values: Sequence[float | None] = (),
 ) -> Judgment:
     """Judge the difference of the step chosen; `people_needed` is of everyone held out.
 
     The step was chosen among all, so that the intervals of all share the `level`.
+
+    Parameters
+    ----------
+    alone : Estimate, optional
+        The difference of the run's own split alone, where the step's reaches over several.
+    p_values : sequence of float
+        Of no difference in further splits: the largest counts.
     """
     step, own = steps[chosen], level / len(steps)
     gap, inside, outside = step.difference, step.favorable_in, step.favorable_out
     reason = "" if gap.value is not None else "nobody held out is in the group, or nobody is outside it"
     a, n, b, m = (inside.value or 0.0) * inside.n, inside.n, (outside.value or 0.0) * outside.n, outside.n
-    p = cautious_p(a, n, b, m)
+    known = [each for each in (cautious_p(a, n, b, m), *p_values) if each is not None]
+    p = max(known, default=None)
     overall = (a + b) / (n + m) if n + m else None
     ends = limit_of(material, material_on, rate=outside.value, overall=overall)
     material = min(-ends[0], ends[1])
@@ -33,9 +48,17 @@ def judge_step(
     if judged.verdict != INSUFFICIENT or judged.reason:
         return judged
 
+    apart = _length(gap) - _length(gap if alone is None else alone)
+
     def length(times: float) -> float:
         found = cautious_difference(times * a, times * n, times * b, times * m, level=own)
-        return math.inf if found.low is None or found.high is None else found.high - found.low
+        if found.low is None or found.high is None:
+            return math.inf
+        return found.high - found.low + apart / math.sqrt(times)  # splits draw nearer as people grow
 
     times = times_to_settle(length, material) if material > 0 else None
     return replace(judged, people_needed=None if times is None else math.ceil(times * (n + m)))
+
+
+def _length(gap: Estimate) -> float:
+    return 0.0 if gap.low is None or gap.high is None else gap.high - gap.low

@@ -10,6 +10,9 @@ from pydantic import Field
 from audits.options import Level, Material, MaterialOn, option
 from audits.subgroups.options import Amount, Depth, Protected, Support, Terms, Text
 
+SPLITS = 5
+"""Splits of the people into training rows and held-out ones; the first is the run's own."""
+
 Method = Literal["thresholds", "reweighing", "reductions", "retraining"]
 
 

@@ -30,7 +30,8 @@ class Step:
     Attributes
     ----------
     difference : Estimate
-        Favorable share of the group minus everyone else's; the intervals of all steps hold together.
+        Favorable share of the group minus everyone else's; the intervals of all steps hold together. Of the
+        model as it was and the step chosen it reaches over all splits of the people.
     also : tuple of Headline
         What other audits find; empty but for the model as it was and the step chosen.
     worst, worst_score : str, float
@@ -106,6 +107,8 @@ class MitigationResult(BaseResult):
         First the model as it was, then with growing numbers of samples.
     chosen : int
         The step with the smallest score that lost at most one point of accuracy.
+    splits : tuple of Estimate
+        The difference at that step in each split of the people alone, the run's own first.
     frontier : tuple of FrontierPoint
         First the model as it was; empty without a protected attribute.
     frontier_by, frontier_measure : str
@@ -128,6 +131,7 @@ class MitigationResult(BaseResult):
     frontier_measure: str = ""
     best: int = 0
     group: str = ""
+    splits: tuple[Estimate, ...] = ()
 
     def frontier_frame(self) -> pd.DataFrame:
         """Return the points of the frontier as a table, in shares."""

@@ -7,7 +7,7 @@ from audits.mitigation.result import MitigationResult
 from audits.records import Exhibit, Section
 from audits.stats.badges import interval_text
 from audits.stats.text import percent, percent_interval
-from audits.text import begun, points_of
+from audits.text import begun, between, points_of
 
 
 def section(result: MitigationResult) -> Section:
@@ -17,9 +17,14 @@ def section(result: MitigationResult) -> Section:
         "Group": f"{result.rule_set}, {result.direction} by the model as it was",
         "Accuracy": f"{percent_interval(first.accuracy)} before; {percent_interval(last.accuracy)} after",
     }
+    if len(result.splits) > 1:
+        facts["Gap in each split of the people"] = ", ".join(
+            f"{points_of(each.value or 0.0, each.n)} ({between(each)})" for each in result.splits
+        )
     for before, after in zip(first.also, last.also, strict=True):
         facts[f"{begun(before.audit.replace('_', ' '))} before"] = f"{before.verdict}: {before.finding}"
         facts[f"{begun(after.audit.replace('_', ' '))} after"] = f"{after.verdict}: {after.finding}"
+    over = ", over all splits of the people" if len(result.splits) > 1 else ""
     exhibits = _frontier(result) if result.frontier else ()
     return Section(
         title="Mitigation of the worst rule set",
@@ -28,7 +33,7 @@ def section(result: MitigationResult) -> Section:
                 "left",
                 f"What is left of the gap: {interval_text(result.judged) or 'no interval'}",
                 "The group's share minus the others', before and after. "
-                "Thick line: the interval that decides.",
+                f"Thick line: the interval that decides{over}.",
                 lambda: figures.left(result),
                 result.to_frame,
             ),

@@ -31,8 +31,11 @@ def headline(result: MitigationResult) -> str:
     return shortest(*(f"With {count(last.added)} more training examples of {name}, {end}" for name in names))
 
 
-def finding(noun: str, group: str, first: Step, last: Step, judged: Judgment, looks: int) -> str:
-    """Say how far the group was from the others, how far it is after training again, and what it cost."""
+def finding(noun: str, group: str, first: Step, last: Step, judged: Judgment, looks: tuple[int, int]) -> str:
+    """Say how far the group was from the others, how far it is after training again, and what it cost.
+
+    `looks` is over how many models, and how many splits of the people, the intervals hold.
+    """
 
     def gap(step: Step) -> str:
         found = step.difference
@@ -46,7 +49,9 @@ def finding(noun: str, group: str, first: Step, last: Step, judged: Judgment, lo
     people, own = first.difference.n, count(first.favorable_in.n)
     begin = f"On {count(people)} held-out {noun}, {group} ({own}) {vocabulary().are_yes}"
     accuracy = f"{percent(first.accuracy.value, people)}"
-    corrected = f", corrected for {looks} models" if looks > 1 else ""
+    models, splits = looks
+    corrected = f", corrected for {models} models" if models > 1 else ""
+    corrected += f", over {splits} splits of the {noun}" if splits > 1 else ""
     needed = (
         f" About {judged.people_needed:,} {noun} would make the interval short enough to settle it."
         if judged.people_needed is not None

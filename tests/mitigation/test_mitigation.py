@@ -18,7 +18,7 @@ from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
 from audits.runs.mitigation import mitigation_with_others
 from audits.runs.registry import usual_others
-from audits.stats import wilson
+from audits.stats import EVIDENCE, wilson
 from audits.stats.intervals import cautious_difference
 from tests.refused import refused
 from tests.rule_sets.conftest import crowd, subject_of
@@ -198,3 +198,47 @@ def test_a_group_that_is_level_clears_nobody_while_another_is_not(elsewhere, bad
     judged = judge_step([step], 0, level=0.05, material=0.1)
     assert judged.badge == badge
     assert judged.people_needed is None
+
+
+def test_a_verdict_holds_over_several_splits_of_the_people():
+    """One split alone shows evidence for 3 or 4 of ten seeds, and nothing for the others."""
+    rng = np.random.default_rng(11)
+    sex, race = rng.choice(["f", "m"], 3000), rng.choice(list("abc"), 3000, p=[0.5, 0.3, 0.2])
+    x = rng.normal(size=(3000, 3))
+    behind = 1.0 * ((sex == "f") & (race == "c")) + 0.5 * (sex == "f")
+    y = rng.random(3000) < 1 / (1 + np.exp(-(x[:, 0] + 0.5 * x[:, 1] - behind)))
+    frame = pd.DataFrame(x, columns=list("uvw")).assign(sex=sex, race=race, y=y.astype(int))
+    features = ("u", "v", "w", "sex", "race")
+    spec = DataSpec(label="y", favorable=1, protected=("sex", "race"), features=features)
+    table, told = build_data(frame, spec), []
+    for seed in range(10):
+        audited = make_subject(table, model_spec({"train": "logistic"}), seed=seed)
+        result = mitigation(audited, MitigationOptions(methods=()), rng=seed)
+        deciding, own = result.judged.interval, result.splits[0]
+        assert len(result.splits) == 5
+        assert deciding.low == min(each.low for each in result.splits)
+        assert deciding.high == max(each.high for each in result.splits)
+        assert deciding == result.steps[result.chosen].difference
+        told.append((result.rule_set, result.judged.verdict, own.low > 0 or own.high < 0))
+        if result.judged.verdict == EVIDENCE:
+            assert all(each.low > 0 or each.high < 0 for each in result.splits)
+    asked = [each for each in told if each[0] == "sex = f, race = c"]
+    assert sum(alone for *_, alone in asked) in {3, 4}
+    assert sum(verdict == EVIDENCE for _, verdict, _ in asked) <= 1
+
+
+def test_further_splits_are_the_same_for_counts_and_rows_in_any_order():
+    frame = crowd(1200, seed=3, effect=0.3).drop(columns="income")
+    frame["merit"] = np.random.default_rng(0).integers(0, 4, 1200)
+    given = {"label": "decision", "favorable": 1, "protected": ("race", "sex"), "features": ("merit", "race")}
+    kept = ["merit", "race", "sex", "decision"]
+    counted = frame.groupby(kept).size().rename("people").reset_index()
+    results = []
+    for rows, weights in ((frame, None), (frame[::-1].reset_index(drop=True), None), (counted, "people")):
+        table = build_data(rows[[*kept, *([weights] if weights else [])]], DataSpec(**given, weights=weights))
+        audited = make_subject(table, model_spec({"train": "logistic"})).in_order
+        results.append(mitigation(audited, MitigationOptions(methods=()), rng=0))
+    for each in results[1:]:
+        assert each.rule_set == results[0].rule_set
+        for mine, first in zip(each.splits, results[0].splits, strict=True):
+            assert (mine.value, mine.low, mine.high) == pytest.approx((first.value, first.low, first.high))

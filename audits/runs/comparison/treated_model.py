@@ -55,7 +55,7 @@ def treated_model(
             advice="name the second model instead: compare: {model: …}",
         )
     kept = _Kept()
-    found = mitigation(first, options, others={"kept": kept}, rng=rng, progress=progress)
+    found = mitigation(first, options, others={"kept": kept}, splits=1, rng=rng, progress=progress)
     chosen = kept.subjects[-1]
     added, group = found.steps[found.chosen].added, quote_rule_set(found.rule_set)
     said = (
