@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from audits.stats import INSUFFICIENT, NO_MATERIAL, VERDICTS, Judgment
@@ -47,9 +47,16 @@ def where_left_out(result: R, subject: Subject) -> R:
     does (`where_known`): the decision that is stored, a number that is compared, or the label. Where other
     gaps leave out many, and more of one group than of others, nothing is cleared.
     """
-    data = subject.data
-    if not data.left_out or not hasattr(result, "judged"):
+    if not hasattr(result, "judged"):
         return result
+    for reason, verdicts, said in left_out_of(subject):
+        result = _told(result, reason, verdicts, *said)
+    return result
+
+
+def left_out_of(subject: Subject) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Yield why people who are left out allow no verdict, if so, which verdicts, and what to say of them."""
+    data = subject.data
     label = data.cut.column if data.cut is not None else data.label
     outcomes = {getattr(subject.model, "column", None), data.numeric.column if data.numeric else label}
     for left in data.left_out:
@@ -57,12 +64,10 @@ def where_left_out(result: R, subject: Subject) -> R:
         many = left.share >= MAX_UNKNOWN
         if by is not None and (many or left.uneven):
             reason = f"a filter leaves out people of whom {by} is missing"
-            result = _told(result, reason, VERDICTS if left.uneven else (NO_MATERIAL,), *left.uneven)
+            yield reason, VERDICTS if left.uneven else (NO_MATERIAL,), left.uneven
         else:
             gaps = "missing values leave out more of one group than of others"
-            reason = gaps if left.missing and left.uneven and many else ""
-            result = _told(result, reason, (NO_MATERIAL,), *left.uneven)
-    return result
+            yield gaps if left.missing and left.uneven and many else "", (NO_MATERIAL,), left.uneven
 
 
 def _told(result: R, reason: str, verdicts: Sequence[str], *said: str) -> R:

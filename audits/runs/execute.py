@@ -269,7 +269,7 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
     progress(0.0, "Reading the data")
     table = _tables.get(spec.table_key(expected), lambda: _read(spec, part(progress, 0.0, _READ)))
     try:
-        data = of_all(build_data(table, spec.data), table)
+        data = of_all(build_data(table, spec.data, decisions=_decided_in(spec)), table)
     except InputError as error:
         _add_noticed(error, table)
         raise
@@ -299,6 +299,12 @@ def _prepare(spec: Spec, expected: list[str], progress: Progress, *, second: boo
         found = examine(table, spec.data, data, predictions=decided)
         facts["findings"] = plain_data([asdict(each) for each in found], "data")
     return _Preparation(subject, facts, model)
+
+
+def _decided_in(spec: Spec) -> list[str]:
+    """Return the columns that hold what either model decided."""
+    stated = [side.model.predictions for side in (spec.of_first(), spec.of_second())]
+    return list(dict.fromkeys(str(each.score or each.label) for each in stated if each is not None))
 
 
 def _read(spec: Spec, progress: Progress) -> Table:

@@ -107,6 +107,41 @@ def test_a_filter_on_either_models_decisions_withholds_both_and_their_change(tmp
         assert each.audits[0].result.judged.verdict == INSUFFICIENT
 
 
+@pytest.mark.parametrize("form", ["label", "score"])
+@pytest.mark.parametrize(("known", "verdict"), [("approved", INSUFFICIENT), ("chance", EVIDENCE)])
+def test_a_second_model_known_of_the_approved_alone_has_no_verdict(tmp_path, form, known, verdict):
+    """As many women as men are approved, so that only the first decision tells of whom it is known."""
+    rng = np.random.default_rng(0)
+    score = np.repeat(rng.random(1500).round(3), 2)
+    table = pd.DataFrame({"sex": ["f", "m"] * 1500, "x": rng.normal(size=3000).round(2), "score": score})
+    table["decided"] = (score >= 0.5).astype(float)
+    kept = table["decided"] == 1 if known == "approved" else rng.random(3000) < 0.5
+    table["second"] = pd.Series((rng.random(3000) < 0.7).astype(float)).where(kept)
+    found = run(
+        table.assign(y=rng.integers(0, 2, 3000)),
+        tmp_path,
+        ["groups"],
+        label="y",
+        filters={"keep": [{"column": "second", "not_missing": True}]},
+        model={"predictions": {"label": "decided"} if form == "label" else {"score": "score"}},
+        compare={"model": {"predictions": {"label": "second"}}},
+    )
+    (change,) = found.compared.changes.audits
+    assert change.verdict == verdict
+    assert {EVIDENCE in {each.verdict for each in change.rows}} == {verdict == EVIDENCE}
+    if known == "approved":
+        assert found.compared.changes.accuracy.verdict == INSUFFICIENT
+        assert found.compared.second.audits[0].result.judged.badge == "no verdict"
+
+
+def test_a_filter_on_labels_of_the_approved_alone_leaves_no_verdict(tmp_path):
+    table, lot = people(gap=0.0)
+    table["y"] = pd.Series(lot.round()).where(table["decided"] == 1)
+    keep = {"keep": [{"column": "y", "not_missing": True}]}
+    (found,) = run(table, tmp_path, ["groups"], label="y", filters=keep).audits
+    assert found.result.judged.verdict == INSUFFICIENT
+
+
 def test_a_hundred_missing_of_very_many_hold_no_verdict_up(tmp_path):
     table, lot = people(400_000, gap=0.3)
     gone = table["decided"].mask((table["sex"] == "f") & (lot < 0.0008))

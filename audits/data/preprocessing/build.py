@@ -37,7 +37,7 @@ _MAX = 1e30  # squares of more are none in 32 bits, sums of squares none in 64
 _WHAT_LEAVES_OUT = "check data.keep, data.label and data.missing"
 
 
-def build_data(table: Table | pd.DataFrame, spec: DataSpec) -> AuditData:
+def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, decisions: Sequence[str] = ()) -> AuditData:
     """Apply the `data` section of a spec to a table.
 
     In this order: recodes, given kinds, row filters, rows without a label, rows that stand for
@@ -51,6 +51,8 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec) -> AuditData:
         they are, and an ordered categorical column is ordinal.
     spec : DataSpec
         See there.
+    decisions : sequence of str
+        Columns that hold what models decided.
 
     Raises
     ------
@@ -72,7 +74,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec) -> AuditData:
     written = MissingCells.of(table.markers, frame.index).without(spec.recode)
     excluded: dict[str, int] = {}
     notes += spec.mended
-    frame, leaving = _select_rows(frame, spec, excluded, notes, times)
+    frame, leaving = _select_rows(frame, spec, decisions, excluded, notes, times)
     sizes = people_told(frame, spec) if times is None else times
     edges = {name: edges_of(frame[name], bins, sizes) for name, bins in spec.bins.items()}
     notes += [
@@ -195,6 +197,7 @@ def _from_memory(frame: pd.DataFrame, spec: DataSpec) -> tuple[Table, dict[str, 
 def _select_rows(
     frame: pd.DataFrame,
     spec: DataSpec,
+    decisions: Sequence[str],
     excluded: dict[str, int],
     notes: list[str],
     times: pd.Series | None,
@@ -211,7 +214,7 @@ def _select_rows(
     excluded.update(reasons)
     notes += said + more
     sizes = people_told(frame, spec) if times is None else times
-    leaving = [*filtered_out(frame, kept, spec.keep, spec, sizes)]
+    leaving = [*filtered_out(frame, kept, spec.keep, spec, sizes, decisions)]
     frame = frame[kept]
     if spec.repeated == "drop":
         if times is not None:

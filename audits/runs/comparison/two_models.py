@@ -16,6 +16,7 @@ from audits.comparison.pairs import Pairing, Row
 from audits.comparison.text import sentence
 from audits.errors import InputError
 from audits.records import resolve
+from audits.runs.clearance import left_out_of
 from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes, DecisionChangeRow
 from audits.runs.comparison.same_people import in_rows, matched_rows, relabel
 from audits.runs.gates.baselines import estimates_in
@@ -389,13 +390,19 @@ def _accuracy(subjects: Subjects) -> ChangeRow | None:
     moved = share_moved(whom, *((everyone, side) for side in right))
     row = Row("accuracy", "accuracy", first, second, moved, "share", material=MATERIAL_DIFFERENCE)
     judged = _judge_change(row, DEFAULT_LEVEL, 1)
-    unknown = [subject.unknown_labels(level=DEFAULT_LEVEL / 2) for subject in subjects]
-    why = next((each.withheld for each in unknown if each.uneven), "")
-    if judged is not None and judged.verdict == NO_MATERIAL:
-        why = why or unknown[0].cannot_clear
+    why = "" if judged is None else _unknown_of(subjects, judged.verdict)
     if judged is not None and why:
         judged = dataclasses.replace(judged, verdict=INSUFFICIENT, reason=why, people_needed=None)
     return _paired_row(row, judged, DEFAULT_LEVEL)
+
+
+def _unknown_of(subjects: Subjects, verdict: str) -> str:
+    """Return why labels or decisions that are missing allow no such verdict; empty where they do."""
+    unknown = [subject.unknown_labels(level=DEFAULT_LEVEL / 2) for subject in subjects]
+    why = next((each.withheld for each in unknown if each.uneven), "")
+    why = why or (unknown[0].cannot_clear if verdict == NO_MATERIAL else "")
+    left = (each for subject in subjects for each in left_out_of(subject))
+    return why or next((reason for reason, verdicts, _ in left if reason and verdict in verdicts), "")
 
 
 def _otherwise(both: Subjects, labeled: Subject, changed: np.ndarray) -> pd.DataFrame:
