@@ -49,6 +49,7 @@ def compare(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> 
     pairs = Pairs(people_of(ours), float(second.options["material"]))
     scores = [side["score"].to_numpy(dtype=float) for side in (theirs, ours)] if same else []
     metrics, tables = _shares(LABEL in ours and LABEL in theirs), ((theirs, present[0]), (ours, present[1]))
+    looked_at = _looked_at(first) & _looked_at(second)
     rows = {(two.attribute, two.group): (one, two) for one, two in common(first.table, second.table, *_KEYS)}
     for spread in second.spreads:
         item = people_by(ours, spread.attribute)
@@ -64,7 +65,7 @@ def compare(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> 
             pair = rows.get((spread.attribute, name))
             if pair is None:
                 continue
-            _rates(pairs, pair, moved, spread.reference, metrics)
+            _rates(pairs, pair, moved, spread.reference, metrics, looked_at)
             if same:
                 where, whom = f"{_place(pair[1])}.mean_score", _whom(spread.attribute, name)
                 pairs.mean(where, f"mean score of {whom}", estimates_of(pair, "mean_score"), mask, *scores)
@@ -123,6 +124,7 @@ def _rates(
     moved: dict[tuple[str, str], Moved],
     reference: str,
     metrics: list[Metric],
+    looked_at: set[str],
 ) -> None:
     """Pair a group's rates, and how far they lie from the reference group's."""
     attribute, name, place = both[1].attribute, both[1].group, _place(both[1])
@@ -130,11 +132,17 @@ def _rates(
     for metric in metrics:
         rates, own = [row.metric(metric.name) or _NONE for row in both], moved[metric.name, name]
         where, words = f"{place}.{metric.name}", f"{metric.words} of {who}"
-        pairs.add(where, words, rates, own, "share", judged=metric.judged)
+        pairs.add(where, words, rates, own, "share", judged=metric.name in looked_at)
         if metric.judged and name != reference and all(metric.name in row.differences for row in both):
             gaps = [row.differences[metric.name].estimate for row in both]
             words = f"gap in {metric.words} between {who} and {_whom(attribute, reference)}"
             pairs.gap(f"{place}.differences.{metric.name}", words, gaps, moved[metric.name, reference], own)
+
+
+def _looked_at(result: GroupsResult) -> set[str]:
+    """Return the rates that verdicts look at: none that rests on labels which are withheld."""
+    stated = {name for row in result.table for name in row.differences}
+    return {each.name for each in METRICS if each.judged and (not each.needs_label or each.name in stated)}
 
 
 def _whom(attribute: str, group: str) -> str:

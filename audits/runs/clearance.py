@@ -6,12 +6,15 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from audits.runs.multiple_testing import level_of
+from audits.runs.registry import AUDITS
 from audits.stats import INSUFFICIENT, NO_MATERIAL, VERDICTS, Judgment
 from audits.stats.selective import MAX_UNKNOWN, UnknownOutcomes
 from audits.stats.verdicts import judged_of
 
 if TYPE_CHECKING:
     from audits.models import Subject
+    from audits.runs.spec import AuditRequest
 
 R = TypeVar("R")
 
@@ -52,6 +55,24 @@ def where_left_out(result: R, subject: Subject) -> R:
     for reason, verdicts, said in left_out_of(subject):
         result = _told(result, reason, verdicts, *said)
     return result
+
+
+def whom_about(request: AuditRequest, subject: Subject) -> Subject:
+    """Return whom an audit is about: where it reads no label, people without one, too."""
+    alone = AUDITS[request.name].decisions_alone
+    if subject.data.unlabeled is not None and alone is not None and alone(request.options, subject.data):
+        return subject.everyone
+    return subject
+
+
+def where_outcomes_known(result: Any, request: AuditRequest, subject: Subject) -> Any:
+    """Return a result, or a change of it, without the verdicts that outcomes not known do not allow."""
+    if subject.data.unlabeled is not None:
+        level = level_of(request.all_options())
+        result = where_known(result, subject.unknown_decisions(level=level))
+        if subject.data.numeric is None and not AUDITS[request.name].handles_missing_labels:
+            result = where_known(result, whom_about(request, subject).unknown_labels(level=level))
+    return where_left_out(result, subject)
 
 
 def left_out_of(subject: Subject) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:

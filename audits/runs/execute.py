@@ -26,7 +26,7 @@ from audits.models.subject import needs_cut
 from audits.progress import Progress, part, silent
 from audits.records import resolve
 from audits.runs.cache import Cache, frame_bytes
-from audits.runs.clearance import where_known, where_left_out, without_clearance
+from audits.runs.clearance import where_left_out, where_outcomes_known, whom_about, without_clearance
 from audits.runs.comparison.changes import AuditChange, Changes
 from audits.runs.comparison.second_model import of_the_second, of_the_treated, on_the_same_people
 from audits.runs.comparison.two_models import audit_change, refusal, with_decisions
@@ -143,7 +143,7 @@ def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunRes
             pair = first.subject, second.subject
             change = audit_change(found[-1], theirs[-1], len(theirs) - 1, pair)
             for side in pair:
-                change = _where_known(change, request, side)
+                change = where_outcomes_known(change, request, side)
             told.append(change)
     names = (str(first.model["name"]), str(second.model["name"]))
     changes = with_decisions(Changes(names, tuple(told), notes=notes), (first.subject, second.subject))
@@ -328,7 +328,7 @@ def carry_out(
     _check_installed(request, place)
     if subject.data.numeric is not None and not AUDITS[request.name].numeric:
         raise needs_cut(subject.data.numeric, f"audits[{place}].{request.name}")
-    whole, subject = subject, _about(request, subject)
+    whole, subject = subject, whom_about(request, subject)
     table = subject.data.everyone.frame.index
     if AUDITS[request.name].draws_rows or subject.data.design is not None:
         subject = subject.in_order
@@ -360,26 +360,8 @@ def carry_out(
             "out."
         )
         result = dataclasses.replace(result, warnings=(note, *result.warnings))
-    cleared = without_clearance(_where_known(result, request, whole), whole.cannot_clear)
+    cleared = without_clearance(where_outcomes_known(result, request, whole), whole.cannot_clear)
     return AuditResult(request.name, request.all_options(), cleared, vocabulary())
-
-
-def _about(request: AuditRequest, subject: Subject) -> Subject:
-    """Return whom an audit is about: where it reads no label, people without one, too."""
-    alone = AUDITS[request.name].decisions_alone
-    if subject.data.unlabeled is not None and alone is not None and alone(request.options, subject.data):
-        return subject.everyone
-    return subject
-
-
-def _where_known(result: Any, request: AuditRequest, subject: Subject) -> Any:
-    """Return a result, or a change of it, without the verdicts that outcomes not known do not allow."""
-    if subject.data.unlabeled is not None:
-        level = level_of(request.all_options())
-        result = where_known(result, subject.unknown_decisions(level=level))
-        if subject.data.numeric is None and not AUDITS[request.name].handles_missing_labels:
-            result = where_known(result, _about(request, subject).unknown_labels(level=level))
-    return where_left_out(result, subject)
 
 
 def _as_in_table(result: Any, drawn: pd.Index, table: pd.Index) -> Any:

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audits.notebook import audit
+from audits.runs.comparison.two_models import compare
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
@@ -96,3 +98,33 @@ def test_accuracy_among_the_approved_says_nothing_of_two_models(tmp_path):
     whole = table.assign(y=table["y"].fillna(1))
     changes = run(whole, tmp_path, ["groups"], label="y", compare=compare).compared.changes
     assert changes.accuracy.verdict == EVIDENCE
+
+
+def two_runs(asked):
+    """Two models audited in Python on the same people, whose labels are known where the first approves."""
+    table = selective(4000)
+    other = np.where((table["sex"] == "f") & (np.arange(4000) % 5 < 2), 0.0, table["decided"])
+    decisions = (each.astype(int) for each in (table["decided"], pd.Series(other)))
+    told = {"favorable": 1, "protected": "sex", "audits": asked, "search": False}
+    return [audit(None, table[["sex", "x"]], table["y"], predictions=each, **told) for each in decisions]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"flipset": SIDES | {"condition_on": "label", "permutations": 99}},
+        {"outcome_transport": SIDES | {"split_by": "label", "draws": 99}},
+    ],
+)
+def test_finished_runs_compared_have_no_verdict_where_neither_has_one(asked):
+    (change,) = compare(*two_runs(asked)).audits
+    assert change.verdict == INSUFFICIENT
+    assert change.judged.reason
+    assert {each.verdict for each in change.rows} <= {INSUFFICIENT, None}
+
+
+def test_rates_that_need_missing_labels_are_compared_without_a_verdict():
+    (change,) = compare(*two_runs("groups")).audits
+    told = {each.where.rpartition(".")[2] for each in change.rows if each.verdict}
+    assert told == {"selection_rate"}
+    assert change.verdict == EVIDENCE

@@ -16,12 +16,13 @@ from audits.comparison.pairs import Pairing, Row
 from audits.comparison.text import sentence
 from audits.errors import InputError
 from audits.records import resolve
-from audits.runs.clearance import left_out_of
+from audits.runs.clearance import left_out_of, where_outcomes_known
 from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes, DecisionChangeRow
 from audits.runs.comparison.same_people import in_rows, matched_rows, relabel
 from audits.runs.gates.baselines import estimates_in
 from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
+from audits.runs.spec import audit_request
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, wilson, worst_of
 from audits.stats.intervals import weighted_sum
 from audits.stats.verdicts import DEFAULT_LEVEL, MATERIAL_DIFFERENCE
@@ -62,7 +63,8 @@ def compare(first: RunResult, second: RunResult) -> Changes:
             raise InputError(where, rule, type(run).__name__, "audit each model first")
     runs, subjects, everyone, notes = _on_common_people(first, second)
     told = tuple(
-        _asked_otherwise(one, two, place) or audit_change(one, two, place, subjects, independent=bool(notes))
+        _asked_otherwise(one, two, place)
+        or _of_known(audit_change(one, two, place, subjects, independent=bool(notes)), two, (first, second))
         for one, two, place in _matching_audits(*runs)
     )
     if not told:
@@ -71,6 +73,15 @@ def compare(first: RunResult, second: RunResult) -> Changes:
         )
     names = (str(first.model["name"]), str(second.model["name"]))
     return with_decisions(Changes(names, told, notes=notes), subjects, everyone)
+
+
+def _of_known(change: AuditChange, audit: AuditResult, runs: Sequence[RunResult]) -> AuditChange:
+    """Return a change without the verdicts that outcomes missing in either run do not allow."""
+    request = audit_request(audit.name, audit.options, "")
+    for run in runs:
+        subject = getattr(run, "subject", None)
+        change = change if subject is None else where_outcomes_known(change, request, subject)
+    return change
 
 
 def paired_changes(first: RunResult, second: RunResult) -> tuple[AuditChange, ...]:
