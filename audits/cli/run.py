@@ -29,7 +29,7 @@ from audits.models.metadata import accuracy_words
 from audits.runs.documents import load_document
 from audits.runs.executors.pool import InlineExecutor, ProcessExecutor
 from audits.runs.gates.gate import STRICT, Gate, GateJudgment, gate_of, judge, next_look
-from audits.runs.gates.reports import github_annotations, junit_xml, markdown
+from audits.runs.gates.reports import github_annotations, junit_xml, markdown, not_judged_lines
 from audits.runs.source.confinement import confine
 from audits.runs.source.fetch import fetch_data
 from audits.runs.spec import parse_spec
@@ -206,7 +206,7 @@ def _carry_out(
 
 
 def _gate_lines(judged: GateJudgment, wishes: Wishes) -> list[str]:
-    """Word what the gate stopped, what it waived, and what to know of waivers."""
+    """Word what the gate stopped, waived and did not judge, and what to know of waivers."""
     lines = [f"--fail-on {wishes.fail_on}: matched by"] if judged.stopped else []
     for item in judged.stopped:
         lines.append(f"  {item.name}: {item.verdict}")
@@ -215,7 +215,7 @@ def _gate_lines(judged: GateJudgment, wishes: Wishes) -> list[str]:
         wrap(f"Waived until {waiver.until}: {item.name} ({waiver.reason})", "  ")
         for item, waiver in judged.waived
     ]
-    return [*lines, *(wrap(note, "  ") for note in judged.notes)]
+    return [*lines, *(wrap(note, "  ") for note in (*not_judged_lines(judged), *judged.notes))]
 
 
 def _changes(result: RunResult) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from datetime import date
@@ -17,9 +18,10 @@ from audits.groups.threshold_change import since
 from audits.notebook import audit
 from audits.runs.execute import execute
 from audits.runs.gates.baselines import GateBaseline, baseline_in, baseline_of, growth
+from audits.runs.gates.check import check
 from audits.runs.gates.gate import Gate, judge, read_gate
 from audits.runs.gates.places import in_order
-from audits.runs.gates.reports import markdown
+from audits.runs.gates.reports import github_annotations, junit_xml, markdown, not_judged_lines
 from audits.runs.gates.rules import Rule, numbers
 from audits.stats import Estimate
 from audits.stats.paired_shares import paired_difference
@@ -362,3 +364,40 @@ def test_a_value_with_the_sign_of_intersections_is_left_as_it_is():
     assert in_order("spreads[sex × race].ratio") == "spreads[race × sex].ratio"
     assert in_order("table[sex × race: f & B & C].n") == "table[sex × race: f & B & C].n"
     assert in_order("table[sex: f & m].n") == "table[sex: f & m].n"
+
+
+def test_what_a_gate_does_not_judge_is_told_wherever_it_reports(tmp_path):
+    """Women are called f, then w; B has left: neither has a difference that both runs know."""
+    then = audited(EVEN, [SEX, RACE])
+    (tmp_path / "then.json").write_text(baseline_of(then))
+    renamed = [("A", {"f": "w"}.get(sex, sex), n, share) for race, sex, n, share in WOMEN if race == "A"]
+    renamed += [("C", "x", 700, 0.5)]
+    now = audited(renamed, [SEX])
+    with refused("gate.baseline"):  # not a single one is shared
+        judge(now, read_gate({"baseline": "then.json"}, "gate"), tmp_path)
+    now = audited([*renamed, ("C", "f", 600, 0.5)], [SEX])
+    judged = judge(now, read_gate({"baseline": "then.json"}, "gate"), tmp_path)
+    assert {each.where.split("]")[0][-1] for each in judged.not_judged} == {"w", "x", "B"}
+    assert not judged.stopped
+    for shown in (
+        "\n".join(not_judged_lines(judged)),
+        junit_xml(judged),
+        markdown(judged, now),
+        github_annotations(judged, "audit.yaml"),
+    ):
+        plain = shown.replace("\\", "").replace("%3A", ":")
+        assert {
+            name for name in ("sex: w", "sex: x", "race: B") if f"{name}].differences" not in plain
+        } == set()
+    assert "not judged" in junit_xml(judged)
+    with pytest.warns(UserWarning, match="sex: w"):
+        check(now, baseline=tmp_path / "then.json")
+
+
+def test_a_gate_tells_the_first_few_of_many_that_it_does_not_judge():
+    rule = {"metric": "impact_ratio", "at_least": 0.5, "people_at_least": 1000}
+    judged = judge(Stated(), read_gate([rule]))
+    many = dataclasses.replace(judged, checks=judged.checks * 5)
+    assert len(judged.not_judged) == len(not_judged_lines(judged)) == 4
+    assert len(not_judged_lines(many)) == 11
+    assert "10" in not_judged_lines(many)[-1]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -120,6 +120,31 @@ class GateBaseline:
             change.value, change.low, change.high, known.n,
             f"MOVER from {known.method}, as if of other people",
         )  # fmt: skip
+
+    def gone(
+        self, audits: Sequence[Any], entries: Sequence[Mapping[str, Any]]
+    ) -> Iterator[tuple[str, int, str]]:
+        """Yield the differences of groups that no audit states any more: its name, place and the path.
+
+        Parameters
+        ----------
+        audits, entries : sequence
+            The audits now, and their parts of results.json.
+        """
+        now: dict[str, set[str]] = {}
+        places: dict[str, int] = {}
+        for place, (audit, entry) in enumerate(zip(audits, entries, strict=True)):
+            now.setdefault(audit.name, set()).update(_placed(estimates_in(entry)))
+            places.setdefault(audit.name, place)
+        told = set()
+        for audit, known in zip(self.audits, self._numbers, strict=True):
+            name = AUDITS.now(audit["audit"])
+            for path in known:
+                row, differs, rate = path.partition(".differences.")
+                if not differs or (name, path) in told or f"{row}.{rate}" in now.get(name, ()):
+                    continue
+                told.add((name, path))
+                yield name, places.get(name, len(audits)), path
 
     @cached_property
     def _numbers(self) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from audits.errors import InputError
 from audits.runs.documents import load_document
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.gates.gate import Gate, GateFailed, gate_of, judge, next_look
+from audits.runs.gates.reports import not_judged_lines
 from audits.runs.result import RunResult
 from audits.runs.source.fetch import fetch_data
 
@@ -42,7 +44,7 @@ def check(
     Returns
     -------
     RunResult
-        All that was found, when it passes.
+        All that was found, when it passes; a warning names what a rule or the baseline did not judge.
 
     Raises
     ------
@@ -97,8 +99,13 @@ def _gate_spec(
 
 
 def _require_pass(result: RunResult, gate: Gate, folder: Path) -> RunResult:
-    over = judge(result, gate, folder).stopped
+    judged = judge(result, gate, folder)
+    over, untold = judged.stopped, not_judged_lines(judged)
     if over:
         lines = [f"{item.name}: {item.verdict}. {item.finding}" for item in over]
-        raise GateFailed("\n".join(["the audit does not pass", *lines, *next_look(result, over)]), result)
+        raise GateFailed(
+            "\n".join(["the audit does not pass", *lines, *untold, *next_look(result, over)]), result
+        )
+    if untold:
+        warnings.warn("\n".join(untold), stacklevel=3)
     return result

@@ -149,6 +149,11 @@ class GateJudgment:
     waived: list[tuple[Statement, Waiver]]
     notes: tuple[str, ...] = ()
 
+    @property
+    def not_judged(self) -> list[GateCheck]:
+        """Numbers that a rule or the baseline is about and that nothing holds: no reader should think so."""
+        return [item for item in self.checks if item.state == "not judged"]
+
 
 class GateFailed(AssertionError):
     """The gate stops a run; the message names each reason with its finding, and where to look next.
@@ -322,6 +327,10 @@ def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str
             state: Literal["kept", "broken"] = "broken" if why else "kept"
             asked = bound.words().replace("changed by", "grown by")
             yield _check(item, asked, state, f"{told}: {why}" if why else told)
+    asked = bound.words().replace("changed by", "grown by")
+    for name, place, path in baseline.gone(result.audits, entries):
+        about = "is in the baseline, and these results do not state it"
+        yield GateCheck(name, place, f".{path} {asked}", "not judged", f"{path} {about}.", state="not judged")
     if not looked_at:
         raise InputError(
             "gate.baseline", "shares no difference between groups with these results",

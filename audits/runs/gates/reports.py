@@ -68,7 +68,8 @@ def markdown(judged: GateJudgment, result: Any) -> str:
         ("waived", "until", "reason", "numbers"),
         [(item.name, waiver.until, waiver.reason, item.finding) for item, waiver in judged.waived],
     )
-    checks = [item for item in judged.checks if item.state != "broken"]
+    lines += _table(("not judged", "why"), [(item.name, item.finding) for item in judged.not_judged])
+    checks = [item for item in judged.checks if item.state == "kept"]
     rules = _table(("rule", "", "numbers"), [(item.name, item.verdict, item.finding) for item in checks])
     lines += ["<details><summary>other rules</summary>", "", *rules, "</details>", ""] if rules else []
     lines += _table(
@@ -98,6 +99,7 @@ def _headline(judged: GateJudgment) -> str:
     told = "**The gate stops this run.**" if judged.stopped else "**The gate lets this run pass.**"
     parts = [f"{len(judged.stopped)} stopped"] if judged.stopped else []
     parts += [f"{len(judged.waived)} waived"] if judged.waived else []
+    parts += [f"{len(judged.not_judged)} not judged"] if judged.not_judged else []
     parts += [f"{kept} of {len(judged.checks)} numbers keep their rule"] if judged.checks else []
     return f"{told} {', '.join(parts).capitalize()}{'.' if parts else ''}".strip()
 
@@ -115,7 +117,10 @@ def _cell(text: str) -> str:
 
 
 def github_annotations(judged: GateJudgment, file: str) -> str:
-    """Return lines that GitHub Actions shows beside `file`: an error for each that does not pass."""
+    """Return lines that GitHub Actions shows beside `file`: an error for each that does not pass.
+
+    What is waived or not judged is a warning.
+    """
     lines = [
         f"::error file={_property(file)},title={_property(item.name)}::"
         + _message(f"{item.verdict}. {item.finding}")
@@ -126,9 +131,22 @@ def github_annotations(judged: GateJudgment, file: str) -> str:
         + _message(f"waived until {waiver.until}: {waiver.reason}")
         for item, waiver in judged.waived[:_MAX_ANNOTATIONS]
     ]
+    lines += [
+        f"::warning file={_property(file)},title={_property(item.name)}::"
+        + _message(f"{item.verdict}: {item.finding}")
+        for item in judged.not_judged[:_MAX_ANNOTATIONS]
+    ]
     return "\n".join(
         [*lines, *(f"::notice file={_property(file)}::{_message(note)}" for note in judged.notes)]
     )
+
+
+def not_judged_lines(judged: GateJudgment) -> list[str]:
+    """Return a line for each number that is not judged, the first few of many."""
+    items = judged.not_judged
+    more = len(items) - _MAX_ANNOTATIONS
+    lines = [f"Not judged: {item.name}: {item.finding}" for item in items[:_MAX_ANNOTATIONS]]
+    return [*lines, *([f"Not judged: {more:,} more."] if more > 0 else [])]
 
 
 def _message(text: str) -> str:
