@@ -154,19 +154,29 @@ def between(share: _Interval) -> str:
     return " to ".join(map(in_points, (share.low, share.high)))
 
 
-def brief(words: str, most: int = 12) -> str:
+def brief(words: str, most: int = 12, *, of: int | None = None) -> str:
     """Return the words that name a group, in few: ands as commas, and what is too long cut.
+
+    `of` says of how many attributes it is, where that is known: a value may itself have an "&".
 
     Examples
     --------
     >>> brief("“female & Velian & age 18 to under 30”")
     '“female, Velian, age 18 to under 30”'
+    >>> brief("people in “Black & Asian”", of=1), brief("female & Black & Asian", of=2)
+    ('people in “Black & Asian”', 'female & Black & Asian')
     >>> brief("people in “a long name that goes on and on”", 6)
     'people in “a long name that …”'
     >>> brief("people in “some” alike in whatever there is", 5)
     'people in “some” alike in …'
     """
-    return cut_words(_AND.sub(", ", words), most)
+    joins = _AND.findall(words)
+    return cut_words(_AND.sub(", ", words) if of in {None, len(joins) + 1} else words, most)
+
+
+def attributes_in(attribute: str) -> int:
+    """Return how many attributes one stands for: several are joined by " × "."""
+    return attribute.count(" × ") + 1
 
 
 def cut_words(words: str, most: int) -> str:
@@ -184,14 +194,20 @@ def cut_words(words: str, most: int) -> str:
     return f"{kept} …”" if kept.count("“") > kept.count("”") else f"{kept} …"
 
 
-def named_apart(group: str, other: str) -> str:
+def named_apart(group: str, other: str, of: tuple[int, int] | None = None) -> str:
     """Return the name of a group without what it shares with another one; its whole name where that is all.
+
+    `of` says of how many attributes both are, where that is known, as for `brief`.
 
     Examples
     --------
     >>> named_apart("male & Velian & age [18, 30)", "female & Velian & age [18, 30)"), named_apart("a", "a")
     ('male', 'a')
+    >>> named_apart("Black & Asian", "White & Asian", (1, 1))
+    'Black & Asian'
     """
+    if of not in {None, (len(_AND.split(group)), len(_AND.split(other)))}:
+        return group
     shared = set(_AND.split(other))
     own = [part for part in _AND.split(group) if part not in shared]
     return " & ".join(own) or group

@@ -8,7 +8,7 @@ from audits.attribute_swap.result import AttributeSwapResult, SwapRow
 from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
 from audits.stats.text import count, estimate_text, in_words, out_of, people_in, percent, several
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, brief, join_names, of_people, shortest
+from audits.text import attributes_in, begun, brief, join_names, of_people, shortest
 
 EXACT = "exact: the model does not read it"
 NO_RATIO = "nobody in the group gets the favorable decision, so there is no ratio to hold to the limit"
@@ -24,8 +24,8 @@ def headline(result: AttributeSwapResult) -> str:
 
 
 def _headline(row: SwapRow, judged: Judgment, most: int) -> str:
-    who = brief(people_in(row.group), most)
-    what = f"only {brief(row.attribute, most)} is changed to {_word(row.target, most)}"
+    who, several = brief(people_in(row.group), most, of=len(row.where)), attributes_in(row.attribute)
+    what = f"only {brief(row.attribute, most, of=several)} is changed to {_word(row.target, most, several)}"
     if judged.verdict == EVIDENCE:
         return f"{begun(change_sentence(row, most))} when {what}."
     told = of_people(out_of(row.people(row.changed), row.n))
@@ -41,7 +41,7 @@ def change_sentence(row: SwapRow, most: int = 99) -> str:
 
     The larger of both: ``33 of 68 declined Velian women under 30 are approved``.
     """
-    words, who = vocabulary(), brief(people_in(row.group), most)
+    words, who = vocabulary(), brief(people_in(row.group), most, of=len(row.where))
     gained, lost, yes = row.people(row.gained), row.people(row.lost), row.people(row.before)
     more = gained > lost
     told = of_people(out_of(gained, row.n - yes) if more else out_of(lost, yes))
@@ -115,5 +115,5 @@ def notes(
     yield "This is not another life: everything else stays as it is."
 
 
-def _word(value: str, most: int = 99) -> str:
-    return f"“{brief(in_words(value), most)}”"
+def _word(value: str, most: int = 99, several: int | None = None) -> str:
+    return f"“{brief(in_words(value), most, of=several)}”"

@@ -8,7 +8,7 @@ from functools import partial
 from audits.comparison.pairs import Kind
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from audits.stats.text import number
-from audits.text import brief, cut_apart, points_of, points_words, shortest
+from audits.text import cut_apart, cut_words, points_of, points_words, shortest
 
 
 def sentence(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judgment) -> str:
@@ -30,7 +30,7 @@ def sentence(name: str, kind: Kind, first: Estimate, second: Estimate, judged: J
         return _number(words, kind, first, second, judged)
 
     quoted = [_QUOTED.sub(partial(_cut, name=name, most=most), name) for most in (99, 6, 4, 3, 2)]
-    every = [told(each) for each in (*quoted, *(brief(quoted[-1], most) for most in (12, 9)))]
+    every = [told(each) for each in (*quoted, *(cut_words(quoted[-1], most) for most in (12, 9)))]
     return shortest(*(end for each in every for end in (each, _without_interval(each))))
 
 

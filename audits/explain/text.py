@@ -29,12 +29,13 @@ _ENOUGH = 0.8  # of the source comparable
 def headline(result: ExplainResult) -> str:
     """Say in one sentence whether a gap is left like for like."""
     ours, theirs = people_in(result.source), people_in(result.target)
-    apart = named_apart(result.target, result.source)
+    n, m = (len(result.options[side]) for side in ("source", "target"))
+    apart = named_apart(result.target, result.source, (m, n))
     few = cut_apart(result.source, result.target, 4), cut_apart(apart, result.source, 3)
     names = [
         (ours, theirs),
-        (brief(ours, 99), people_in(apart)),
-        (brief(people_in(few[0]), 99), brief(people_in(few[1]), 99)),
+        (brief(ours, 99, of=n), people_in(apart)),
+        (brief(people_in(few[0]), 99, of=n), brief(people_in(few[1]), 99, of=m)),
     ]
     return shortest(*(_headline(result, *each) for each in names))
 

@@ -145,13 +145,18 @@ def _back(size: float) -> str:
 
 def _sides(result: FlipsetResult) -> list[tuple[str, str, str]]:
     """Name both groups, and one person of the target, in ever fewer words: what they share is said once."""
-    apart = named_apart(result.target, result.source)
+    n, m = (len(result.options[side]) for side in ("source", "target"))
+    apart = named_apart(result.target, result.source, (m, n))
     ours, theirs = cut_apart(result.source, result.target, 7), cut_apart(apart, result.source, 3)
     return [
         (people_in(result.source), people_in(apart), one_of(apart)),
-        (brief(people_in(result.source), 99), people_in(apart), one_of(apart)),
-        (brief(people_in(ours), 99), brief(people_in(theirs), 99), brief(one_of(theirs), 99)),
-        (brief(people_in(cut_apart(result.source, result.target, 4)), 99), "others", "other person"),
+        (brief(people_in(result.source), 99, of=n), people_in(apart), one_of(apart)),
+        (
+            brief(people_in(ours), 99, of=n),
+            brief(people_in(theirs), 99, of=m),
+            brief(one_of(theirs), 99, of=m),
+        ),
+        (brief(people_in(cut_apart(result.source, result.target, 4)), 99, of=n), "others", "other person"),
     ]
 
 

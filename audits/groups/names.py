@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from audits.data import named_with
 from audits.groups.result import AmountRow, GroupRow
 from audits.stats.text import people_in
-from audits.text import brief, cut_apart
+from audits.text import attributes_in, brief, cut_apart
 
 
 def people_of(row: GroupRow | AmountRow) -> str:
@@ -19,9 +19,10 @@ def name_pairs(first: GroupRow | AmountRow, second: GroupRow | AmountRow) -> Ite
     """Yield the names of two groups, in ever fewer words."""
     ours, theirs = people_of(first), people_of(second)
     mine, its = (named_with(each.attribute, each.group) for each in (first, second))
-    short = brief(people_in(cut_apart(its, mine, 4)), 99)
+    of, its_of = attributes_in(first.attribute), attributes_in(second.attribute)
+    short = brief(people_in(cut_apart(its, mine, 4)), 99, of=its_of)
     theirs_short = "the reference group" if second.is_reference else short
     yield ours, theirs
-    yield brief(ours, 99), brief(theirs, 99)
-    yield brief(ours), theirs_short
-    yield brief(people_in(cut_apart(mine, its, 5)), 99), theirs_short
+    yield brief(ours, 99, of=of), brief(theirs, 99, of=its_of)
+    yield brief(ours, of=of), theirs_short
+    yield brief(people_in(cut_apart(mine, its, 5)), 99, of=of), theirs_short

@@ -19,7 +19,7 @@ from audits.models import Subject
 from audits.stats import EVIDENCE, Judgment
 from audits.stats.badges import short_number
 from audits.stats.text import count, number, people, people_in, percent
-from audits.text import brief, join_names, shortest
+from audits.text import cut_words, join_names, shortest
 
 _FEW_ERRORS = 10
 _MAX_NAMED = 3
@@ -111,12 +111,12 @@ def _what(result: LossRatioResult) -> list[str]:
     names = told or list(options["sensitive"] or ())
     traces = [each for each in result.features if each.column not in names and each.loading > _TRACE]
     example = max(traces, key=lambda each: each.loading).column if traces else ""
-    wide, short = _proxy_names(names), brief(names[0], 5) if len(names) == 1 else "protected status"
+    wide, short = _proxy_names(names), cut_words(names[0], 5) if len(names) == 1 else "protected status"
     whole, least = f"proxies for {wide}", f"proxies for {short}"
     if any(each.itself for each in result.metric.told):  # it is a feature, and changed with the others
         whole = f"{wide} or proxies for {'it' if len(names) == 1 else 'them'}"
         least = f"{short} or its proxies"
-    such = [f"{whole}, such as {brief(example, 6)},"] if example else []
+    such = [f"{whole}, such as {cut_words(example, 6)},"] if example else []
     return [*such, whole, least]
 
 

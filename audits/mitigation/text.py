@@ -7,14 +7,14 @@ from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
 from audits.stats.text import count, number, out_of, percent
 from audits.stats.vocabulary import vocabulary
 from audits.subgroups.attributes import quote_rule_set
-from audits.text import brief, of_people, shortest
+from audits.text import cut_words, of_people, shortest
 
 
 def headline(result: MitigationResult) -> str:
     """Say what the training did for the group, and whether a difference is left."""
     first, last = result.steps[0], result.steps[result.chosen]
     whole = result.group or quote_rule_set(result.rule_set)  # runs saved earlier have no words for it
-    names = [brief(whole, most) for most in (99, 9, 6, 4)]
+    names = [cut_words(whole, most) for most in (99, 9, 6, 4)]
     if last.added == 0:
         return shortest(
             *(f"No further training examples helped {name} without losing accuracy." for name in names)

@@ -75,7 +75,10 @@ def headline(result: OutcomeTransportResult) -> str:
         if judged.verdict == EVIDENCE and judged.material is False:
             end = f"The {outcomes} differ by less than your limit"
         ours, theirs = people_in(result.source), people_in(result.target)
-        alone = [f"{end} between {brief(ours, most)} and {brief(theirs, most)}." for most in (99, 8, 5)]
+        n, m = (len(result.options[side] or "") or None for side in ("source", "target"))
+        alone = [
+            f"{end} between {brief(ours, most, of=n)} and {brief(theirs, most, of=m)}." for most in (99, 8, 5)
+        ]
         return shortest(*([f"{text}{end}."] if text else []), *alone)
     row = next((row for row in result.bias if row.level == "group" and row.difference == judged), None)
     if row is None:
@@ -83,8 +86,8 @@ def headline(result: OutcomeTransportResult) -> str:
     others = [each.group for each in result.bias if each.level == "group" and each.group != row.group]
     rest = people_in(others[0]) if len(others) == 1 else "the others"
     uneven = "more unevenly" if (judged.interval.value or 0.0) > 0 else "more evenly"
-    told = []
-    for who in (people_in(row.group), brief(people_in(row.group))):
+    told, of = [], len(result.options["by"] or "") or None
+    for who in (people_in(row.group), brief(people_in(row.group), of=of)):
         if judged.verdict == EVIDENCE:
             told.append(f"{begun(who)} are treated {uneven} than {rest}.")
         elif judged.material is False:

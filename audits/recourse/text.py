@@ -51,7 +51,7 @@ def _apart(result: RecourseResult) -> list[str]:
         return []
     if judged.verdict == EVIDENCE:
         little = "" if judged.material is not False else "slightly "
-        names = [people_in(row.group), brief(people_in(row.group)), brief(people_in(row.group), 7)]
+        names = [people_in(row.group), *(brief(people_in(row.group), most, of=1) for most in (12, 7))]
         if row.accepted_judged == judged:
             easier = "fewer" if value < 0 else "more"
             return [f"Of {name}, {little}{easier} would be than of others." for name in names]

@@ -14,7 +14,7 @@ from audits.stats.badges import short_number
 from audits.stats.means import MIN
 from audits.stats.text import count, estimate_text, named_group, number, out_of, people, people_in, percent
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, brief
+from audits.text import begun, brief, cut_words
 
 PERFECT = 0.995
 """Area from which some feature is as good as the attribute itself."""
@@ -25,17 +25,17 @@ _WEAK, _MISCALIBRATED = 0.6, 0.1
 def headline(result: SensitivityResult) -> str:
     """Say whose predictions depend most on proxies for protected status, or why that cannot be said."""
     judged, ratio = result.judged, result.judged.interval
-    about = brief(" or ".join(result.protected[:2]), 6)
-    read = brief(" and ".join(result.direct[:2]), 6)
+    about = cut_words(" or ".join(result.protected[:2]), 6)
+    read = cut_words(" and ".join(result.direct[:2]), 6)
     itself = "itself" if len(result.direct) == 1 else "themselves"
     also = f" The model reads {read} {itself}: see “Change one word”." if read else ""
     if any(each.at_chance for each in result.status):
-        hidden = brief(" or ".join(each.attribute for each in result.status if each.at_chance), 6)
+        hidden = cut_words(" or ".join(each.attribute for each in result.status if each.at_chance), 6)
         return f"The other features don't reveal {hidden}.{also}"
     group = next((item for item in result.groups if item.ratio == ratio), None)
     if group is None or ratio.value is None:
         return f"We can't tell whose predictions depend most on proxies for {about}.{also}"
-    who = brief(named_group(group_name({group.attribute: group.group})), 8)
+    who = brief(named_group(group_name({group.attribute: group.group})), 8, of=1)
     if judged.verdict == EVIDENCE:
         times = f"{short_number(ratio.value)} times as much"
         return f"Predictions for {who} depend {times} on proxies for {about} as others'.{also}"

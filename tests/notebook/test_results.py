@@ -133,3 +133,21 @@ def test_everything_public_is_reachable_by_one_name() -> None:
     with pytest.raises(AttributeError) as said:
         evenhand.grops  # noqa: B018
     assert (said.value.name, said.value.obj) == ("grops", evenhand)
+
+
+def test_a_value_with_the_sign_of_intersections_is_named_whole() -> None:
+    rng = np.random.default_rng(0)
+    race = rng.choice(["Black & Asian", "White & Asian"], 3000)
+    people = pd.DataFrame({"race": race, "x": rng.normal(size=3000)})
+    hired = (rng.random(3000) < np.where(race == "Black & Asian", 0.3, 0.6)).astype(int)
+    sides = {"source": {"race": "Black & Asian"}, "target": {"race": "White & Asian"}}
+    asked = {
+        "groups": {},
+        "flipset": sides | {"permutations": 99},
+        "explain": sides | {"explainers": ["x"]},
+        "outcome_transport": sides | {"draws": 99},
+    }
+    told = {"favorable": 1, "protected": "race", "search": False}
+    for each in evenhand.audit(None, people, predictions=hired, audits=asked, **told).audits:
+        assert "Black & Asian" in each.headline
+        assert each.name == "flipset" or each.headline.count("&") in {1, 2}

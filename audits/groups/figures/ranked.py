@@ -17,7 +17,7 @@ from audits.groups.text import among_words, rate_words
 from audits.stats import EVIDENCE
 from audits.stats.text import in_words, named_group, percent, several
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, brief
+from audits.text import attributes_in, begun, brief
 
 _WORST, _SMALL = 5, 2  # groups of enough people, and smaller ones
 _LETTER = 6.6  # pixels, of a value
@@ -182,7 +182,7 @@ def _rate(row: GroupRow, rate: str) -> float:
 
 def _name(row: GroupRow) -> str:
     name = named_group(named_with(row.attribute, row.group))
-    return brief(name, 99) if " × " in row.attribute else name
+    return brief(name, 99, of=attributes_in(row.attribute))
 
 
 def _percent(share: float) -> str:
