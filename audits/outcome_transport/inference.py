@@ -17,7 +17,7 @@ from audits.outcome_transport.matching.resampling import BootstrapSpread, effect
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, p_value, worst_of
 from audits.stats.group_means import GroupMeans, judge_groups
-from audits.stats.intervals import percent_level
+from audits.stats.intervals import newcombe, percent_level
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,24 @@ def _exact_distance(
     if p is not None and p > options.level:
         low = 0.0
     method = f"norm of the resampled error, {percent_level(options.level)}"
+    alike = [len(np.unique(side)) == 1 for side in (parts.matched.x, parts.matched.y)]
+    if any(alike) and parts.comparison.kind == "decision":  # resamples of one outcome show no chance
+        most = _largest_difference(parts, options.level)
+        farthest = most if cost == "euclidean" else float(np.sqrt(most))
+        return Estimate(
+            value, low, max(high, parts.comparison.unit * farthest), n, f"{method}, or Newcombe's"
+        )
+    if all(alike) and value == 0:
+        return Estimate(value, None, None, n, "no interval: everyone has the same outcome")
     return Estimate(value, low, high, n, method)
+
+
+def _largest_difference(parts: ResultParts, level: float) -> float:
+    """Return the end that is further from 0 of the interval of the difference of two rates."""
+    sides = ((parts.comparison.source, parts.a), (parts.comparison.target, parts.b))
+    counts = [(float(sizes[side.outcomes[:, 0] > 0.5].sum()), float(sizes.sum())) for side, sizes in sides]
+    gap = newcombe(*counts[0], *counts[1], level=level)
+    return max(abs(gap.low or 0.0), abs(gap.high or 0.0))
 
 
 def _blurred_cost(parts: ResultParts, options: OutcomeTransportOptions, value: float, k: int) -> Estimate:

@@ -16,11 +16,14 @@ from audits.drawing.style import alt_text
 from audits.errors import RunCancelled
 from audits.models import make_subject
 from audits.models.spec import model_spec
+from audits.notebook import audit
 from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport import figures as figures
 from audits.outcome_transport.result import SHARES
 from audits.results import load_result, plain, save_result
 from audits.runs.registry import AUDITS
+from audits.stats import INSUFFICIENT, NO_MATERIAL
+from audits.stats.intervals import newcombe
 from tests.outcome_transport.conftest import crowd, scored
 from tests.outcome_transport.subjects import QUICK, A, B, even, flows_of
 
@@ -208,3 +211,23 @@ def test_a_model_and_its_column_of_scores_lie_as_far_apart(higher_is, against):
     found = flows_of(column, **asked, **({"against": second} if against else {}), **QUICK)
     assert found.outcome == first.outcome == "probability"
     assert found.wasserstein.value == pytest.approx(first.wasserstein.value, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n", "declined", "verdict"),
+    [(8, 0, INSUFFICIENT), (60, 0, INSUFFICIENT), (60, 1, INSUFFICIENT), (1000, 0, NO_MATERIAL)],
+)
+def test_few_who_all_get_the_same_decision_are_not_cleared(n, declined, verdict):
+    """Resamples of one outcome show no chance: the interval then reaches as far as the rates' own."""
+    people = pd.DataFrame({"sex": ["f", "m"] * (n // 2), "x": np.linspace(0, 1, n)})
+    approved = np.ones(n, int)
+    approved[1 : 2 * declined : 2] = 0
+    asked = {"outcome_transport": {"source": {"sex": "f"}, "target": {"sex": "m"}, "draws": 99}}
+    told = {"favorable": 1, "protected": "sex", "audits": asked, "search": False}
+    found = audit(None, people, np.arange(n) % 2, predictions=approved, **told).audits[0].result
+    assert found.verdict == verdict
+    gap = newcombe(n / 2, n / 2, n / 2 - declined, n / 2, level=0.05)
+    assert found.judged.interval.high >= np.sqrt(2) * gap.high - 1e-12
+    one_score = audit(None, people, np.arange(n) % 2, scores=np.full(n, 0.7), **told).audits[0].result
+    assert one_score.verdict == INSUFFICIENT
+    assert one_score.judged.interval.low is None
