@@ -174,3 +174,12 @@ def test_rows_are_named_by_values_of_one_kind(people, hired) -> None:
     mixed = pd.Index([k if k % 2 else f"p{k}" for k in range(N)], dtype=object)
     for rows in (mixed, pd.interval_range(0, N)):
         assert refused(model, read.set_index(rows), hired).where == "frame"
+
+
+def test_columns_of_bytes_are_named_with_what_to_write(people, hired) -> None:
+    model = LogisticRegression().fit(people[["hours", "age"]], hired)
+    held = people[["hours", "age"]].assign(town=[b"a", b"b"] * (N // 2))
+    error = refused(model, held, hired, protected="town")
+    assert error.where == "protected"
+    assert "'town'" in str(error)
+    assert "decode" in error.advice

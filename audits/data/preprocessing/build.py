@@ -187,6 +187,16 @@ def _unlabeled_rows(
 def _from_memory(frame: pd.DataFrame, spec: DataSpec) -> tuple[Table, dict[str, tuple[str, ...]], str]:
     """Return a frame as a table, the orders of its categories, and its digest."""
     table, orders = from_pandas(frame, spec.read.missing)
+    label = getattr(spec.label, "column", spec.label)
+    for key, names in (("protected", spec.protected), ("features", spec.features or ()), ("label", (label,))):
+        unread = [name for name in names if name in frame.columns and name not in table.frame.columns]
+        if unread:
+            held = type(frame[unread[0]].dropna().iloc[0]).__name__
+            advice = (
+                "decode them: X[column].str.decode('utf-8')" if held == "bytes" else "make it plain values"
+            )
+            rule = f"must name columns of numbers, texts or dates, and {unread[0]!r} holds {held}"
+            raise InputError(f"data.{key}", rule, advice=advice)
     sha256 = frame_digest(table.frame)
     if table.markers:  # a file's bytes tell ? from NA, a frame of missing values does not
         markers = {name: table.markers.get(name, Markers()).plain() for name in map(str, table.frame)}

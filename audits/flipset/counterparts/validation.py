@@ -214,6 +214,7 @@ def _check(name: str, value: float, limit: float, serious: bool, trouble: str) -
 _MAX_PAIRS = 2_600_000_000  # costs looked at: 50,000 x 50,000 different people, half a minute
 _MAX_TIGHT = 1_000_000  # pairs held at a time: under L1 two in three pairs of continuous features are tight
 _GRID = 2.0**44  # units of all mass: a power of two, so that flows add up exactly
+_DIGITS = 6  # of people
 _ROUNDING = 1e-11  # of the largest cost; dual values are sums of many costs
 
 
@@ -241,7 +242,7 @@ def tie_range(compared: Comparison, matched: list[Matching]) -> tuple[float, flo
             return None
         people = float(part.source.size.sum())
         low, high = low + people * found[0], high + people * found[1]
-    return low, high
+    return round(low, _DIGITS), round(high, _DIGITS)  # of a linear program, exact but for its tolerance
 
 
 def _stratum(compared: Comparison, part: Matching) -> tuple[float, float] | None:
