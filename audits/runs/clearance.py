@@ -40,7 +40,7 @@ def where_known(result: R, unknown: UnknownOutcomes) -> R:
     if not unknown.people or not hasattr(result, "judged"):
         return result
     verdicts = VERDICTS if unknown.uneven else (NO_MATERIAL,)
-    return _told(result, unknown.withheld or unknown.cannot_clear, verdicts, *unknown.note())
+    return _noted(result, unknown.withheld or unknown.cannot_clear, verdicts, *unknown.note())
 
 
 def where_left_out(result: R, subject: Subject) -> R:
@@ -53,8 +53,24 @@ def where_left_out(result: R, subject: Subject) -> R:
     if not hasattr(result, "judged"):
         return result
     for reason, verdicts, said in left_out_of(subject):
-        result = _told(result, reason, verdicts, *said)
+        result = _noted(result, reason, verdicts, *said)
     return result
+
+
+def where_both_known(change: R, *audits: Any) -> R:
+    """Return a change without the verdicts that outcomes missing in either of its results do not allow."""
+    for verdict, reason in (each for audit in audits for each in judged_of(audit).missing):
+        change = _told(change, reason, (verdict,))
+    return change
+
+
+def _noted(result: R, reason: str, verdicts: Sequence[str], *said: str) -> R:
+    """Return what `_told` does, its judgment with a note of what is not allowed for whoever compares it."""
+    told: Any = _told(result, reason, verdicts, *said)
+    missing = dict.fromkeys(verdicts if reason else (), reason) | dict(told.judged.missing)
+    judged = dataclasses.replace(told.judged, missing=tuple(missing.items()))
+    noted: R = dataclasses.replace(told, judged=judged)
+    return noted
 
 
 def whom_about(request: AuditRequest, subject: Subject) -> Subject:

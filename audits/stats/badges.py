@@ -103,6 +103,9 @@ class Judgment:
         ``"points"`` of shares, which are a hundredth.
     limit_name : str
         What the auditor's limit is called where these values were computed from it: ``"ratio of 0.8"``.
+    missing : tuple of (str, str)
+        Verdicts that people whose outcome is missing do not allow, of a change towards another model neither,
+        each with the reason.
     """
 
     verdict: Verdict
@@ -120,6 +123,7 @@ class Judgment:
     times: float = 1.0
     unit: str = ""
     limit_name: str = ""
+    missing: tuple[tuple[str, str], ...] = ()
 
     @property
     def badge_text(self) -> str:

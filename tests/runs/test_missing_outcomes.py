@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from audits.notebook import audit
-from audits.runs.comparison.two_models import compare
+from audits.runs.comparison.two_models import compare, paired_changes
 from audits.runs.execute import execute
+from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from tests.runs.extra_audits import RatesResult
@@ -116,11 +117,32 @@ def two_runs(asked):
         {"outcome_transport": SIDES | {"split_by": "label", "draws": 99}},
     ],
 )
-def test_finished_runs_compared_have_no_verdict_where_neither_has_one(asked):
-    (change,) = compare(*two_runs(asked)).audits
+@pytest.mark.parametrize("saved", [False, True])
+def test_finished_runs_compared_have_no_verdict_where_neither_has_one(tmp_path, asked, saved):
+    runs = two_runs(asked)
+    for place, each in enumerate(runs if saved else ()):
+        each.save(tmp_path / str(place))
+        runs[place] = RunResult.load(tmp_path / str(place))
+    (change,) = compare(*runs).audits
     assert change.verdict == INSUFFICIENT
-    assert change.judged.reason
+    assert change.judged.reason == runs[0].audits[0].result.judged.reason
     assert {each.verdict for each in change.rows} <= {INSUFFICIENT, None}
+    assert not paired_changes(*runs)
+
+
+def test_saved_runs_whose_filter_leaves_people_out_are_compared_as_two_models_of_a_run(tmp_path):
+    table, lot = people(4000)
+    table["second"] = (np.arange(4000) % 10 < 5).astype(float)
+    gone = (table["sex"] == "f") & (table["decided"] == 0) & (lot < 0.8)
+    table = table.assign(decided=table["decided"].mask(gone), y=lot.round())
+    keep = {"keep": [{"column": "decided", "not_missing": True}]}
+    runs = [
+        run(table, tmp_path, ["groups"], label="y", filters=keep, model={"predictions": {"label": name}})
+        for name in ("decided", "second")
+    ]
+    (change,) = compare(*runs).audits
+    assert change.verdict == INSUFFICIENT
+    assert EVIDENCE not in {each.verdict for each in change.rows}
 
 
 def test_rates_that_need_missing_labels_are_compared_without_a_verdict():

@@ -16,13 +16,12 @@ from audits.comparison.pairs import Pairing, Row
 from audits.comparison.text import sentence
 from audits.errors import InputError
 from audits.records import resolve
-from audits.runs.clearance import left_out_of, where_outcomes_known
+from audits.runs.clearance import left_out_of, where_both_known
 from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes, DecisionChangeRow
 from audits.runs.comparison.same_people import in_rows, matched_rows, relabel
 from audits.runs.gates.baselines import estimates_in
 from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
-from audits.runs.spec import audit_request
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, wilson, worst_of
 from audits.stats.intervals import weighted_sum
 from audits.stats.verdicts import DEFAULT_LEVEL, MATERIAL_DIFFERENCE
@@ -64,7 +63,9 @@ def compare(first: RunResult, second: RunResult) -> Changes:
     runs, subjects, everyone, notes = _on_common_people(first, second)
     told = tuple(
         _asked_otherwise(one, two, place)
-        or _of_known(audit_change(one, two, place, subjects, independent=bool(notes)), two, (first, second))
+        or where_both_known(
+            audit_change(one, two, place, subjects, independent=bool(notes)), one.result, two.result
+        )
         for one, two, place in _matching_audits(*runs)
     )
     if not told:
@@ -73,15 +74,6 @@ def compare(first: RunResult, second: RunResult) -> Changes:
         )
     names = (str(first.model["name"]), str(second.model["name"]))
     return with_decisions(Changes(names, told, notes=notes), subjects, everyone)
-
-
-def _of_known(change: AuditChange, audit: AuditResult, runs: Sequence[RunResult]) -> AuditChange:
-    """Return a change without the verdicts that outcomes missing in either run do not allow."""
-    request = audit_request(audit.name, audit.options, "")
-    for run in runs:
-        subject = getattr(run, "subject", None)
-        change = change if subject is None else where_outcomes_known(change, request, subject)
-    return change
 
 
 def paired_changes(first: RunResult, second: RunResult) -> tuple[AuditChange, ...]:
@@ -94,7 +86,9 @@ def paired_changes(first: RunResult, second: RunResult) -> tuple[AuditChange, ..
     pairs = [
         each for each in _matching_audits(first.audits, second.audits) if each[0].options == each[1].options
     ]
-    told = (audit_change(one, two, place) for one, two, place in pairs)
+    told = (
+        where_both_known(audit_change(one, two, place), one.result, two.result) for one, two, place in pairs
+    )
     return tuple(
         each for each in told if any(row.verdict is not None and row.change.value for row in each.rows)
     )
