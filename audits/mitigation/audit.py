@@ -123,7 +123,7 @@ def mitigation(
         share = part(progress, 0.8 + 0.2 * turn / len(stated), 0.8 + 0.2 * (turn + 1) / len(stated))
         also = tuple(_headlines(judged[place], others or {}, share))
         steps[place] = dataclasses.replace(steps[place], also=also)
-    over = (SplitGap(alone, None), *(each[-1] for each in again))
+    over = (SplitGap(alone), *(each[-1] for each in again))
     result = _pack(subject, options, groups.noun, group, tuple(steps), chosen, tried, over)
     by = group_attribute(subject.data, options)
     if by is not None:
@@ -227,8 +227,7 @@ def _pack(
     last = steps[chosen]
     how = {key: getattr(options, key) for key in ("level", "material", "material_on")}
     alone = splits[0].difference
-    p_values = [each.p_value for each in splits[1:]]
-    judged = judge_step(steps, chosen, **how, alone=alone, p_values=p_values)
+    judged = judge_step(steps, chosen, **how, alone=alone, again=splits[1:])
     this = (*steps[:chosen], dataclasses.replace(last, difference=alone), *steps[chosen + 1 :])
     verdict = judge_step(this, chosen, **how).verdict
     warnings = [*subject.unknown_labels(level=options.level).note()]

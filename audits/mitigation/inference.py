@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from audits.mitigation.result import Step
+from audits.mitigation.splits import SplitGap
 from audits.stats import INSUFFICIENT, Estimate, Judgment, judge, limit_of
 from audits.stats.intervals import cautious_difference, cautious_p
 from audits.stats.power import times_to_settle
@@ -20,7 +21,7 @@ def judge_step(
     material: float,
     material_on: str = "either",
     alone: Estimate | None = None,
-    p_values: Sequence[float | None] = (),
+    again: Sequence[SplitGap] = (),
 ) -> Judgment:
     """Judge the difference of the step chosen; `people_needed` is of everyone held out.
 
@@ -30,17 +31,19 @@ def judge_step(
     ----------
     alone : Estimate, optional
         The difference of the run's own split alone, where the step's reaches over several.
-    p_values : sequence of float
-        Of no difference in further splits: the largest counts.
+    again : sequence of SplitGap
+        The same in further splits: the largest p-value counts, and the narrowest limit.
     """
     step, own = steps[chosen], level / len(steps)
     gap, inside, outside = step.difference, step.favorable_in, step.favorable_out
     reason = "" if gap.value is not None else "nobody held out is in the group, or nobody is outside it"
     a, n, b, m = (inside.value or 0.0) * inside.n, inside.n, (outside.value or 0.0) * outside.n, outside.n
-    known = [each for each in (cautious_p(a, n, b, m), *p_values) if each is not None]
+    known = [each for each in (cautious_p(a, n, b, m), *(each.p_value for each in again)) if each is not None]
     p = max(known, default=None)
     overall = (a + b) / (n + m) if n + m else None
-    ends = limit_of(material, material_on, rate=outside.value, overall=overall)
+    rates = [(outside.value, overall), *((each.outside, each.overall) for each in again)]
+    limits = [limit_of(material, material_on, rate=rate, overall=whole) for rate, whole in rates]
+    ends = max(low for low, _ in limits), min(high for _, high in limits)
     material = min(-ends[0], ends[1])
     elsewhere = "the largest difference is now that of another group" if step.worst_score > material else ""
     judged = judge(gap, immaterial=ends, level=own, reason=reason, cannot_clear=elsewhere)

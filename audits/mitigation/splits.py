@@ -33,10 +33,12 @@ from audits.subgroups.cells import Cells
 
 @dataclass(frozen=True)
 class SplitGap:
-    """The group's difference in one split, and the p-value of none."""
+    """The group's difference in one split, the p-value of none, and the rates of the others and of all."""
 
     difference: Estimate
-    p_value: float | None
+    p_value: float | None = None
+    outside: float | None = None
+    overall: float | None = None
 
 
 def in_other_splits(
@@ -75,7 +77,8 @@ def in_other_splits(
                 own = subject_on(own, held, maker.retrained(more, part(progress, turn / len(rngs), 1.0))[0])
             favorable, n, good, total = counts_in(groups, mine, groups.counted(own.everyone))
             gap = cautious_difference(favorable, n, good, total, level=level)
-            gaps.append(SplitGap(gap, cautious_p(favorable, n, good, total)))
+            p, rate = cautious_p(favorable, n, good, total), good / total if total else None
+            gaps.append(SplitGap(gap, p, rate, (favorable + good) / (n + total)))
         found.append(gaps)
     return found
 

@@ -14,11 +14,12 @@ from audits.mitigation.audit import mitigation
 from audits.mitigation.inference import judge_step
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import NOT_RUN, MitigationResult, Step
+from audits.mitigation.splits import SplitGap
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
 from audits.runs.mitigation import mitigation_with_others
 from audits.runs.registry import usual_others
-from audits.stats import EVIDENCE, wilson
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, wilson
 from audits.stats.intervals import cautious_difference
 from tests.refused import refused
 from tests.rule_sets.conftest import crowd, subject_of
@@ -242,3 +243,16 @@ def test_further_splits_are_the_same_for_counts_and_rows_in_any_order():
         assert each.rule_set == results[0].rule_set
         for mine, first in zip(each.splits, results[0].splits, strict=True):
             assert (mine.value, mine.low, mine.high) == pytest.approx((first.value, first.low, first.high))
+
+
+def test_a_limit_on_a_ratio_is_the_narrowest_over_all_splits():
+    """Where nobody is approved there is no ratio; where 2% of the others are, half a point is the limit."""
+    none = wilson(0, 300), wilson(0, 600)
+    gap = cautious_difference(0, 300, 0, 600)
+    step = Step(0, gap, *none, wilson(800, 900), "", 0.0, ())
+    how = {"level": 0.05, "material": 0.10}
+    assert judge_step([step], 0, **how).verdict == NO_MATERIAL
+    again = SplitGap(cautious_difference(6, 300, 12, 600), 1.0, 0.02, 0.02)
+    judged = judge_step([step], 0, **how, alone=gap, again=[again])
+    assert judged.verdict == INSUFFICIENT
+    assert (judged.immaterial_low, judged.immaterial_high) == pytest.approx((-0.004, 0.005))
