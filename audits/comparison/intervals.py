@@ -39,6 +39,7 @@ from audits.stats.means import MIN, mean_test
 from audits.stats.paired_shares import joined_reach
 
 Ends = tuple[float, float]
+_ROUNDING = 1e-9  # of a change: spread below it is that of its digits
 TAIL = ", which misses more often than stated, because a few people make most of the change"
 
 
@@ -303,6 +304,8 @@ def _student(
     if freedom + 1 < MIN:
         return None, f"no interval below {MIN} {'people' if people.plain else 'clusters'}"
     error = math.sqrt(design.variance(influence, inside))
+    if error <= _ROUNDING * abs(value):  # everyone's number moves as far: nothing shows how others' would
+        return None, "no interval: there is no spread"
 
     def ends(level: float) -> Ends:
         reach = float(-stdtrit(freedom, level / 2)) * error

@@ -150,3 +150,10 @@ def test_nobody_and_too_few_have_no_interval_and_say_so() -> None:
     ratio = ratio_moved(plain(20), (values * few, few * 1.0), (2 * values * few, few * 1.0)).interval(0.05)
     assert ratio.low is None
     assert "10" in ratio.method
+
+
+def test_numbers_that_all_move_as_far_have_no_interval() -> None:
+    before = np.random.default_rng(0).normal(30, 5, 40)
+    moved = mean_moved(plain(40), everyone(40), before, before - 2.0)
+    assert moved.value == pytest.approx(-2.0)
+    assert moved.ends is None
