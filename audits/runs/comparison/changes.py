@@ -148,6 +148,10 @@ class DecisionChangeRow:
     otherwise: Estimate
 
 
+TWO_SAMPLES = "MOVER of two independent samples"
+"""How the change of a number is found between different people."""
+
+
 @dataclass(frozen=True, eq=False)
 class Changes(NotebookDisplay):
     """What changes from the first model to the second.
@@ -191,7 +195,8 @@ class Changes(NotebookDisplay):
         """Whom the second model decides otherwise, in one sentence."""
         if not self.decided:
             made = "one audit" if len(self.audits) == 1 else f"{len(self.audits)} audits"
-            people = "as two samples" if self.notes else "on the same people"
+            apart = any(row.change.method == TWO_SAMPLES for each in self.audits for row in each.rows)
+            people = "as two samples" if apart else "on the same people"
             return f"{begun(made)} of the second model compared with the first, {people}."
         whole = self.decided[0]
         changed = whole.gained + whole.lost

@@ -17,7 +17,13 @@ from audits.comparison.text import sentence
 from audits.errors import InputError
 from audits.records import resolve
 from audits.runs.clearance import left_out_of, where_both_known
-from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes, DecisionChangeRow
+from audits.runs.comparison.changes import (
+    TWO_SAMPLES,
+    AuditChange,
+    ChangeRow,
+    Changes,
+    DecisionChangeRow,
+)
 from audits.runs.comparison.same_people import in_rows, matched_rows, relabel
 from audits.runs.gates.baselines import estimates_in
 from audits.runs.multiple_testing import level_of
@@ -300,11 +306,10 @@ def _unpaired_rows(
         moved = None if one.value is None or two.value is None else two.value - one.value
         change = Estimate(moved, None, None, two.n, f"no interval: {pairing.reason(where)}")
         if independent and None not in (one.low, two.low):
-            change = dataclasses.replace(weighted_sum([two, one], [1.0, -1.0]), method=_TWO_SAMPLES)
+            change = dataclasses.replace(weighted_sum([two, one], [1.0, -1.0]), method=TWO_SAMPLES)
         yield ChangeRow(where, _place_phrase(where, own), "number", one, two, change)
 
 
-_TWO_SAMPLES = "MOVER of two independent samples"
 _NUMBERED = re.compile(r"^(\w+)\[(\d+)\]\.")
 
 
