@@ -44,8 +44,8 @@ def headline(result: BarycenterResult) -> str:
     if worst.way == "only_self":
         theirs = "are not" if words.yes else "do not"
     end = f"{mine} while their matches {theirs}: more than chance."
-    who = people_in(worst.group)
-    return shortest(*(f"{told} {name} {end}" for name in (who, brief(who), brief(who, 9))))
+    who, of = people_in(worst.group), len(result.by)
+    return shortest(*(f"{told} {name} {end}" for name in (who, brief(who, of=of), brief(who, 9, of=of))))
 
 
 def way_words(way: str) -> str:
