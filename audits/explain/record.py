@@ -23,8 +23,9 @@ AUDIT = Audit(
         "“Explained” is arithmetic, not cause: a column can itself result from unequal treatment, or be a "
         "proxy for the group. What was not measured explains nothing here. A feature's part of a gap in "
         "scores shows what the model uses, not what is justified. Correlated features share it by "
-        "convention. Where groups and decisions turn on the same jump in two columns together, part of the "
-        "gap stays unexplained: a difference is found in about 10% of such data where there is none."
+        "convention. Where the group and the decision both change abruptly at the same combination of values "
+        "in two columns, part of the gap stays unexplained: a difference is found in about 10% of such data "
+        "where there is none."
     ),
     options=ExplainOptions,
     result="audits.explain.result:ExplainResult",
