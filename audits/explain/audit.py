@@ -273,7 +273,7 @@ def _explainers(subject: Subject, options: ExplainOptions) -> tuple[tuple[str, .
 
 
 def _telling(subject: Subject, options: ExplainOptions, names: Sequence[str]) -> tuple[str, ...]:
-    """Columns each of which tells the outcome by itself, and no model reads them."""
+    """Columns each of which predicts the outcome almost without error, and no model reads them."""
     data = subject.data
     decided = options.outcome == "decision"
     if data.numeric is not None or (decided and subject.model.invents):

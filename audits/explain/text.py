@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from audits.data.preprocessing.leakage import telling_words
 from audits.explain.options import ExplainOptions
 from audits.explain.result import ExplainResult
 from audits.stats import AVERAGE, EVIDENCE, NO_MATERIAL, Estimate, Judgment
@@ -110,7 +111,8 @@ def no_clearance_text(columns: int) -> str:
 def left_out_text(telling: Sequence[str]) -> str:
     """Say why no verdict follows where default explainers hold columns that may be the outcome itself."""
     was = "was" if len(telling) == 1 else "were"
-    return f"{_telling_words(telling)} and {was} left out: name the columns that may explain the gap"
+    told = telling_words(telling, "the outcome")
+    return f"{told} and {was} left out: name the columns that may explain the gap"
 
 
 def telling_note(telling: Sequence[str], options: ExplainOptions) -> tuple[str, ...]:
@@ -118,14 +120,9 @@ def telling_note(telling: Sequence[str], options: ExplainOptions) -> tuple[str, 
     if not telling or options.explainers is None:
         return ()
     return (
-        f"{_telling_words(telling)}. The outcome in other words would explain any gap: name only what is a "
-        "reason for it.",
+        f"{telling_words(telling, 'the outcome')}. The outcome in other words would explain any gap: name "
+        "only what is a reason for it.",
     )
-
-
-def _telling_words(telling: Sequence[str]) -> str:
-    tells = "alone tells" if len(telling) == 1 else "each tell"
-    return f"{join_names(telling, most=_MAX_NAMED, quoted=True)} {tells} the outcome"
 
 
 def place_words(judged: Judgment) -> str:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from audits.data.preprocessing.leakage import telling_features
+from audits.data.preprocessing.leakage import telling_features, telling_words
 from audits.models.protocol import row_weights
 from audits.models.quality import accuracy, area_under_curve, by_design, log_loss
 from audits.stats.estimate import Estimate
 from audits.stats.text import people, percent
-from audits.text import join_names
 
 if TYPE_CHECKING:
     from audits.models.subject import Subject
@@ -75,10 +74,9 @@ def _told_by(subject: Subject) -> list[str]:
     names = telling_features(data.frame, features, np.asarray(subject.decisions, dtype=bool), data.weights)
     if not names:
         return []
-    tells = "alone tells" if len(names) == 1 else "each tell"
     return [
-        f"{join_names(names, most=5, quoted=True)} {tells} the decision: leave out what is that decision in "
-        "other words, or people are compared by it."
+        f"{telling_words(names, 'the decision')}: leave out what is that decision in other words, or people "
+        "are compared by it."
     ]
 
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from audits.text import join_names
+
 _MIN = 10  # of either label; below, a feature tells the label by chance
 _MAX_LEVELS = 50
 _ERRORS = 0.01
@@ -54,10 +56,21 @@ def leak_notes(
     telling = [] if y is None else telling_features(frame, features, y, counts)
     if not telling:
         return []
-    shown = ", ".join(repr(name) for name in telling[:5]) + (" and others" if len(telling) > 5 else "")
-    tell = "tells" if len(telling) == 1 else "each tell"
-    advice = "leave out anything known only after the decision"
-    return [f"{shown} {tell} the label almost without error: {advice}."]
+    return [f"{telling_words(telling, 'the label')}: leave out anything known only after the decision."]
+
+
+def telling_words(telling: Sequence[str], what: str) -> str:
+    """Say that features of `telling_features` each predict `what`.
+
+    Examples
+    --------
+    >>> telling_words(["date"], "the label")
+    "'date' predicts the label almost without error"
+    >>> telling_words(["date", "officer"], "the decision")
+    "'date' and 'officer' each predict the decision almost without error"
+    """
+    predict = "predicts" if len(telling) == 1 else "each predict"
+    return f"{join_names(telling, quoted=True)} {predict} {what} almost without error"
 
 
 def _errors(column: pd.Series, y: np.ndarray, counts: np.ndarray, *, part: bool = False) -> float:

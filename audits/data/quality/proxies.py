@@ -11,7 +11,7 @@ import pandas as pd
 
 from audits.data.audit_data import AuditData
 from audits.data.preprocessing.filters import EVERYONE_ELSE
-from audits.data.preprocessing.leakage import telling_features
+from audits.data.preprocessing.leakage import telling_features, telling_words
 from audits.data.quality.findings import Finding, Mend, leave_out, quote_names
 from audits.data.role_guesses import names_outcome
 from audits.data.spec import DataSpec, LabelCut
@@ -137,8 +137,8 @@ def tells_decision(data: AuditData, predictions: str | None) -> list[Finding]:
     if not names:
         return []
     said = (
-        f"{join_names(names)} {'alone tells' if len(names) == 1 else 'each tell'} the decision in "
-        f"{predictions!r}. Leave out the decision in other words: it would explain every difference."
+        f"{telling_words(names, f'the decision in {predictions!r}')}. Leave out what is that decision in "
+        "other words: it would explain every difference."
     )
     return [Finding("gives the decision away", said, (Mend(leave_out(names), leave_out=names),))]
 
@@ -156,7 +156,7 @@ def telling(data: AuditData, unlikely: str) -> list[Finding]:
     if not strong:
         return []
     said = (
-        f"{join_names(shown)} almost {'tells' if len(names) == 1 else 'each tell'} the outcome by itself "
+        f"{join_names(shown)} {'nearly predicts' if len(names) == 1 else 'each nearly predict'} the outcome "
         "(1 is certain, 0.5 a guess). Leave out anything known only afterwards."
     )
     cuts = {name: told for name in names if (told := _cut_of(frame[name], y)) is not None}
