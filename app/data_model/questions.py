@@ -14,7 +14,7 @@ from app.data_model.decision_words import proposed_words, with_group_words, with
 from app.data_model.model_choice import model_section, way_of
 from app.data_model.outcome import NUMBERS, good_answer, outcome_section
 from app.drafts.drafts import label_column, made_groups, with_data, with_spec
-from app.tables.columns import ColumnProfile
+from app.tables.columns import MAX_GROUPS, ColumnProfile
 from app.widgets import notices
 from app.widgets.subject import model_words
 from app.workspaces.workspace import Workspace
@@ -152,7 +152,9 @@ def _groups(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnPr
     made = [name for name in made_groups(data) if name in now]
     bins = dict(data.get("bins") or {})
     for each in profiles:
-        if each.name in chosen and each.name not in bins and each.kind in NUMBERS and not each.values:
+        if each.name not in chosen or each.name in bins or each.kind not in NUMBERS:
+            continue
+        if each.distinct > MAX_GROUPS:
             bins[each.name] = sorted({float(text) for text in each.examples.split(", ")})  # at the median
     return bins_section(with_data(draft, protected=[*chosen, *made], bins=bins or None), profiles)
 

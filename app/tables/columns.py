@@ -17,7 +17,7 @@ from audits.data.values import text_of
 _MAX_VALUES = 60
 _PREVIEW_ROWS = 50
 _MAX = 1_000  # letters of a text that the pages' own process is handed: a cell may hold a million
-_MAX_GROUPS = 20
+MAX_GROUPS = 20
 _FEW_NUMBERS, _RANGES = 20, 24
 
 
@@ -67,7 +67,7 @@ def profile(table: Table) -> tuple[ColumnProfile, ...]:
             distinct=column["distinct"],
             examples=", ".join(_examples(table, column)),
             values=_values(table.frame[column["name"]], column["distinct"]),
-            likely_protected=column["name"] in likely and column["distinct"] <= _MAX_GROUPS,
+            likely_protected=column["name"] in likely and column["distinct"] <= MAX_GROUPS,
             likely_label=labels.index(column["name"]) if column["name"] in labels else None,
             stores=column_role(column["name"]),
             **_spread(table.frame[column["name"]], column),

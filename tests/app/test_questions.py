@@ -203,3 +203,11 @@ def test_a_trial_ends_once_the_draft_is_another(space) -> None:
     assert jobs.trial(space, document, {"groups": {"material": 0.2}}) is second, "tried once"
     again = jobs.trial(space, document, {"groups": {}})
     assert again is first if not first.cancel_requested else again is not first
+
+
+def test_many_different_numbers_are_cut_where_people_are_compared_by_them(space) -> None:
+    ages = "".join(f"{20 + k % 40},{k % 12},{('no', 'yes')[k % 3 == 0]}\n" for k in range(240))
+    at = answer(new(space, "age,tenure,hired\n" + ages))
+    compared = next(box for box in at.multiselect if str(box.key).startswith("compared-"))
+    compared.set_value(["age", "tenure"]).run()
+    assert spec(space)["data"]["bins"] == {"age": [20, 39, 59]}  # 12 values are groups as they are
