@@ -124,7 +124,9 @@ def why_withheld(models: Models, direct: tuple[str, ...], options: SensitivityOp
             f"{each.attribute} (AUC {number(each.auc.value)}, {number(each.auc.low)}–{number(each.auc.high)})"
             for each in at_chance
         )
-        return Withheld(f"the other features don't reveal {told}, so there is no proxy to depend on")
+        if all(each.hidden for each in at_chance):
+            return Withheld(f"the other features don't reveal {told}, so there is no proxy to depend on")
+        return Withheld(f"the other features may not reveal {told}, so there may be no proxy to depend on")
     networks = [None if models.audited is None else models.audited.network]
     networks += [status.network for status in models.statuses]
     lines = [net is not None and not net.hidden and net.weights[-1].shape[1] == 1 for net in networks]

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from audits.data import group_name
 from audits.sensitivity.inference import GroupsJudgment
-from audits.sensitivity.measurement.status_models import StatusQuality
+from audits.sensitivity.measurement.status_models import WEAK, StatusQuality
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, SensitivityResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
@@ -19,7 +19,7 @@ from audits.text import begun, brief, cut_words
 PERFECT = 0.995
 """Area from which some feature is as good as the attribute itself."""
 
-_WEAK, _MISCALIBRATED = 0.6, 0.1
+_MISCALIBRATED = 0.1
 
 
 def headline(result: SensitivityResult) -> str:
@@ -29,9 +29,11 @@ def headline(result: SensitivityResult) -> str:
     read = cut_words(" and ".join(result.direct[:2]), 6)
     itself = "itself" if len(result.direct) == 1 else "themselves"
     also = f" The model reads {read} {itself}: see “Change one word”." if read else ""
-    if any(each.at_chance for each in result.status):
-        hidden = cut_words(" or ".join(each.attribute for each in result.status if each.at_chance), 6)
-        return f"The other features don't reveal {hidden}.{also}"
+    if at_chance := [each for each in result.status if each.at_chance]:
+        named = cut_words(" or ".join(each.attribute for each in at_chance), 6)
+        if all(each.hidden for each in at_chance):
+            return f"The other features don't reveal {named}.{also}"
+        return f"We can't tell whether the other features reveal {named}.{also}"
     group = next((item for item in result.groups if item.ratio == ratio), None)
     if group is None or ratio.value is None:
         return f"We can't tell whose predictions depend most on proxies for {about}.{also}"
@@ -48,7 +50,7 @@ def status_sentence(status: StatusQuality) -> str:
     """Say how well one attribute is guessed from the features, on people not seen before."""
     auc = status.auc
     reach = "" if auc.low is None or auc.high is None else f" ({auc.low:.2f}–{auc.high:.2f})"
-    level = ", no better than a coin toss" if status.at_chance else ""
+    level = f",{'' if status.hidden else ' perhaps'} no better than a coin toss" if status.at_chance else ""
     value = "unknown" if auc.value is None else f"{auc.value:.2f}"
     own = " (with that column given)" if status.given_protected else ""
     return (
@@ -218,7 +220,7 @@ def _about(status: StatusQuality) -> list[str]:
             f"The protected-status model predicts {status.attribute} almost without error ({words}): "
             f"{because}."
         )
-    elif auc.low is not None and auc.low < _WEAK:
+    elif auc.low is not None and auc.low < WEAK:
         found.append(
             f"The protected-status model can hardly predict {status.attribute} from the features ({words}): "
             "sensitivity is only as good as that model."

@@ -63,6 +63,18 @@ def test_a_status_model_at_chance_gives_no_verdict_whatever_the_seed():
     assert "#D55E00" not in colors, "nobody is flagged in the color of a finding"
 
 
+def test_features_that_may_reveal_a_group_are_not_said_to_hide_it():
+    found = sensitivity(penalized(1200, 0.0, 2), ASKED)
+    status = found.status[0]
+    wide = dataclasses.replace(status.auc, low=0.4, high=0.99)
+    few = [dataclasses.replace(each, auc=wide) for each in status.groups]
+    unsure = dataclasses.replace(found, status=(dataclasses.replace(status, groups=tuple(few)),))
+    assert found.status[0].hidden
+    assert unsure.status[0].at_chance
+    assert not unsure.status[0].hidden
+    assert headline(unsure) != headline(found)
+
+
 def test_cross_fits_measure_everybody_of_a_model_that_was_brought_along():
     subject = penalized(800, 1.0, 3)
     brought = dataclasses.replace(subject, training=None)

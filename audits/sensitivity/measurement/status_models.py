@@ -18,7 +18,7 @@ from audits.stats import Estimate, wilson
 from audits.threads import one_thread
 
 _MIN = 10
-CHANCE = 0.5
+CHANCE, WEAK = 0.5, 0.6
 """Area of a model that predicts nothing."""
 
 _BINS = 10
@@ -83,6 +83,12 @@ class StatusQuality:
     def at_chance(self) -> bool:
         """Whether no group is told from the rest beyond chance: slopes of such a model are noise."""
         return all(each.auc.low is None or each.auc.low <= CHANCE for each in self.groups)
+
+    @property
+    def hidden(self) -> bool:
+        """Whether every group is known to be told from the rest hardly better than by chance."""
+        highs = [each.auc.high for each in self.groups]
+        return self.at_chance and all(high is not None and high < WEAK for high in highs)
 
 
 def train_status(
