@@ -54,7 +54,7 @@ def mitigation(
     subject: Subject,
     options: MitigationOptions | None = None,
     *,
-    others: Mapping[str, Callable[[Subject], Any]] | None = None,
+    others: Mapping[str, Callable[[Subject, Progress], Any]] | None = None,
     maker: Maker | None = None,
     kept: list[Candidate] | None = None,
     splits: int = SPLITS,
@@ -70,7 +70,8 @@ def mitigation(
     options : MitigationOptions
         What the auditor chose; the defaults where it is left out.
     others : mapping of str to callable
-        Other audits by name: each takes a subject and returns a result with ``verdict`` and ``finding``.
+        Other audits by name: each takes a subject and a progress callback, and returns a result with
+        ``verdict`` and ``finding``.
     maker : Maker, optional
         What trains models again; of a model trained here its own kind, if left out.
     kept : list, optional
@@ -120,7 +121,7 @@ def mitigation(
     for turn, place in enumerate(stated):
         reaching = over_splits(steps[place].difference, [each[turn].difference for each in again])
         steps[place] = dataclasses.replace(steps[place], difference=reaching)
-        share = part(progress, 0.8 + 0.2 * turn / len(stated), 0.8 + 0.2 * (turn + 1) / len(stated))
+        share = part(progress, 0.8 + 0.15 * turn / len(stated), 0.8 + 0.15 * (turn + 1) / len(stated))
         also = tuple(_headlines(judged[place], others or {}, share))
         steps[place] = dataclasses.replace(steps[place], also=also)
     over = (SplitGap(alone), *(each[-1] for each in again))
@@ -189,13 +190,12 @@ def _step(
 
 
 def _headlines(
-    judged: Subject, others: Mapping[str, Callable[[Subject], Any]], progress: Progress
+    judged: Subject, others: Mapping[str, Callable[[Subject, Progress], Any]], progress: Progress
 ) -> Iterator[Headline]:
     """Yield what other audits find, or why they cannot be run on these people."""
     for place, (name, run) in enumerate(others.items()):
-        progress(place / len(others), f"Running {name.replace('_', ' ')} on the held-out people")
         try:
-            result = run(judged)
+            result = run(judged, part(progress, place / len(others), (place + 1) / len(others)))
         except InputError as error:
             yield Headline(name, NOT_RUN, str(error))
         else:

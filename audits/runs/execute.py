@@ -102,7 +102,7 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
         width = (1 - begun) / (len(spec.audits) + 1)  # the last is the search
         for place, request in enumerate(spec.audits):
             stretch = part(progress, begun + place * width, begun + (place + 1) * width)
-            stretch(0.0, f"Running {request.name}")
+            stretch(0.0, f"Running {AUDITS[request.name].title}")
             audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
         return _finish(spec, prepared, audits, part(progress, 1.0 - width, 1.0))
 
@@ -129,10 +129,10 @@ def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunRes
     for place, request in enumerate(spec.audits):
         begun = _PREPARED_BOTH + 2 * place * width
         stretches = part(progress, begun, begun + width), part(progress, begun + width, begun + 2 * width)
-        stretches[0](0.0, f"Running {request.name}")
+        stretches[0](0.0, f"Running {AUDITS[request.name].title}")
         ours = carry_out(request, place, first.subject, spec.seed, stretches[0])
         found.append(_beside(ours, second.subject))
-        stretches[1](0.0, f"Running {request.name} of the second model")
+        stretches[1](0.0, f"Running {AUDITS[request.name].title} on the second model")
         try:
             made = carry_out(request, place, second.subject, spec.seed, stretches[1])
             theirs.append(_beside(made, first.subject))

@@ -32,15 +32,18 @@ def mitigation_with_others(
         For an audit that does not exist, or options that it does not have.
     """
 
-    def runner(name: str, given: dict[str, Any]) -> Callable[[Subject], Any]:
+    def runner(name: str, given: dict[str, Any]) -> Callable[[Subject, Progress], Any]:
         where = f"{OWN.name}.also.{name}"
         known = [each for each in AUDITS if each != OWN.name]
         audit = AUDITS[one_of(where, name, known, what="the name of an audit")]
         checked: Any = build(audit.options, given, where)
 
-        def run(judged: Subject) -> Any:
+        def run(judged: Subject, stretch: Progress) -> Any:
+            stretch(0.0, f"Running {audit.title}")
             alone = audit.decisions_alone is not None and audit.decisions_alone(checked, judged.data)
-            return audit.run(judged.everyone if alone else judged, checked, rng=subject.seed, progress=silent)
+            return audit.run(
+                judged.everyone if alone else judged, checked, rng=subject.seed, progress=stretch
+            )
 
         return run
 

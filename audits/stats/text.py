@@ -32,6 +32,7 @@ CURRENCIES = tuple("$€£¥₹")
 _ONE_DECIMAL_FROM = 1000
 _WEIGHTLESS = 1e-6  # what rounding leaves of nobody
 _PLAIN = re.compile(r"[^\W\d_]{2,}(?:[-' ][^\W\d_]+)*")
+_AGED = re.compile(r"(?:(.+)(?: & | × ))?[Aa]ge (\d[\d.]*(?: to (?:under )?\d[\d.]*)?)")
 _SAYS_LITTLE = {"all", "any", "different", "false", "missing", "na", "no", "none", "null", "other"}
 _SAYS_LITTLE |= {"others", "rest", "true", "unknown", "yes"}
 _PLURAL = {
@@ -122,7 +123,9 @@ def people_in(group: str) -> str:
     >>> people_in("African-American"), people_in("Other"), people_in("female & Velian")
     ('African-American people', 'people in “Other”', 'female & Velian people')
     >>> people_in("age [18, 30)"), people_in("Female & Other"), people_in("(missing)")
-    ('people in “age 18 to under 30”', 'people in “Female & Other”', 'people in “(missing)”')
+    ('people aged 18 to under 30', 'people in “Female & Other”', 'people in “(missing)”')
+    >>> people_in("female & age 25"), people_in("Age [30, 45]")
+    ('female people aged 25', 'people aged 30 to 45')
     >>> people_in("women"), people_in("black & Older men"), people_in("everyone else")
     ('women', 'black & Older men', 'other people')
     >>> people_in("Woman"), people_in("black & man")
@@ -140,6 +143,8 @@ def people_in(group: str) -> str:
         return group
     if last == "(missing)" and before and not re.search(r" & | × ", group):
         return f"{vocabulary().people} whose {' '.join(before)} is not recorded"
+    if (aged := _AGED.fullmatch(group)) is not None:
+        return f"{people_in(aged[1]) if aged[1] else vocabulary().people} aged {aged[2]}"
     parts = re.split(r" & | × ", group)
     plain = all(_PLAIN.fullmatch(part) and part.lower().split()[-1] not in _SAYS_LITTLE for part in parts)
     people = vocabulary().people
@@ -153,15 +158,15 @@ def so_many(some: float, group: str) -> str:
     --------
     >>> so_many(60, "south"), so_many(1, "south"), so_many(2, "Other"), so_many(1, "Other")
     ('60 south people', '1 south person', '2 people in “Other”', '1 person in “Other”')
-    >>> so_many(1, "women")
-    '1 person among women'
+    >>> so_many(1, "women"), so_many(1, "age 25")
+    ('1 person among women', '1 person aged 25')
     """
     words, told = count(some), people_in(group)
     if words == "1" and (one := vocabulary().group(group, one=True)) is not None:
         return f"1 {one}"
     if words == "1":
         people = re.escape(vocabulary().people)
-        one = re.sub(rf"^{people}(?= in “)|(?<= ){people}$", vocabulary().person, told)
+        one = re.sub(rf"^{people}(?= in “| aged )|(?<= ){people}$", vocabulary().person, told)
         told = one if one != told else f"person among {told}"
     return f"{words} {told}"
 

@@ -48,7 +48,9 @@ def trained():
 
 def test_mitigation_lowers_the_difference_on_held_out_people(trained, tmp_path):
     options = MitigationOptions(amounts=(0.05, 0.1), also={"groups": {}})
-    result = mitigation_with_others(trained, options, rng=0)
+    told: list[float] = []
+    result = mitigation_with_others(trained, options, rng=0, progress=lambda share, _: told.append(share))
+    assert told == sorted(told)
     assert result.rule_set == "race = c or d"
     assert result.direction == "harmed"
     before, after = result.steps[0], result.steps[result.chosen]

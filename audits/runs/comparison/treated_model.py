@@ -26,7 +26,7 @@ class _Kept:
     finding: str = ""
     subjects: list[Subject] = field(default_factory=list)
 
-    def __call__(self, subject: Subject) -> _Kept:
+    def __call__(self, subject: Subject, _: Progress) -> _Kept:
         self.subjects.append(subject)
         return self
 
