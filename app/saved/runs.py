@@ -35,13 +35,15 @@ from audits.runs.gates.compare import before_and_after, compare_runs, comparison
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.storage.saved import RESTARTED, STATUSES, SavedRun, SavedRuns
-from audits.stats import VERDICTS
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, VERDICTS
 from audits.stats.text import count
 
 _ANY = "(any)"
 _NONE = "(none)"
 _ALONE = "Only the report of this audit"
 Columns = dict[str, Any]
+_VERDICT_WORDS = {EVIDENCE: "Difference found", INSUFFICIENT: "Can't tell yet, or no verdict"}
+_VERDICT_WORDS[NO_MATERIAL] = "No material difference"
 _MAX_CHANGES = 500
 _MAX_STEM = 60
 _SHORT_TITLE = 24  # letters that a line of the list holds
@@ -56,7 +58,12 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
     text = st.text_input("Search in titles, notes and findings", **state.choice("find"))
     with st.grid(3, min_column_width=200, border=False):
         status = st.selectbox("Status", [_ANY, *STATUSES], **state.choice("of-status"))
-        verdict = st.selectbox("Verdict", [_ANY, *VERDICTS], **state.choice("of-verdict"))
+        verdict = st.selectbox(
+            "Verdict",
+            [_ANY, *VERDICTS],
+            format_func=lambda name: _VERDICT_WORDS.get(name, name),
+            **state.choice("of-verdict"),
+        )
         audit = st.selectbox(
             "Audit",
             [_ANY, *AUDITS],
@@ -71,7 +78,10 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         st.text("No saved audit matches." if filtered else "Nothing has been run yet.")
         return None
     table = pd.DataFrame(
-        [(run.title, run.verdict, _when(run.created), run.status, run.finding or run.error) for run in found],
+        [
+            (run.title, _short_badge(run), _when(run.created), run.status, run.finding or run.error)
+            for run in found
+        ],
         columns=["title", "verdict", "started", "status", "finding"],
     )
     names = {run.id[:12]: run for run in found}
@@ -108,6 +118,11 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
     return names.get(str(key))
 
 
+def _short_badge(run: SavedRun) -> str:
+    """Return a run's badge without what follows it."""
+    return run.badge.partition(" · ")[0] or _VERDICT_WORDS.get(run.verdict, "")
+
+
 def _open_clicked(names: list[str], clicks: str) -> None:
     place = clicked_row(clicks, len(names))
     if place is not None:
@@ -135,7 +150,7 @@ def status_section(space: Workspace, run: SavedRun, result: RunResult | None) ->
         with st.container(key="finding"):
             st.text(run.finding)
         with st.container(key="verdict"):
-            st.badge(notices.label(run.verdict if result is None else _badge(result), 200), color="gray")
+            st.badge(notices.label(_short_badge(run) if result is None else _badge(result), 200), color="gray")
         return
     words = {
         "running": "It is still running.",

@@ -40,6 +40,9 @@ def test_a_run_is_listed_opened_renamed_started_again_and_deleted(space) -> None
     prepared(at.switch_page(PAGE).run())
     assert not at.exception
     assert at.container(key="finding").text[0].value == run.finding
+    badge = SavedRuns().load(run.id).headline().leads.badge_text
+    assert run.badge == badge
+    assert at.dataframe[0].value["verdict"].tolist() == [badge.partition(" · ")[0]]
     columns = json.loads(at.dataframe[0].proto.columns)
     assert columns["title"]["width"] + columns["verdict"]["width"] <= 325, "a phone shows both"
     at.text_input(key=f"title-{run.id[:12]}").set_value("Hiring, first look")

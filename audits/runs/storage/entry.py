@@ -31,8 +31,9 @@ class SavedRun:
         Workspace it belongs to; empty for the command line.
     created, ended : float
         Seconds since 1970; `ended` is None while it runs.
-    verdict, finding : str
-        Of what it says first, the finding in one sentence; empty until it is done.
+    verdict, finding, badge : str
+        Of what it says first, the finding in one sentence, the badge with its icon; empty until it is done.
+        Runs of before 1.0 have no badge.
     error : str
         Why it failed, for the user.
     """
@@ -50,6 +51,7 @@ class SavedRun:
     verdict: str
     finding: str
     error: str
+    badge: str = ""
 
     @classmethod
     def of(cls, row: Any) -> SavedRun:
@@ -83,12 +85,13 @@ def storable(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
-def first(result: RunResult) -> tuple[str, str]:
-    """Return verdict, corrected for all audits, and sentence of what the run says first.
+def first(result: RunResult) -> tuple[str, str, str]:
+    """Return verdict and badge, corrected for all audits, and sentence of what the run says first.
 
     Of two models that is what the second changes.
     """
     if result.compared is not None:
-        return result.compared.changes.verdict, result.compared.changes.finding
+        changes = result.compared.changes
+        return changes.verdict, changes.judged.badge_text, changes.finding
     leads = result.headline().leads
-    return leads.judged.verdict, leads.sentence
+    return leads.judged.verdict, leads.badge_text, leads.sentence

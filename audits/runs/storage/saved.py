@@ -54,7 +54,7 @@ _HANDED_BACK = "The server restarted; the run restarts automatically."
 
 _FIELDS = (
     "id", "run_key", "title", "note", "status", "owner", "spec", "base_dir", "created", "ended",
-    "process", "verdict", "finding", "error",
+    "process", "verdict", "finding", "error", "badge",
 )  # fmt: skip
 _WAITS = (1.0, 5.0, 15.0, 60.0)  # seconds between tries to note the end of a run
 _TRIES = 1440  # a day
@@ -205,11 +205,12 @@ class SavedRuns:
         RunFailed
             If there is no room on the disk; the run is then noted as failed, and nothing of it stays.
         """
-        verdict, finding = first(result)
+        verdict, badge, finding = first(result)
         change = {
             "status": "done",
             "ended": time.time(),
             "verdict": verdict,
+            "badge": storable(badge),
             "finding": storable(finding),
             "error": "",
         }
@@ -254,7 +255,7 @@ class SavedRuns:
             for row in rows:
                 known = sa.select(_RUNS.c.id).where(_RUNS.c.id == row["id"])
                 if connection.execute(known).first() is None:
-                    connection.execute(sa.insert(_RUNS), {name: row[name] for name in _FIELDS})
+                    connection.execute(sa.insert(_RUNS), {name: row.get(name, "") for name in _FIELDS})
         for row in rows:
             self._spool.remove(row["id"])
         return len(rows)
