@@ -127,13 +127,15 @@ def explain(
     covered = 1.0 if exact else overlap.share  # of what is known for everyone nothing is estimated
     unknown = _unknown(subject, options)
     judged = _judge(people, together.unexplained, told, covered, options, unknown)
-    judged = _not_cleared(judged, options, unknown, len(names), telling)
+    source, target = group_name(options.source), group_name(options.target)
+    rates = [_rate(people, side, options.level) for side in (people.source, ~people.source)]
+    no_gap = subject.data.numeric is None and {rate.value for rate in rates} in ({0.0}, {1.0})
+    why = "there is no gap to explain" if no_gap else no_clearance_text(len(names))
+    judged = _not_cleared(judged, options, unknown, why if options.explainers is None else "", telling)
     if subject.data.numeric is not None:
         judged = dataclasses.replace(judged, unit=subject.data.numeric.unit or subject.data.numeric.name)
     each = [_alone(people, name, columns[name], gap, options, len(names)) for name in names]
     each.sort(key=lambda item: (-_change(item, gap), item.name))
-    source, target = group_name(options.source), group_name(options.target)
-    rates = [_rate(people, side, options.level) for side in (people.source, ~people.source)]
     result = ExplainResult(
         options=dataclasses.asdict(options),
         source=source,
@@ -514,10 +516,10 @@ def _not_cleared(
     judged: Judgment,
     options: ExplainOptions,
     unknown: UnknownOutcomes,
-    columns: int,
+    why: str,
     telling: Sequence[str],
 ) -> Judgment:
-    """Return the judgment without an all-clear by columns that nobody named, or missing outcomes.
+    """Return the judgment without an all-clear by columns that nobody named (`why`), or missing outcomes.
 
     Nor does it accuse where a column was left out that is either the outcome or the only reason for it.
     """
@@ -525,7 +527,6 @@ def _not_cleared(
         return dataclasses.replace(
             judged, verdict=INSUFFICIENT, people_needed=None, reason=left_out_text(telling)
         )
-    why = "" if options.explainers is not None else no_clearance_text(columns)
     why = why or unknown.cannot_clear
     if judged.verdict != NO_MATERIAL or not why:
         return judged

@@ -47,7 +47,7 @@ def _headline(result: ExplainResult, ours: str, theirs: str) -> str:
     rates = {result.source_rate.value, result.target_rate.value}
     if result.amount is None and rates in ({0.0}, {1.0}):
         every = "None" if rates == {0.0} else "All"
-        return f"{every} of {both} {_verb(result)}, so there is no gap to explain."
+        return f"{every} of the {both} {_verb(result)}, so there is no gap to explain."
     sized = gap is not None and abs(gap) >= 0.005
     size = f"{100 * abs(gap or 0.0):.0f}-point gap" if sized else "gap" if gap is None else "small gap"
     if result.amount is not None and gap is not None:
@@ -65,8 +65,9 @@ def _headline(result: ExplainResult, ours: str, theirs: str) -> str:
         return f"{start}{' or at any level covered' * covered}. Not covered: {small}."
     if judged.badge == "no verdict" and result.overlap.share < _ENOUGH and not _is_exact(result):
         return f"The {size} between {both} cannot be adjusted: too few of them are comparable."
-    if judged.badge == "no verdict" and judged.reason == no_clearance_text(len(result.together.columns)):
-        return f"Of the {size} between {both}, {judged.reason}."
+    nothing_left = no_clearance_text(len(result.together.columns))
+    if judged.badge == "no verdict" and (judged.reason == nothing_left or _is_exact(result)):
+        return f"Of the {size} between {both}, {nothing_left}."
     return f"We can't tell whether the {size} between {both} remains like for like."
 
 

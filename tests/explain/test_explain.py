@@ -19,7 +19,7 @@ from audits.explain.audit import people_of
 from audits.explain.bins import levels_of
 from audits.explain.doubly_robust import by_learners, contrast
 from audits.explain.record import AUDIT
-from audits.explain.text import headline
+from audits.explain.text import headline, no_clearance_text
 from audits.models import make_subject, model_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from tests.refused import refused
@@ -278,8 +278,19 @@ def test_what_the_model_reads_is_exact():
     assert explain(subject, ExplainOptions(**asked)).judged.badge == "no verdict"
     part = explain(subject, ExplainOptions(**asked, explainers=("noise0",)))
     assert part.together.unexplained.low < part.together.unexplained.high
+    few = frame.drop(frame.index[frame["group"] == "b"][19:]).reset_index(drop=True)
+    known = explain(subject_of(few, {"train": "logistic"}, test_size=0.9), ExplainOptions(**asked))
+    assert (known.judged.badge, known.judged.interval.value) == ("no verdict", 0.0)
+    assert no_clearance_text(2) in headline(known), "what is known is not said to be unknown"
     label = explain(subject, ExplainOptions(**asked, explainers=("department", "noise0"), outcome="label"))
     assert label.together.unexplained.low < label.together.unexplained.high
+
+
+def test_without_a_gap_no_column_is_called_a_proxy():
+    found = audited(crowd(1200, 0).assign(decision=1), data={"label": None}, explainers=None)
+    assert (found.source_rate.value, found.target_rate.value) == (1.0, 1.0)
+    assert found.judged.badge == "no verdict"
+    assert found.judged.reason != no_clearance_text(len(found.together.columns))
 
 
 def test_no_verdict_without_comparable_people():
