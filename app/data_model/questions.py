@@ -135,12 +135,18 @@ def _groups(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnPr
         for each in profiles
         if each.kind not in _NO_GROUPS and each.name not in {data.get("label"), *decides}
     ]
+    alone = [each.name for each in profiles if each.name in names and each.distinct + bool(each.missing) < 2]
+    names = [name for name in names if name not in alone]
     likely = [each.name for each in profiles if each.likely_protected and each.name in names]
     if likely:
         proposed = notices.label(", ".join(likely), 300)
         st.caption(f"Proposed by name: {proposed}. Numbers such as age are cut into ranges.")
     else:
         st.caption("No column name suggests a group of people. Numbers such as age are cut into ranges.")
+    if alone:
+        st.caption(
+            notices.label(f"Everyone has the same value in {join_names(alone)}: no groups to compare.", 300)
+        )
     now = data.get("protected") or []
     chosen = st.multiselect(
         "Compare people by",

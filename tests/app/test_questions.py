@@ -211,3 +211,11 @@ def test_many_different_numbers_are_cut_where_people_are_compared_by_them(space)
     compared = next(box for box in at.multiselect if str(box.key).startswith("compared-"))
     compared.set_value(["age", "tenure"]).run()
     assert spec(space)["data"]["bins"] == {"age": [20, 39, 59]}  # 12 values are groups as they are
+
+
+def test_a_column_of_one_value_makes_no_groups(space) -> None:
+    at = answer(new(space, "sex,town,hired\n" + "f,a,no\nf,b,yes\n" * 60))
+    compared = next(box for box in at.multiselect if str(box.key).startswith("compared-"))
+    assert "sex" not in compared.options
+    assert "town" in compared.options
+    assert any("sex" in str(each.value) for each in at.caption)
