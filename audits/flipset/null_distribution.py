@@ -236,7 +236,7 @@ def why_unsettled(
         Whether neither rates nor a feature that decisions go with differ, nor people equal in all features.
     """
     if excess.low is None:
-        return "so few people of a group give no interval"
+        return "a group has too few people for an interval"
     if looks / (len(chance.null) + 1) > level:
         return f"so few permutations can never show a difference: use at least {200 * looks - 1} or more"
     if excess.low > 0 and looks * chance.p_values[k] <= level and other_features:

@@ -23,8 +23,9 @@ from audits.drawing.style import (
 from audits.flipset.result import LIKE_FOR_LIKE, FlipsetResult, Way
 from audits.flipset.text import interval_words, larger_first, way_words
 from audits.stats import Estimate
-from audits.stats.badges import interval_text
+from audits.stats.badges import interval_text, short_number
 from audits.stats.text import count, out_of, people_in, percent
+from audits.text import points_words
 
 _MAX_DOTS, _COLUMNS, _ROW = 320, 16, 18
 _INTERVAL, _BETWEEN, _TITLE, _BELOW = 64, 40, 58, 44  # pixels
@@ -89,7 +90,10 @@ def _interval_axis(figure: go.Figure, result: FlipsetResult, inner: int) -> None
         unit = "or more get another answer<br>than people with the same features"
     elif judged.decided_by.startswith("level: "):
         unit = "difference of rates among people<br>with " + describe(judged.decided_by[7:], longest=34)
-    told = interval_text(judged).split(" · ")[0] or "not measured"
+    told = interval_text(judged).split(" · ")[0]
+    if not told and judged.interval.value is not None:
+        told = f"{points_words(short_number(100 * judged.interval.value, 1))} (no interval)"
+    told = told or "not measured"
     said = {"showarrow": False, "xref": "paper", "yref": "paper", "x": 0, "xanchor": "left", "align": "left"}
     figure.add_annotation(text=f"<b>{told}</b> {unit}", y=1, yanchor="bottom", **said)
     figure.add_annotation(
