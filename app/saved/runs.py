@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -77,13 +77,7 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         filtered = text or wanted
         st.text("No saved audit matches." if filtered else "Nothing has been run yet.")
         return None
-    table = pd.DataFrame(
-        [
-            (run.title, _short_badge(run), _when(run.created), run.status, run.finding or run.error)
-            for run in found
-        ],
-        columns=["title", "verdict", "started", "status", "finding"],
-    )
+    table = _listed(found)
     names = {run.id[:12]: run for run in found}
     clicks = clickable("saved-runs")
     st.dataframe(
@@ -118,6 +112,15 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
     return names.get(str(key))
 
 
+def _listed(runs: Sequence[SavedRun]) -> pd.DataFrame:
+    """Return a row for each saved audit."""
+    rows = [
+        (run.title, _short_badge(run), _when(run.created), run.status, run.finding or run.error)
+        for run in runs
+    ]
+    return pd.DataFrame(rows, columns=["title", "verdict", "started", "status", "finding"])
+
+
 def _short_badge(run: SavedRun) -> str:
     """Return a run's badge without what follows it."""
     return run.badge.partition(" · ")[0] or _VERDICT_WORDS.get(run.verdict, "")
@@ -150,7 +153,8 @@ def status_section(space: Workspace, run: SavedRun, result: RunResult | None) ->
         with st.container(key="finding"):
             st.text(run.finding)
         with st.container(key="verdict"):
-            st.badge(notices.label(_short_badge(run) if result is None else _badge(result), 200), color="gray")
+            words = _short_badge(run) if result is None else _badge(result)
+            st.badge(notices.label(words, 200), color="gray")
         return
     words = {
         "running": "It is still running.",
