@@ -18,6 +18,7 @@ from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.data.quality.findings import Finding, Mend
 from audits.errors import InputError
+from audits.stats.text import several
 
 SHAPES = frozenset({"second header", "sheets", "count table", "rows that belong together"})
 """Findings about what rows and columns are: asked before anything else."""
@@ -72,6 +73,14 @@ def finding_cards(
                     if st.button("Leave as it is", type="tertiary", key=f"leave-{name}"):
                         return {**draft, "as it is": [*(draft.get("as it is") or ()), card.kind]}
     return draft
+
+
+def findings_left(space: Workspace, draft: Mapping[str, Any]) -> None:
+    """Say that the tab Quality lists something, where the data are ready all the same."""
+    if draft["source"]["kind"] != "sample" and (cards := open_findings(space, draft)):
+        with st.container(key="quality-left"):
+            verb = "is" if len(cards) == 1 else "are"
+            st.text(f"{several(len(cards), 'finding')} under “Quality” {verb} worth a look first.")
 
 
 def open_findings(

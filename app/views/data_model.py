@@ -14,7 +14,14 @@ from app.data_model.model_choice import model_section, way_of
 from app.data_model.next_step import next_step
 from app.data_model.outcome import outcome_section, who_counts
 from app.data_model.overview import overview
-from app.data_model.quality import BLOCKING, SHAPES, doctor_section, finding_cards, open_findings
+from app.data_model.quality import (
+    BLOCKING,
+    SHAPES,
+    doctor_section,
+    finding_cards,
+    findings_left,
+    open_findings,
+)
 from app.data_model.questions import questions, without_questions
 from app.data_model.recent_workspaces import recent_section
 from app.data_model.rows import left_out_section, rows_section
@@ -141,3 +148,5 @@ with top:
             st.rerun()
     features = found.summary is None or bool(found.summary.features)
     next_step(found.ready, features=features, trial=standing)
+    if found.ready and standing == "ready":
+        findings_left(space, edited)

@@ -219,3 +219,15 @@ def test_a_column_of_one_value_makes_no_groups(space) -> None:
     assert "sex" not in compared.options
     assert "town" in compared.options
     assert any("sex" in str(each.value) for each in at.caption)
+
+
+def test_a_column_that_tells_the_decision_is_spoken_of_although_audits_run(space) -> None:
+    told = "sex,skill,officer,hired\n" + "".join(
+        f"{'fm'[k % 2]},{k % 7},{'ab'[k % 3 == 0]},{('no', 'yes')[k % 3 == 0]}\n" for k in range(240)
+    )
+    at = answer(new(space, told))
+    while "question" in space.draft():
+        at = answer(at)
+    until_tried(at)
+    assert not at.button(key="next").disabled
+    assert at.container(key="quality-left").text
