@@ -51,8 +51,10 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         return None
     sizes = _sizes(data, source, target)
     if sizes is not None:
+        section = draft["spec"]["data"]
+        counted = "rows" if section.get("weights") or section.get("person") else "people"
         st.text(
-            f"{count(sizes[0])} source and {count(sizes[1])} target people"
+            f"{count(sizes[0])} source and {count(sizes[1])} target {counted}"
             + (" before the split" if "train" in draft["spec"]["model"] else "")
         )
     outcomes = {summary.label, prediction_column(draft)}
