@@ -162,12 +162,16 @@ def badge_text(judged: Judgment) -> str:
 
     Examples
     --------
+    >>> import dataclasses
     >>> from audits.stats import Estimate, judge
     >>> share = lambda value, low, high: Estimate(value, low, high, 100, "Newcombe 95%")
     >>> badge_text(judge(share(0.25, 0.12, 0.38), immaterial=(-0.1, 0.1)))
     '● Difference found'
     >>> badge_text(judge(share(0.12, 0.03, 0.21), immaterial=(-0.1, 0.1)))
     '● Difference found · may be less than your 10 points'
+    >>> dollars = judge(Estimate(1.8, 1.0, 2.6, 300, "Welch"), immaterial=(-1.2, 1.2))
+    >>> badge_text(dataclasses.replace(dollars, unit="$"))
+    '● Difference found · may be less than your limit'
     >>> badge_text(judge(share(0.04, 0.01, 0.07), immaterial=(-0.1, 0.1)))
     '◐ Small difference'
     >>> badge_text(judge(share(0.05, -0.04, 0.14), immaterial=(-0.1, 0.1), people_needed=8712))
@@ -180,12 +184,10 @@ def badge_text(judged: Judgment) -> str:
     badge = judged.badge
     more = ""
     if badge == "difference":
-        limit = limit_words(judged)
-        more = (
-            f"may be less than your {limit}"
-            if limit and judged.material is None and judged.interval.low is not None
-            else ""
-        )
+        limit = _limit(judged)
+        unsure = judged.material is None and judged.interval.low is not None
+        if unsure and limit is not None and limit.width:
+            more = f"may be less than your {limit_words(judged) or 'limit'}"
     elif badge == "small difference":
         more = f"on average; see {judged.see}" if judged.see else ""
     elif badge == "cannot tell yet":
