@@ -10,6 +10,7 @@ MAX_WORDS = 30
 _PLAIN_DIGITS, _MAX = 4, 1e15
 _DECIMAL_FROM = 1000  # people
 _AND = re.compile(r" (?:&|×) ")
+_NAME = re.compile(r"[^\W\d_]\w*[\d_]")  # of a column
 
 
 def shortest(*sentences: str) -> str:
@@ -25,8 +26,14 @@ def shortest(*sentences: str) -> str:
 
 
 def begun(words: str) -> str:
-    """Return words as a sentence begins: with a capital."""
-    return words[:1].upper() + words[1:]
+    """Return words as a sentence begins: with a capital, but for the name of a column.
+
+    Examples
+    --------
+    >>> begun("women"), begun("hourly_wage is 2 lower"), begun("column128 is missing")
+    ('Women', 'hourly_wage is 2 lower', 'column128 is missing')
+    """
+    return words if _NAME.match(words) else words[:1].upper() + words[1:]
 
 
 def rows_words(data: Mapping[str, Any]) -> str:
