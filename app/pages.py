@@ -31,7 +31,7 @@ def navigation() -> dict[str, list[st.Page]]:
     visitor = auth.person()
     placed = {name for names in QUESTIONS.values() for name in names}
     others = [page for name in AUDITS if name not in placed and (page := page_of(name)) is not None]
-    server = {"Server": [_page("admin", "Server")]}
+    server = {"Administration": [_page("admin", "Server")]}
     return {
         "": [
             _page("data_model", "Data & model", default=True),

@@ -16,6 +16,7 @@ from audits.errors import InputError, RunFailed
 from audits.runs.storage.audit_log import AuditLog, short
 from audits.runs.storage.control import ask_to_cancel, disk_by_workspace, servers
 from audits.runs.storage.store import home
+from audits.stats.text import several
 
 _LATEST = 200
 
@@ -45,7 +46,8 @@ def memory_and_disk() -> None:
     shown = pd.DataFrame(rows, columns=["workspace", "tables in memory (MB)", "disk (MB)"])
     st.dataframe(shown.round(1), hide_index=True, alt="Memory and disk by workspace")
     workers = [size for server in found for size in server["workers"].values()]
-    st.text(f"{len(workers)} worker processes with {sum(workers) / 1e6:,.0f} MB.")
+    processes = "process" if len(workers) == 1 else "processes"
+    st.text(f"{len(workers)} worker {processes} with {sum(workers) / 1e6:,.0f} MB.")
 
 
 def audit_log() -> None:
@@ -57,7 +59,8 @@ def audit_log() -> None:
     except RunFailed as error:
         notices.problem(str(error))
         return
-    st.text(f"{number:,} lines in an unbroken chain; the latest {_LATEST} are shown.")
+    shown = f" The latest {_LATEST} are shown." if number > _LATEST else ""
+    st.text(f"{several(number, 'line')} in an unbroken chain.{shown}")
     frame = pd.DataFrame(entries[-_LATEST:][::-1], columns=["at", "who", "act", "workspace", "what"])
     frame["at"] = [time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at)) for at in frame["at"]]
     st.dataframe(frame, hide_index=True, alt="The latest lines of the audit log")
