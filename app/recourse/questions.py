@@ -52,7 +52,7 @@ def suggest_columns(data: DataHandle, names: Sequence[str]) -> tuple[list[str], 
         return by_role, ""
     if is_german(data):
         chosen = [name for name in names if GERMAN_ROLES.get(name) == "actionable"]
-        return chosen, "Taken from the paper's Table A1 for these data."
+        return chosen, "Taken from Table A1 of the study that this audit follows."
     fixed = {name for name, role in data.roles.items() if role in {"immutable", "mutable"}}
     chosen = [name for name in names if name not in fixed and not _is_fixed(name, data)]
     if not chosen:

@@ -39,11 +39,11 @@ def mitigation_with_others(
         checked: Any = build(audit.options, given, where)
 
         def run(judged: Subject, stretch: Progress) -> Any:
-            stretch(0.0, f"Running {audit.title}")
+            def told(share: float, doing: str) -> None:
+                stretch(share, f"{audit.title}: {doing[:1].lower()}{doing[1:]}")
+
             alone = audit.decisions_alone is not None and audit.decisions_alone(checked, judged.data)
-            return audit.run(
-                judged.everyone if alone else judged, checked, rng=subject.seed, progress=stretch
-            )
+            return audit.run(judged.everyone if alone else judged, checked, rng=subject.seed, progress=told)
 
         return run
 
