@@ -71,7 +71,9 @@ headline = headline_of(together, asked=not example) if findings else None
 if headline is not None:
     result_headline(headline.leads.sentence, headline.leads.judged)
     if headline.asked is not None:
-        st.text(f"Asked: {headline.asked.badge_text}. {headline.asked.sentence}")
+        badge, _, why = headline.asked.badge_text.partition(" · ")
+        badge = badge if why in headline.asked.sentence else headline.asked.badge_text  # said once
+        st.text(f"Asked: {badge}. {headline.asked.sentence}")
     if len(latest) > 1:
         st.caption(f"Corrected for all {len(latest)} audits (Holm). {headline.leads.across.note}")
 else:

@@ -17,7 +17,10 @@ def headline(result: MitigationResult) -> str:
     names = [cut_words(whole, most) for most in (99, 9, 6, 4)]
     if last.added == 0:
         return shortest(
-            *(f"No further training examples helped {name} without losing accuracy." for name in names)
+            *(
+                f"No further training examples narrowed the gap of {name} without losing accuracy."
+                for name in names
+            )
         )
     sides = (first.favorable_in, last.favorable_in)
     before, after = (of_people(out_of((one.value or 0.0) * one.n, one.n)) for one in sides)
