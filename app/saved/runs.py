@@ -42,8 +42,11 @@ _ANY = "(any)"
 _NONE = "(none)"
 _ALONE = "Only the report of this audit"
 Columns = dict[str, Any]
-_VERDICT_WORDS = {EVIDENCE: "Difference found", INSUFFICIENT: "Can't tell yet, or no verdict"}
-_VERDICT_WORDS[NO_MATERIAL] = "No material difference"
+_VERDICT_WORDS: dict[str, str] = {
+    EVIDENCE: "Difference found",
+    INSUFFICIENT: "Can't tell yet, or no verdict",
+    NO_MATERIAL: "No material difference",
+}
 _MAX_CHANGES = 500
 _MAX_STEM = 60
 _SHORT_TITLE = 24  # letters that a line of the list holds
@@ -153,8 +156,8 @@ def status_section(space: Workspace, run: SavedRun, result: RunResult | None) ->
         with st.container(key="finding"):
             st.text(run.finding)
         with st.container(key="verdict"):
-            words = _short_badge(run) if result is None else _badge(result)
-            st.badge(notices.label(words, 200), color="gray")
+            badge = _short_badge(run) if result is None else _badge(result)
+            st.badge(notices.label(badge, 200), color="gray")
         return
     words = {
         "running": "It is still running.",

@@ -184,9 +184,8 @@ def badge_text(judged: Judgment) -> str:
     badge = judged.badge
     more = ""
     if badge == "difference":
-        limit = _limit(judged)
         unsure = judged.material is None and judged.interval.low is not None
-        if unsure and limit is not None and limit.width:
+        if unsure and (at := _limit(judged)) is not None and at.width:
             more = f"may be less than your {limit_words(judged) or 'limit'}"
     elif badge == "small difference":
         more = f"on average; see {judged.see}" if judged.see else ""
