@@ -230,7 +230,8 @@ def test_it_is_saved_loaded_and_reported(found: RunResult, tmp_path: Path) -> No
         assert seen == {trace.name for trace in marks if trace.showlegend}, "each look is named"
     assert render_pdf(again, template="comparison").startswith(b"%PDF")
     assert any(getattr(block, "anchor", "") == "change-1" for block in full(again).blocks)
-    assert first(found) == (found.compared.changes.verdict, found.compared.changes.finding)
+    changes = found.compared.changes
+    assert first(found) == (changes.verdict, changes.judged.badge_text, changes.finding)
 
 
 def test_a_second_threshold_alone_is_a_second_model(base: Path) -> None:
