@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ from audits.stats import EVIDENCE
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_data"
 EXAMPLES = ("admissions", "arrests", "hiring", "law_school", "loans")
-CHEAP: dict[str, Any] = {"permutations": 39, "bootstrap": 100, "draws": 200, "steps": 20, "samples": 0}
+PEOPLE = 500
+CHEAP: dict[str, Any] = {"permutations": 19, "bootstrap": 100, "draws": 200, "steps": 20, "samples": 0}
 SLOW = {("loans", "loss_ratio")}  # minutes: tests/loss_ratio holds its interval on small people
 SITUATIONS = {
     "nobody favored": (("south", "north"), 2.0),
@@ -43,7 +44,6 @@ def _cheap(record: Audit, options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in CHEAP.items() if "int" in str(known.get(name))} | options
 
 
-@functools.cache
 def _asked(folder: Path, name: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """The spec of an example, and the options of every audit that can be made of it."""
     document = load_document(folder / f"{name}.yaml")
@@ -103,8 +103,13 @@ def _in_row(row: np.ndarray, known: list[float]) -> bool:
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_of_the_examples(example: str) -> None:
-    stated = [found.name for found in _audited(SAMPLES, example) if _states_one(found)]
+def test_of_the_examples(tmp_path: Path, example: str) -> None:
+    """Of some of their people: verdicts differ, as of all; tests/golden states the numbers of all."""
+    for file in SAMPLES.glob(f"{example}[._]*"):
+        shutil.copy(file, tmp_path)
+    people = pd.read_csv(SAMPLES / f"{example}.csv", dtype=str).sample(PEOPLE, random_state=0)
+    people.sort_index().to_csv(tmp_path / f"{example}.csv", index=False)
+    stated = [found.name for found in _audited(tmp_path, example) if _states_one(found)]
     assert len(stated) >= 4, stated
 
 
