@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 import typing
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ CHOSEN = {
 }
 
 
-def audited(rows: pd.Index | None = None) -> Findings:
+def audited(rows: pd.Index | None = None, chosen: Iterable[str] = CHOSEN) -> Findings:
     rng = np.random.default_rng(0)
     people = pd.DataFrame(
         {
@@ -51,7 +52,7 @@ def audited(rows: pd.Index | None = None) -> Findings:
     columns = make_column_transformer((OneHotEncoder(), ["job", "sex"]), remainder="passthrough")
     model = make_pipeline(columns, LogisticRegression()).fit(people, hired)
     roles = {"actionable": ["hours"], "immutable": ["age"]}
-    asked = [*CHOSEN.items(), ("groups", {"bootstrap": 0, "level": 0.1})]
+    asked = [*((name, CHOSEN[name]) for name in chosen), ("groups", {"bootstrap": 0, "level": 0.1})]
     return evenhand.audit(
         model, people, hired, favorable=1, protected="sex", roles=roles, search=False,
         audits=[{name: options} for name, options in asked],
@@ -64,12 +65,19 @@ def results() -> Findings:
 
 
 @pytest.mark.parametrize(
-    "rows", [pd.Index([f"p{k:03}" for k in range(300)]), pd.date_range("2024", periods=300, tz="UTC")]
+    ("rows", "chosen"),
+    [
+        (pd.Index([f"p{k:03}" for k in range(300)]), tuple(CHOSEN)),
+        # each with another way to look people up; all of them have texts for names above
+        (pd.date_range("2024", periods=300, tz="UTC"), ("groups", "flipset", "rule_sets", "attribute_swap")),
+    ],
+    ids=["texts", "times"],
 )
-def test_people_may_be_named_by_texts_or_times(results, rows, tmp_path):
-    named = audited(rows)
+def test_people_may_be_named_by_texts_or_times(results, rows, chosen, tmp_path):
+    named = audited(rows, chosen)
     named.save(tmp_path)
-    assert [each.result.verdict for each in named.audits] == [each.result.verdict for each in results.audits]
+    plain = [*(results[name] for name in chosen), results.audits[-1].result]
+    assert [each.result.verdict for each in named.audits] == [each.verdict for each in plain]
 
 
 def test_the_long_table_names_each_estimate_once(results: Findings) -> None:
