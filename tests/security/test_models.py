@@ -72,10 +72,10 @@ def test_a_model_that_wants_more_than_it_shows_ends_with_a_sentence(pool, folder
 def test_a_run_that_takes_too_long_is_ended_and_says_so(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("EVENHAND_SCORE_SECONDS", "600")
     write(folder, "hidden-loop.onnx", MODELS["hidden-loop.onnx"][0])
-    limits = RunLimits(memory=1_200_000_000, seconds=4)
+    limits = RunLimits(memory=1_200_000_000, seconds=2)
     with ProcessExecutor(1, base=tmp_path, limits=limits) as executor:
         run = done(executor.submit(spec({"path": "hidden-loop.onnx", "columns": ["a", "b"]}), folder))
-        assert "4 seconds" in run.error.sentence
+        assert "2 seconds" in run.error.sentence
         assert done(executor.submit(spec({"predictions": {"label": "hired"}}), folder)).status in {
             "done",
             "failed",
