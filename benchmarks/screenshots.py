@@ -59,7 +59,7 @@ def visited(browser: Browser, app: Served, state: str, pages: list[str]) -> Iter
     page = acts.visit(browser).new_page()
     acts.open_app(page, app.url)
     if state in {"settled", "result"}:
-        acts.open_example(page, "loans")
+        acts.open_data_of(page, "loans")
     elif state == "error":
         acts.upload(page, _written(_wrong(), "everybody-is-hired.csv"))
         acts.choose(page, "label-", "hired")

@@ -69,7 +69,7 @@ def test_a_pickle_and_a_truncated_model_file_are_told_and_another_way_is_open(
     (tmp_path / "cut.onnx").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "model.pkl").write_bytes(b"\x80\x04N.")
     acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
+    acts.open_data_of(page, "hiring")
     models = page.locator('[class*="st-key-model-"] input[type=file]')
     models.set_input_files(str(tmp_path / "model.pkl"))
     assert "pickle" in problem(page)

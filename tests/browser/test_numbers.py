@@ -36,7 +36,7 @@ def write(page: Page, box: Locator, text: str) -> None:
 def test_decimal_commas_are_read_or_refused(server: Server, watched: Watched) -> None:
     page = watched.page
     acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
+    acts.open_data_of(page, "hiring")
     field = page.locator('[class*="st-key-threshold-"]')
     box = field.locator("input")
     for text, number in READ.items():

@@ -106,7 +106,7 @@ def test_people_sign_in_and_see_what_is_theirs_or_shared(guarded: Server, browse
     try:
         sign_in(ada, guarded.url, "ada@example.org")
         expect(ada.get_by_text("ada@example.org · auditor")).to_be_visible()
-        acts.open_example(ada, "loans")
+        acts.open_data_of(ada, "loans")
         hers = ada.url
         ada.get_by_role("link", name="Report & saved audits", exact=True).click()
         ada.locator(".st-key-share summary").click(timeout=acts.SLOW)
