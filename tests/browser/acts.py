@@ -324,15 +324,17 @@ def narrow_and_shoot(page: Page, folder: Path, name: str, height: int = 2600, *,
     """Hold that nothing overflows at either width; with EVENHAND_SCREENSHOTS, save the page at both.
 
     Thousands of lines are painted for a picture, without a graphics card, and nothing is asserted of them.
-    As the last of a test it leaves the page narrow: figures would be drawn again for nobody.
+    As the last of a test it leaves the page at the other width, and begins at the one that it has: figures
+    would be drawn again for nobody.
     """
-    for width in (1280, 400):
+    now = page.viewport_size or WINDOW["viewport"]
+    for width in sorted((1280, 400), key=lambda width: width != now["width"]):
         tall = (height if width == 1280 else int(height * 1.4)) if SHOTS else 900
         page.set_viewport_size({"width": width, "height": tall})
         settle(page)
         # figures take the new width a moment later; what never does is told below
         with suppress(NotInTime):
-            page.wait_for_function(f"{WIDTHS}.every(([inner, outer]) => inner <= outer)", timeout=5_000)
+            page.wait_for_function(f"() => {WIDTHS}.every(([inner, outer]) => inner <= outer)", timeout=5_000)
         page.wait_for_timeout(700 if SHOTS else 100)
         shoot(page, folder / f"{name}-{width}.png")
         found = page.evaluate(WIDTHS)

@@ -47,4 +47,4 @@ def test_a_pay_gap_is_asked_for_without_a_cut(
         if tab is not None:
             acts.open_tab(page, tab)
         expect(page.locator(f".st-key-figure-{name} .main-svg").first).to_be_visible()
-    acts.narrow_and_shoot(page, artefacts, "amounts", 3600)
+    acts.narrow_and_shoot(page, artefacts, "amounts", 3600, last=True)

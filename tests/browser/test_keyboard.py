@@ -120,7 +120,8 @@ def test_the_demo_goes_by_arrow_keys(server: Server, watched: Watched, artefacts
                 page.keyboard.press("ArrowRight")
             expect(title).not_to_have_text(titles[-1])
             titles.append(title.inner_text())
-        acts.narrow_and_shoot(page, artefacts, f"demo-{step}", 900)
+        acts.narrow_and_shoot(page, artefacts, f"demo-{step}", 900, last=True)
+    page.set_viewport_size(acts.WINDOW["viewport"])
     assert len(set(titles)) == 5
     acts.in_address(page, "step=5")
     with acts.answered(page):

@@ -43,7 +43,7 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     acts.open_example(page, "hiring")
     acts.to_page(page, "Monitor", ".st-key-fit-monitor-chart .js-plotly-plot")
     assert "work_years" in acts.finding(page), "an example's month until there is a monitor"
-    acts.narrow_and_shoot(page, artefacts, "monitor-example", 1500)
+    acts.shoot(page, artefacts / "monitor-example.png")  # its width is held by test_every_page
     acts.to_page(page, "Prediction sensitivity", ".st-key-run button")
     acts.run(page)
     acts.finding(page)

@@ -35,13 +35,11 @@ def test_a_band_and_a_bar_open_their_people_and_their_matches(
     page.locator(".st-key-flow-people .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     expect(page.locator(".st-key-person-card")).to_be_visible(timeout=acts.SLOW)
     assert not acts.serious(page)
-    acts.narrow_and_shoot(page, artefacts, "flows", 1800)
+    acts.narrow_and_shoot(page, artefacts, "flows", 1800, last=True)
     acts.open_tab(page, "Who are they?")
-    acts.narrow_and_shoot(page, artefacts, "flows-map", 1800)
-    page.set_viewport_size({"width": 400, "height": 900})
-    acts.settle(page)
     expect(page.locator(".st-key-wide-flows")).to_be_hidden()
     expect(page.locator(".st-key-fit-flow_matrix .js-plotly-plot")).to_be_visible()
+    acts.narrow_and_shoot(page, artefacts, "flows-map", 1800, last=True)
 
 
 def _a_band_selects_its_people(page: Page) -> None:
@@ -108,7 +106,7 @@ def test_recourse_in_two_clicks_and_alpha_by_mouse_keys_and_link(
     page.reload()
     expect(told).to_contain_text("95%", timeout=acts.SLOW)
     acts.settle(page)
-    acts.narrow_and_shoot(page, artefacts, "recourse-slider", 1800)
+    acts.shoot(page, artefacts / "recourse-slider.png")  # its width is held by test_every_page
     acts.open_tab(page, "People")
     page.locator(".st-key-recourse-people .dvn-scroller").click(position={"x": 18, "y": 52}, delay=acts.PRESS)
     expect(page.locator(".st-key-person-card")).to_be_visible(timeout=acts.SLOW)

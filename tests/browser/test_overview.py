@@ -35,7 +35,7 @@ def test_groups_thresholds_a_measure_and_a_link(
             acts.open_tab(page, tab)
         for name in names:
             expect(page.locator(f".st-key-figure-{name} .main-svg").first).to_be_visible()
-    acts.narrow_and_shoot(page, artefacts, "overview", 3600)
+    acts.shoot(page, artefacts / "overview.png")  # its width is held by test_every_page
     acts.open_tab(page, "Who are they?")
     _each_figure_is_drawn_once(page)
 

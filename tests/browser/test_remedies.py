@@ -15,7 +15,7 @@ from tests.browser.test_every_page import TALLEST, too_large
 def _shown(page: Page, name: str, tab: str, artefacts: Path) -> None:
     """Hold that the open tab is no higher than two screens and no wider than a phone; save its picture."""
     found = too_large(page, f"{name}, {tab}", TALLEST)
-    acts.narrow_and_shoot(page, artefacts, f"{name}-{tab.lower().split()[0]}", 1800)
+    acts.shoot(page, artefacts / f"{name}-{tab.lower().split()[0]}.png")
     assert not found, "\n".join(found)
 
 
