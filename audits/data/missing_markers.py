@@ -7,14 +7,14 @@ what the cell holds, and is given that again, whatever `data.missing` says about
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from audits.data.frames import with_columns
-from audits.data.io.columns import Markers, is_number
+from audits.data.io.columns import Markers, Spelling, is_number
 from audits.data.values import TEXT, as_text
 
 ROW = "row"
@@ -35,15 +35,19 @@ class MissingCells:
         By column, the row numbers of the cells that `data.missing: impute` filled, and with what.
     meant : mapping of str to Series
         By column, the value in the file of each name that `data.labels` gives, by that name.
+    spelled : mapping of str to Spelling
+        By column, how known values are written, where they are held otherwise: with spaces around them, or
+        as dates. Positions are row numbers.
     """
 
     usual: Mapping[str, str] = field(default_factory=dict)
     others: Mapping[str, Mapping[str, pd.Index]] = field(default_factory=dict)
     filled: Mapping[str, tuple[pd.Index, Any]] = field(default_factory=dict)
     meant: Mapping[str, pd.Series] = field(default_factory=dict)
+    spelled: Mapping[str, Spelling] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.usual or self.others or self.filled or self.meant)
+        return bool(self.usual or self.others or self.filled or self.meant or self.spelled)
 
     @classmethod
     def of(cls, markers: Mapping[str, Markers], index: pd.Index) -> MissingCells:
@@ -55,13 +59,21 @@ class MissingCells:
                 for name, each in markers.items()
                 if each.others
             },
+            spelled={
+                name: replace(
+                    each.spelling,
+                    others=each.spelling.others.set_axis(index[each.spelling.others.index.to_numpy()]),
+                )
+                for name, each in markers.items()
+                if each.spelling
+            },
         )
 
     def without(self, columns: Collection[str]) -> MissingCells:
         """Return the same without `columns`: those that are not as the file has them."""
         kept = [
             {name: value for name, value in part.items() if name not in columns}
-            for part in (self.usual, self.others, self.filled, self.meant)
+            for part in (self.usual, self.others, self.filled, self.meant, self.spelled)
         ]
         return MissingCells(*kept)  # type: ignore[arg-type]
 
@@ -71,6 +83,7 @@ class MissingCells:
         return {
             "written": {name: text for name, text in self.usual.items() if name in columns},
             "meant": {name: [known.index.tolist(), known.tolist()] for name, known in meant.items()},
+            "spelled": {name: dict(each.usual) for name, each in self.spelled.items() if name in columns},
         }
 
     @classmethod
@@ -83,6 +96,7 @@ class MissingCells:
                 name: pd.Series(values, index=pd.array(names, dtype=TEXT))
                 for name, (names, values) in meant.items()
             },
+            spelled={name: Spelling(usual) for name, usual in described.get("spelled", {}).items()},
         )
 
     def restore(self, frame: pd.DataFrame, *, texts: Collection[str] = ()) -> pd.DataFrame:
@@ -109,6 +123,8 @@ class MissingCells:
             if name in self.meant:
                 column = self._file_values(column)
             gaps = column.isna().to_numpy()
+            if name in self.spelled and (name in texts or not pd.api.types.is_datetime64_any_dtype(column)):
+                column = self._file_texts(column, known=known)
             if gaps.any() and (name in self.usual or name in self.others):
                 column = self._fill_markers(column, gaps, known=known, as_texts=name in texts)
             if column is not found:
@@ -124,6 +140,15 @@ class MissingCells:
             values = values.astype(float)
         found = values.array.take(codes, allow_fill=True) if (codes < 0).any() else values.array.take(codes)
         return pd.Series(found, index=column.index, name=column.name)
+
+    def _file_texts(self, column: pd.Series, *, known: bool) -> pd.Series:
+        """Return the texts that the file has where `column` holds what they are read as."""
+        spelling, held = self.spelled[str(column.name)], as_text(column)
+        found = held.map(lambda value: spelling.usual.get(value, value), na_action="ignore")
+        if known and len(spelling.others):
+            own = spelling.others.reindex(column.index)
+            found = found.mask((own.map(spelling.held) == held).to_numpy(dtype=bool), own)
+        return found.astype(TEXT)
 
     def _fill_markers(self, column: pd.Series, gaps: np.ndarray, *, known: bool, as_texts: bool) -> pd.Series:
         name = str(column.name)

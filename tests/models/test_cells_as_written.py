@@ -161,3 +161,65 @@ def test_each_kind_of_cell_is_given_as_it_stands(tmp_path):
     assert data.written.restore(nobody)["job"].tolist() == ["?", "cook"], "the commonest marker"
     assert not MissingCells()
     assert MissingCells().restore(nobody) is nobody
+
+
+@pytest.fixture(scope="module")
+def spelled(tmp_path_factory: pytest.TempPathFactory) -> tuple[pd.DataFrame, Path]:
+    """Words with and without spaces around them, and days as a modeller reads them: as texts."""
+    draw = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "work": draw.choice([" Private", "Private", "Gov ", "Own"], 400),
+            "day": draw.choice(["31/12/2024", "05/01/2024", "13/02/2023"], 400),
+            "start": draw.choice(["2024-1-5", "2024-01-05", "2023-02-01"], 400),
+            "age": draw.integers(18, 70, 400).astype("float32"),
+        }
+    )
+    likes = (
+        (frame["work"] == " Private") * 2.0 + (frame["day"] == "31/12/2024") + (frame["start"].str.len() < 10)
+    )
+    frame["hired"] = np.where(likes + draw.normal(size=400) > 1.2, "yes", "no")
+    path = tmp_path_factory.mktemp("spelled") / "people.csv"
+    frame.to_csv(path, index=False)
+    return frame, path
+
+
+@pytest.mark.parametrize("missing", ["category", "impute"])
+def test_a_model_gets_spaces_and_days_as_the_file_writes_them(spelled, tmp_path, missing):
+    frame, path = spelled
+    words = ["work", "day", "start"]
+    pipeline = make_pipeline(
+        make_column_transformer((OneHotEncoder(handle_unknown="ignore"), words), remainder="passthrough"),
+        LogisticRegression(max_iter=300),
+    ).fit(frame[[*words, "age"]], frame["hired"])
+    types = [(name, StringTensorType([None, 1])) for name in words] + [("age", FloatTensorType([None, 1]))]
+    proto = to_onnx(pipeline, initial_types=types, options={"zipmap": False})
+    (tmp_path / "m.onnx").write_bytes(proto.SerializeToString())
+    spec = DataSpec(
+        label="hired",
+        favorable=("yes",),
+        features=(*words, "age"),
+        missing=missing,
+        kinds={"day": "categorical"},
+    )
+    data = build_data(read_table(path), spec)
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.onnx")))
+    asked = frame[[*words, "age"]]
+    expected = pipeline.predict_proba(asked)[:, 1]
+    np.testing.assert_allclose(subject.scores, expected, rtol=0, atol=1e-6)
+    # moved to another value, people get its usual spelling; people of nobody's number, too
+    others = data.frame.assign(work="Gov", day=data.frame["day"].iloc[0])
+    for moved in (others, others.reset_index(drop=True)):
+        given = data.written.restore(moved, texts=words)
+        assert set(given["work"]) == {"Gov "}
+        assert set(given["day"]) == {frame["day"].iloc[0]}
+    again = MissingCells.restored(data.written.described(words)).restore(
+        others.reset_index(drop=True), texts=words
+    )
+    assert set(again["work"]) == {"Gov "}
+
+
+def test_a_space_of_the_separator_belongs_to_no_value(tmp_path):
+    (tmp_path / "t.csv").write_text("age, job, hired\n" + "39, cook, 1\n40, judge , 0\n" * 20)
+    data = build_data(read_table(tmp_path / "t.csv"), DataSpec(label="hired", favorable=(1,)))
+    assert data.written.restore(data.frame[["job"]])["job"].tolist()[:2] == ["cook", "judge "]

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audits.data.io.plain_numbers import plain_numbers, spoken_of
-from audits.data.values import TEXT
+from audits.data.values import TEXT, text_of
 
 # In a column of text these are missing; "-", "." and "none" may be levels there
 _MARKERS = frozenset(
@@ -58,8 +58,48 @@ _MOSTLY = 0.9
 
 
 @dataclass(frozen=True, eq=False)
+class Spelling:
+    """How a column's known values are written in the file, where that is not how they are held.
+
+    Attributes
+    ----------
+    usual : mapping of str to str
+        By value as text, what most cells with it hold, where that is another text.
+    others : Series of str
+        By position, the texts of the cells that hold neither.
+    held : mapping of str to str
+        By each of those texts, the value as text that it is read as.
+    """
+
+    usual: Mapping[str, str] = field(default_factory=dict)
+    others: pd.Series = field(default_factory=lambda: pd.Series([], dtype=TEXT))
+    held: Mapping[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.usual) or bool(len(self.others))
+
+    @classmethod
+    def of(cls, codes: np.ndarray, texts: Sequence[str], held: Sequence[str | None]) -> Spelling:
+        """Return the spelling of cells given as codes (n,) of `texts`; `held` has None for missing ones."""
+        counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+        usual: dict[str, int] = {}
+        for code in np.argsort(-counts, kind="stable"):
+            value = held[code]
+            if value is not None and counts[code]:
+                usual.setdefault(value, int(code))
+        odd = np.array(
+            [each is not None and usual.get(each) != code for code, each in enumerate(held)] + [False]
+        )
+        cells = np.flatnonzero(odd[codes])
+        written = pd.array(list(texts), dtype=TEXT).take(codes[cells])
+        told = {texts[code]: str(held[code]) for code in np.unique(codes[cells])}
+        changed = {value: texts[code] for value, code in usual.items() if texts[code] != value}
+        return cls(changed, pd.Series(written, index=cells), told)
+
+
+@dataclass(frozen=True, eq=False)
 class Markers:
-    """The texts in the missing cells of one column.
+    """The texts in the missing cells of one column, and of the known ones that are held otherwise.
 
     Attributes
     ----------
@@ -67,17 +107,23 @@ class Markers:
         The commonest; "" where the cells are empty.
     others : mapping of str to int array
         Positions of the cells that hold another one: nothing is kept for the commonest.
+    spelling : Spelling
     """
 
     usual: str = ""
     others: Mapping[str, np.ndarray] = field(default_factory=dict)
+    spelling: Spelling = field(default_factory=Spelling)
 
     def __bool__(self) -> bool:
-        return bool(self.usual or self.others)
+        return bool(self.usual or self.others or self.spelling)
 
     def plain(self) -> list[Any]:
         """Return the same as plain data."""
-        return [self.usual, {text: places.tolist() for text, places in self.others.items()}]
+        found = [self.usual, {text: places.tolist() for text, places in self.others.items()}]
+        spelt = self.spelling
+        if not spelt:
+            return found
+        return [*found, dict(spelt.usual), spelt.others.index.tolist(), spelt.others.tolist()]
 
     @classmethod
     def of(cls, codes: np.ndarray, texts: Mapping[int, str]) -> Markers:
@@ -107,13 +153,17 @@ class ConvertedColumn:
 
 @dataclass(frozen=True, eq=False)
 class _Distinct:
-    """A text column as distinct values and their positions; null is code -1, `told` are missing if given."""
+    """A text column as distinct values and their positions; null is code -1, `told` are missing if given.
+
+    `cells` are the same before spaces were taken off: texts, the codes of cells, and the value of each text.
+    """
 
     name: str
     values: pa.Array
     codes: np.ndarray
     counts: np.ndarray
     told: Sequence[str] | None
+    cells: tuple[pa.Array, np.ndarray, np.ndarray] | None = None
 
     @classmethod
     def of(
@@ -123,11 +173,17 @@ class _Distinct:
         encoded = whole if isinstance(whole, pa.DictionaryArray) else whole.dictionary_encode()
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         values = encoded.dictionary.cast(pa.large_string())
+        cells = None
         if trim:
-            trimmed = pc.utf8_trim_whitespace(values).dictionary_encode()
-            codes = np.append(trimmed.indices.to_numpy(zero_copy_only=False), -1)[codes]
+            bare = pc.utf8_trim_whitespace(values)
+            trimmed = bare.dictionary_encode()
+            places = trimmed.indices.to_numpy(zero_copy_only=False)
+            if not bare.equals(values):
+                cells = (values, codes, places)
+            codes = np.append(places, -1)[codes]
             values = trimmed.dictionary
-        return cls(name, values, codes, np.bincount(codes[codes >= 0], minlength=len(values)), markers)
+        counts = np.bincount(codes[codes >= 0], minlength=len(values))
+        return cls(name, values, codes, counts, markers, cells)
 
     @cached_property
     def missing(self) -> np.ndarray:
@@ -161,10 +217,27 @@ class _Distinct:
         empty = np.datetime64("NaT") if known.dtype.kind == "M" else np.nan if known.dtype.kind == "f" else 0
         spread = np.full(len(self.known) + 1, empty, dtype=known.dtype)
         spread[:-1][self.known] = known
-        return self.converted(pd.Series(spread[codes]), self.missing, notes)
+        found = self.converted(pd.Series(spread[codes]), self.missing, notes)
+        if known.dtype.kind != "M":
+            return found
+        held = [None if each is pd.NaT else text_of(each) for each in pd.Series(spread[:-1])]
+        spelling, _ = self.spelled(held)
+        return dataclasses.replace(found, markers=dataclasses.replace(found.markers, spelling=spelling))
 
     def converted(self, values: pd.Series, missing: np.ndarray, notes: Sequence[str]) -> ConvertedColumn:
         return ConvertedColumn(values, self.found(missing), tuple(notes), self.marked(missing))
+
+    def spelled(self, held: Sequence[str | None]) -> tuple[Spelling, bool]:
+        """Return how values are written that are held as these texts, and whether a separator wrote more.
+
+        A space before every value belongs to the separator, as in ``a, b``.
+        """
+        values, codes, places = self.cells or (self.values, self.codes, np.arange(len(self.values)))
+        texts = values.to_pylist()
+        kept = [held[place] for place in places]
+        known = [text for text, each in zip(texts, kept, strict=True) if each is not None]
+        spaced = bool(known) and all(text[:1] == " " for text in known)
+        return Spelling.of(codes, [text.lstrip(" ") for text in texts] if spaced else texts, kept), spaced
 
     def found(self, missing: np.ndarray) -> dict[str, int]:
         counts = {str(self.values[int(i)]): int(self.counts[i]) for i in np.flatnonzero(missing)}
@@ -418,7 +491,14 @@ def _as_text(column: _Distinct, note: str = "") -> ConvertedColumn:
             notes.append(f"'NA' is kept as a value of column {column.name!r}, which holds two-letter codes.")
     texts = pc.if_else(pa.array(~missing), column.values, pa.scalar(None, pa.large_string()))
     codes = pa.array(column.codes, mask=column.codes < 0)
-    return column.converted(pd.Series(texts.take(codes).to_pandas(), dtype=TEXT), missing, notes)
+    spelling = Spelling()
+    if column.cells is not None:
+        spelling, spaced = column.spelled(texts.to_pylist())
+        if spaced:
+            said = "begins with a space, which is left out, for models too"
+            notes.append(f"Every value of column {column.name!r} {said}.")
+    found = column.converted(pd.Series(texts.take(codes).to_pandas(), dtype=TEXT), missing, notes)
+    return dataclasses.replace(found, markers=dataclasses.replace(found.markers, spelling=spelling))
 
 
 def _has_codes(column: _Distinct, missing: np.ndarray) -> bool:
