@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from audits.data.values import near
+from audits.data.values import near, text_of
 from audits.errors import InputError
 
 if TYPE_CHECKING:
@@ -162,6 +162,24 @@ def unread(columns: Sequence[str], data: AuditData) -> Iterator[str]:
     left = [feature for feature in data.features if feature not in columns]
     if left:
         yield f"The model does not read the features {_words(left)}."
+
+
+def given_as_texts(columns: Sequence[str], data: AuditData) -> Iterator[str]:
+    """Yield, in sentences, what becomes of missing cells and of fractions in columns given as any text.
+
+    Nothing in a file tells whether it was trained on ``"1.0"`` and ``"nan"`` or on ``"1"`` and ``""``.
+    """
+    given = data.written.restore(data.frame[list(columns)], texts=columns)
+    for column in columns:
+        missing = int(given[column].isna().sum())
+        if missing:
+            yield f"{missing:,} empty cells of {column!r} are given to the model as empty text."
+        known = data.frame[column].dropna()
+        if pd.api.types.is_float_dtype(known.dtype) and len(known):
+            yield (
+                f"Numbers of {column!r} are given to the model as texts such as {text_of(known.iloc[0])!r}: "
+                "one that was trained on other texts, such as 1.0 for 1, does not know them."
+            )
 
 
 def _words(names: Sequence[str]) -> str:

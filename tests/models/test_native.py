@@ -16,7 +16,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClas
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from audits.data import LabelCut
+from audits.data import DataSpec, LabelCut, build_data
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 from audits.models.formats import format_of
@@ -146,6 +146,26 @@ def test_catboost(x, y, blanks, tmp_path, brought):
     subject, scores = brought(tmp_path / "m.cbm")
     assert subject.model.classes == ("no", "yes")
     np.testing.assert_allclose(scores, own.predict_proba(words)[:, 1], rtol=0, atol=1e-12)
+
+
+def test_catboost_texts_that_the_file_may_not_know_are_told(tmp_path, make_data):
+    """Numbers and missing cells have no text of their own: \"1.0\" or \"1\", \"nan\" or \"\"?"""
+    draw = np.random.default_rng(1)
+    level = np.where(draw.random(300) < 0.2, np.nan, draw.integers(1, 4, 300))
+    frame = pd.DataFrame({"level": level, "town": draw.choice(["a", "b"], 300)})
+    frame["hired"] = np.where(frame["level"].fillna(0) + draw.normal(size=300) > 1.5, "yes", "no")
+    own = catboost.CatBoostClassifier(
+        iterations=5, verbose=0, allow_writing_files=False, cat_features=["level", "town"], thread_count=1
+    )
+    own.fit(frame[["level", "town"]].map(str), frame["hired"]).save_model(tmp_path / "m.cbm")
+    spec = DataSpec(
+        label="hired", favorable=("yes",), features=("level", "town"), kinds={"level": "categorical"}
+    )
+    subject = make_subject(build_data(frame, spec), ModelSpec(path=str(tmp_path / "m.cbm")))
+    told = [note for note in subject.notes if "'level'" in note]
+    assert len(told) == 2
+    assert any(f"{int(np.isnan(level).sum())} " in note for note in told)
+    assert not any("'town'" in note for note in subject.notes)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from audits.checks import choices
 from audits.data.missing_markers import MissingCells
 from audits.data.values import as_text, places_of
 from audits.errors import InputError
-from audits.models.columns import check_columns, match_columns, unread
+from audits.models.columns import check_columns, given_as_texts, match_columns, unread
 from audits.models.formats import check_size
 from audits.models.outputs import Classifier, Regressor, classifier, number_sign, restored_classifier
 from audits.models.protocol import need_columns
@@ -239,6 +239,7 @@ class FeatureFeed:
     def notes(self, data: AuditData) -> Iterator[str]:
         """Yield, in sentences, what the user should know about how the file is fed."""
         yield from unread(self.columns, data)
+        yield from given_as_texts([column for feature, column in self.pairs if feature.levels == ()], data)
         for feature, column in self.pairs:
             if not feature.levels:
                 continue

@@ -12,7 +12,7 @@ import pandas as pd
 
 from audits.data.values import as_text
 from audits.errors import InputError
-from audits.models.columns import match_columns, plain_name, unread
+from audits.models.columns import given_as_texts, match_columns, plain_name, unread
 from audits.models.protocol import row_words
 
 if TYPE_CHECKING:
@@ -103,13 +103,7 @@ def input_notes(inputs: Sequence[Input], data: AuditData) -> Iterator[str]:
     if any(each.is_matrix for each in inputs):
         yield f"The model reads a matrix; its columns are, in this order: {', '.join(read)}."
     yield from unread(read, data)
-    texts = text_columns(inputs)
-    if texts:
-        given = data.written.restore(data.frame[list(texts)], texts=texts)
-        for column in texts:
-            missing = int(given[column].isna().sum())
-            if missing:
-                yield f"{missing:,} empty cells of {column!r} are given to the model as empty text."
+    yield from given_as_texts(text_columns(inputs), data)
 
 
 def text_columns(inputs: Sequence[Input]) -> tuple[str, ...]:
