@@ -122,10 +122,13 @@ def _levels(
     word: Callable[[float], str] = date_text if dates else "{:.0f}".format if whole else number
     names = []
     for kind in kinds:
+        if kind > len(cuts):
+            names.append(f"{column} {MISSING}")
+            continue
         here = numbers[parts == kind]
         between = " to " if here.min() < 0 else "–"
         ends = dict.fromkeys(word(end) for end in (here.min(), here.max()))
-        names.append(f"{column} {MISSING if kind > len(cuts) else between.join(ends)}")
+        names.append(f"{column} {between.join(ends)}")
     return names, codes
 
 

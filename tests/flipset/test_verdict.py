@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from audits.data import DataSpec, FeatureSpace, build_data
+from audits.data.values import MISSING
 from audits.flipset import sections as exhibits
 from audits.flipset.figures import intervals as comparisons
 from audits.models import Subject
@@ -222,3 +223,20 @@ def test_counts_of_up_to_500_say_what_their_people_say():
     few = audited(weighted, max_people=200, **QUICK | {"permutations": 0})
     assert (few.n_source, few.n_target) == (200, 200)
     assert few.source_rate.value == pytest.approx(one.source_rate.value, abs=0.006)
+
+
+def test_people_without_a_date_are_a_level_of_their_own():
+    """A date known only of some (when it was paid): the rest are a level, and no traceback."""
+    draw = np.random.default_rng(4)
+    people = pd.DataFrame({"group": draw.choice(["a", "b"], 300), "skill": draw.normal(size=300).round(2)})
+    paid = pd.Timestamp("2024-01-01") + pd.to_timedelta(draw.integers(0, 300, 300), unit="D")
+    people["paid"] = pd.Series(paid).where(draw.random(300) > 0.4)
+    people["decision"] = (people["skill"] > 0).astype(int)
+    result = audited(subject_of(people, features=("skill", "paid")), **QUICK)
+    n = [people.loc[people["group"] == group, "paid"].isna().sum() for group in ("a", "b")]
+    [missing] = [each for each in result.levels if each.name == f"paid {MISSING}"]
+    assert [missing.n_source, missing.n_target] == n
+    assert (
+        sum(each.n_source for each in result.levels if each.name.startswith("paid"))
+        == (people["group"] == "a").sum()
+    )
