@@ -15,7 +15,7 @@ from audits.outcome_transport.comparison.sides import TwoSides
 from audits.outcome_transport.matching.outcomes import OutcomePlan
 from audits.outcome_transport.matching.resampling import BootstrapSpread, effective, whole
 from audits.outcome_transport.options import OutcomeTransportOptions
-from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, p_value, worst_of
+from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, limit_of, p_value, worst_of
 from audits.stats.group_means import GroupMeans, judge_groups
 from audits.stats.intervals import newcombe, percent_level
 
@@ -246,7 +246,7 @@ def _never_clear(judged: Judgment) -> Judgment:
 
 
 def _of_distance(parts: ResultParts, options: OutcomeTransportOptions, distance: Estimate) -> Judgment:
-    material = options.material * _unit(parts)
+    material = _limit(parts, options)
     if not parts.matched.exact and parts.observed is not None:
         distance = _exact_distance(parts, options, parts.observed, options.cost)
     p, why = parts.distance_p, ""
@@ -269,6 +269,9 @@ def _of_distance(parts: ResultParts, options: OutcomeTransportOptions, distance:
         reason=why,
         only_estimated=why if p is None else "",
     )
+    if parts.comparison.kind == "probability" and judged.material and distance.low is not None:
+        # probabilities may lie so far apart and their means not: outside the ratio is none of the means
+        judged = replace(judged, material=True if distance.low > options.material * _unit(parts) else None)
     return replace(judged, unit="apart")
 
 
@@ -293,6 +296,22 @@ def _difference_ranges(parts: ResultParts, tested: GroupMeans) -> tuple[np.ndarr
     rest = np.maximum(1 - share, 1e-300)
     others = [(share @ ends - share * ends) / rest for ends in (least, most)]
     return least - others[1], most - others[0]
+
+
+def _limit(parts: ResultParts, options: OutcomeTransportOptions) -> float:
+    """Distance that matters: the auditor's, or less where few of both sides are favored.
+
+    The distance of decisions is their rates' difference, that of probabilities at least their means'.
+    """
+    if parts.comparison.kind not in {"decision", "probability"}:
+        return options.material * _unit(parts)
+    ours, theirs = parts.comparison.source, parts.comparison.target
+    favored = [float(parts.a @ ours.outcomes[:, 0]), float(parts.b @ theirs.outcomes[:, 0])]
+    a, b = (each / float(n.sum()) / _unit(parts) for each, n in zip(favored, (parts.a, parts.b), strict=True))
+    overall = sum(favored) / float(parts.a.sum() + parts.b.sum()) / _unit(parts)
+    low, high = limit_of(options.material, options.material_on, rate=b, overall=overall)
+    least = min(-low, high) if parts.comparison.kind == "probability" else -low if a < b else high
+    return least * _unit(parts)
 
 
 def _unit(parts: ResultParts) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from audits.options import Level, Permutations, option
+from audits.options import Level, MaterialOn, Permutations, option
 
 Trained = Literal["logistic", "mlp", "forest", "boosting"]
 Members = dict[str, Any] | Literal["rejected", "accepted"]
@@ -60,6 +60,8 @@ class OutcomeTransportOptions:
     and `target`). The cost is the unsquared norm of Eq. 10 (Wasserstein distance of order 1), or its square
     (order 2); a binary outcome or probability p is the vector (p, 1 - p), so that its norm is √2 |p - q|.
     """
+
+    later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
@@ -146,6 +148,7 @@ class OutcomeTransportOptions:
             lt=1,
         ),
     ] = 0.10
+    material_on: MaterialOn = "either"
     permutations: Permutations = 239
     draws: Annotated[int, option("Bootstrap draws for the intervals; 0 leaves them out.", ge=0, le=9999)] = (
         200

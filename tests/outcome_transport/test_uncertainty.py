@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from audits.data import DataSpec, build_data
+from audits.models import ModelSpec, make_subject
+from audits.models.spec import Predictions
 from audits.outcome_transport import figures as figures
 from tests.outcome_transport.conftest import crowd, scored
 from tests.outcome_transport.subjects import A, B, flows_of
@@ -55,3 +59,25 @@ def test_the_interval_of_two_people_does_not_hide_the_others():
         > edge
         > max(row.mean.high for row in result.bias if row.level != "subgroup" and row.n > 2)
     )
+
+
+@pytest.mark.parametrize(
+    ("shares", "material_on", "material"),
+    [
+        ((0.02, 0.06), "either", True),  # a third of the other rate, 4 points apart
+        ((0.02, 0.06), "difference", False),
+        ((0.100, 0.105), "either", False),  # a ratio of 0.95
+        ((0.52, 0.56), "either", False),
+    ],
+)
+def test_rare_decisions_are_held_to_a_ratio_too(shares, material_on, material):
+    n = 20_000
+    decided = np.concatenate([np.arange(n) < share * n for share in shares]).astype(int)
+    frame = pd.DataFrame({"group": np.repeat(["a", "b"], n), "decided": decided, "x": np.tile([0, 1], n)})
+    data = build_data(frame, DataSpec(label="decided", favorable=(1,), protected=("group",), features=("x",)))
+    subject = make_subject(data, ModelSpec(predictions=Predictions(label="decided")))
+    for source, target in ((A, B), (B, A)):
+        asked = {"source": source, "target": target, "outcome": "decision", "material_on": material_on}
+        judged = flows_of(subject, **asked, permutations=99, draws=100).judged
+        assert judged.material is material
+        assert (judged.badge == "difference") is material
