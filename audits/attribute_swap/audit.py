@@ -33,7 +33,7 @@ from audits.stats import (
     sign_balance,
     wilson,
 )
-from audits.stats.design import design_mean, design_share
+from audits.stats.design import Design, design_mean, design_share
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
 from audits.stats.power import times_to_settle
@@ -160,7 +160,7 @@ def attribute_swap(
     swaps = list(_ask(subject, asked, progress))
     progress(0.9, "Counting by group")
     protected = _of_columns(subject, data.protected)
-    groups = _groups(swaps, protected, _people_of(data))
+    groups = _groups(swaps, protected, _people_of(data), data.design)
     shown = groups[:_MAX_ROWS]
     looks = max(sum(group.swap.attribute.read for group in shown), 1)
     rows = [_row(subject, group, options.level, looks) for group in shown]
@@ -322,7 +322,9 @@ def _scores(subject: Subject, made: pd.DataFrame) -> np.ndarray:
     return subject.favorable_score(made.iloc[first])[codes]
 
 
-def _groups(swaps: Sequence[_Swap], protected: Sequence[_Attribute], people: np.ndarray) -> list[_Group]:
+def _groups(
+    swaps: Sequence[_Swap], protected: Sequence[_Attribute], people: np.ndarray, design: Design | None
+) -> list[_Group]:
     """Return whose numbers are stated: everyone with the value, then groups within, the largest first."""
     whole, within = [], []
     for swap in swaps:
@@ -335,7 +337,8 @@ def _groups(swaps: Sequence[_Swap], protected: Sequence[_Attribute], people: np.
             known = {**own, **where}
             ordered = {item.name: known[item.name] for item in protected if item.name in known}
             n = float(people[mask].sum())
-            covered = n >= _COVERED_PEOPLE and n >= _COVERED_SHARE * everybody
+            independent = n if design is None else float(design.holding(mask).sum())
+            covered = independent >= _COVERED_PEOPLE and n >= _COVERED_SHARE * everybody
             within.append(_Group(swap, mask, ordered, n, within=True, covered=covered))
     within.sort(key=lambda each: -each.people)
     return [*whole, *within]
@@ -373,9 +376,12 @@ def _row(subject: Subject, group: _Group, level: float, looks: int) -> SwapRow:
         numbers[2:] = [replace(one, value=0.0, low=0.0, high=0.0, method=text.EXACT) for one in numbers[2:]]
     where = group.where if len(swap.attribute.columns) == 1 else {}
     before, after, gained, lost, changed, net, score = numbers
+    counted = subject.data.design is None
+    n = group.people if counted else _counts(subject, mask, events[2:4])[-1]
     return SwapRow(
-        swap.attribute.name, swap.source, swap.target, group.name, where, group.people, swap.attribute.read,
+        swap.attribute.name, swap.source, swap.target, group.name, where, n, swap.attribute.read,
         before, after, gained, lost, changed, net, score, min(looks * p, 1.0), group.within, group.covered,
+        counted,
     )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ from audits.drawing.style import (
     smaller_dots_where_narrow,
 )
 from audits.stats.badges import interval_text
-from audits.stats.text import estimate_text, in_words, out_of, people_in
+from audits.stats.text import estimate_text, in_words, out_of, people_in, percent
 from audits.stats.vocabulary import vocabulary
 
 _MAX_ROWS, _MAX_MOVED = 12, 8
@@ -145,7 +145,10 @@ def _block(
         )
     refs = {"xref": f"x{axis}", "yref": f"y{axis}", "x": -0.7, "xanchor": "left"}
     words = vocabulary()
-    before, after = (out_of(row.people(share), row.n) for share in (row.before, row.after))
+    before, after = (
+        out_of(row.people(share), row.n) if row.counted else percent(share.value, row.n)
+        for share in (row.before, row.after)
+    )
     name, what = (describe(said, longest=60) for said in (people_in(row.group), change(row)))
     return [
         _note(f"<b>{name}</b><br>{what}", y=-1.3, align="left", **refs),

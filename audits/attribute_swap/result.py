@@ -24,7 +24,7 @@ class SwapRow:
     where : dict of str to str
         The values of protected attributes that make the group.
     n : float
-        People.
+        People; under a design as many independent ones as would carry the same information.
     read : bool
         Whether the model, or a threshold, reads the attribute; where not, all of this is exact.
     before, after : Estimate
@@ -41,6 +41,8 @@ class SwapRow:
         Whether it is a part of those with the value.
     covered : bool
         Whether it is large enough for an all-clear to hold for it.
+    counted : bool
+        Whether its rows are people that can be counted: not where they are weighted, or several a person.
     """
 
     attribute: str
@@ -60,6 +62,7 @@ class SwapRow:
     p_value: float = 1.0
     within: bool = False
     covered: bool = True
+    counted: bool = True
 
     @property
     def key(self) -> tuple[str, str, str]:

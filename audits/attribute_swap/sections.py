@@ -5,7 +5,7 @@ from __future__ import annotations
 from audits.attribute_swap import figures
 from audits.attribute_swap.result import AttributeSwapResult
 from audits.records import Exhibit, Section
-from audits.stats.text import count, estimate_text, number
+from audits.stats.text import count, estimate_text, number, percent
 from audits.stats.vocabulary import vocabulary
 
 
@@ -16,6 +16,8 @@ def section(result: AttributeSwapResult) -> Section:
     decides = "share of decisions changed" if result.by_changed else "net share"
     whole = [row for row in result.swaps if not row.within]
     changed, asked = sum(row.people(row.changed) for row in whole), sum(row.n for row in whole)
+    share = percent(changed / asked if asked else 0.0, asked)
+    told = f"{count(changed)} of {count(asked)}" if row.counted else f"{share} of"
     exhibits = [
         Exhibit(
             "blocks",
@@ -29,7 +31,7 @@ def section(result: AttributeSwapResult) -> Section:
         ),
         Exhibit(
             "net",
-            f"{count(changed)} of {count(asked)} decisions change",
+            f"{told} decisions change",
             "Dot: gained minus lost; line: interval, corrected for all groups. Bars: everyone whose decision "
             "changes.",
             lambda: figures.net(result),
@@ -50,7 +52,7 @@ def section(result: AttributeSwapResult) -> Section:
             )
         )
     facts = {
-        "Decisions changed": f"{count(changed)} of {count(asked)} asked about",
+        "Decisions changed": f"{told} those asked about",
         "Pairs of values": f"{result.pairs_asked:,} of {result.pairs:,}",
         "Verdict": f"{result.verdict}: {decides} {estimate_text(result.judged.interval, 100, ' points')}",
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from audits.attribute_swap.result import AttributeSwapResult, SwapRow
 from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
+from audits.stats.design import EFFECTIVE_SIZES
 from audits.stats.text import count, estimate_text, in_words, out_of, people_in, percent, several
 from audits.stats.vocabulary import vocabulary
 from audits.text import attributes_in, begun, brief, join_names, of_people, shortest
@@ -28,9 +29,9 @@ def _headline(row: SwapRow, judged: Judgment, most: int) -> str:
     what = f"only {brief(row.attribute, most, of=several)} is changed to {_word(row.target, most, several)}"
     if judged.verdict == EVIDENCE:
         return f"{begun(change_sentence(row, most))} when {what}."
-    told = of_people(out_of(row.people(row.changed), row.n))
+    told = told_of(row, row.people(row.changed), row.n)
     if judged.verdict == NO_MATERIAL:
-        return f"When {what}, few decisions change on average: {told} among {who}."
+        return f"When {what}, few decisions change on average: {told.removesuffix(' of')} among {who}."
     if judged.people_needed is None:
         return f"When {what}, {told} decisions about {who} change, in both directions."
     return f"We can't tell yet whether it matters when {what}: {told} decisions about {who} change."
@@ -44,7 +45,7 @@ def change_sentence(row: SwapRow, most: int = 99) -> str:
     words, who = vocabulary(), brief(people_in(row.group), most, of=len(row.where))
     gained, lost, yes = row.people(row.gained), row.people(row.lost), row.people(row.before)
     more = gained > lost
-    told = of_people(out_of(gained, row.n - yes) if more else out_of(lost, yes))
+    told = told_of(row, gained, row.n - yes) if more else told_of(row, lost, yes)
     is_, are, becomes = (
         (words.no, words.are_no, words.are_yes if words.yes else "get it")
         if more
@@ -52,6 +53,13 @@ def change_sentence(row: SwapRow, most: int = 99) -> str:
     )
     adjective = is_ and " " not in is_
     return f"{told} {is_} {who} {becomes}" if adjective else f"{told} {who} who {are} {becomes}"
+
+
+def told_of(row: SwapRow, some: float, many: float) -> str:
+    """Say how many of how many people, or what share where rows are not people that can be counted."""
+    return (
+        of_people(out_of(some, many)) if row.counted else f"{percent(some / many if many else 0.0, many)} of"
+    )
 
 
 def change(row: SwapRow) -> str:
@@ -65,7 +73,7 @@ def finding(rows: Sequence[SwapRow], judged: Judgment, looks: int) -> str:
     row = next(each for each in rows if each.name == name)
     words = vocabulary()
     before, after = (
-        f"{percent(share.value, row.n)} ({out_of(row.people(share), row.n)})"
+        f"{percent(share.value, row.n)}{f' ({out_of(row.people(share), row.n)})' if row.counted else ''}"
         for share in (row.before, row.after)
     )
     begin = f"{before} of {people_in(row.group)} {words.are_yes}"
@@ -75,12 +83,16 @@ def finding(rows: Sequence[SwapRow], judged: Judgment, looks: int) -> str:
     gross = ""
     if judged.decided_by != name:
         gross = f" Changed in all: {estimate_text(row.changed, 100, ' points')}."
+    gained, lost = (
+        count(row.people(share)) if row.counted else percent(share.value, row.n)
+        for share in (row.gained, row.lost)
+    )
     needed = ""
     if judged.people_needed is not None:
         needed = f" About {judged.people_needed:,} people of that group would settle it."
     return (
         f"{begin}. With {row.attribute} {change(row)}, it is {after}: "
-        f"{count(row.people(row.gained))} gain and {count(row.people(row.lost))} lose. "
+        f"{gained} gain and {lost} lose. "
         f"Net share: {estimate_text(row.net, 100, ' points')}{corrected}.{gross}{needed} "
         "For these people the change is exact. The interval is about people like them."
     )
@@ -101,6 +113,8 @@ def notes(
     rows: Sequence[SwapRow], *, pairs_left: int, groups_left: int, stand_ins: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
     """Yield what a reader should know of the numbers."""
+    if not all(row.counted for row in rows):
+        yield EFFECTIVE_SIZES
     if any(row.read for row in rows) and not all(row.read for row in rows):
         yield f"{begun(unread(rows))}."
     for attribute, column in stand_ins:

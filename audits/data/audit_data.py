@@ -195,6 +195,13 @@ class AuditData:
         """People the rows stand for: the total weight, or `n` without weights."""
         return float(self.n) if self.weights is None else float(self.weights.sum())
 
+    @property
+    def people(self) -> float:
+        """People of whom the rows are: persons, where several rows are of one; else `size`."""
+        if self.design is not None and self.design.persons:
+            return float(len(np.unique(self.design.cluster)))
+        return self.size
+
     def take(self, positions: np.ndarray) -> AuditData:
         """Return some of the rows; what was left out before stays counted as it was.
 

@@ -29,13 +29,10 @@ from audits.groups.text import few_people, finding_known, finding_probable
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.stats import Judgment, worst_of
-from audits.stats.design import make_design
+from audits.stats.design import EFFECTIVE_SIZES, make_design
 from audits.stats.text import count
 
-_BY_DESIGN = (
-    "Rows are not independent people. Numbers of people are effective sizes: as many independent people "
-    "as would carry the same information. The bootstrap is left out."
-)
+_BY_DESIGN = f"{EFFECTIVE_SIZES} The bootstrap is left out."
 
 
 def groups(

@@ -183,7 +183,7 @@ def _on(prepared: _Preparation, subject: Subject, notes: tuple[str, ...]) -> _Pr
     data = {
         **prepared.data,
         "rows_audited": subject.data.n,
-        "people_audited": subject.data.size,
+        "people_audited": subject.data.people,
         "notes": noted,
     }
     return _Preparation(subject, data, plain_data(model_facts(subject), "model"))

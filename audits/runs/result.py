@@ -411,7 +411,7 @@ def data_facts(data: AuditData, subject: Subject, report: ReadReport | None = No
         "rows_read": data.rows_read,
         "rows_used": data.rows,
         "rows_audited": subject.data.rows,
-        "people_audited": subject.data.size,
+        "people_audited": subject.data.people,
         "rows_trained": subject.training.n if subject.training is not None else 0,
         "rows_unlabeled": subject.everyone.data.rows - subject.data.rows,
         "excluded": dict(data.excluded),

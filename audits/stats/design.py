@@ -23,6 +23,11 @@ from audits.errors import InputError
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
 
+EFFECTIVE_SIZES = (
+    "Rows are not independent people. Numbers of people are effective sizes: as many independent people "
+    "as would carry the same information."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Design:

@@ -311,6 +311,25 @@ def test_rows_of_one_person_widen_the_interval() -> None:
     assert apart.high - apart.low < 0.7 * (same.high - same.low)
 
 
+def test_rows_of_one_person_are_counted_as_no_people() -> None:
+    """60 rows of 6 persons are no 60 people: not as stated, not for an all-clear, and not to settle it."""
+    frame = people(120).assign(who=range(120))
+    frame["town"] = np.where(frame["who"] < 12, "south", "north")
+    frame = pd.concat([frame] * 10, ignore_index=True)
+    model = Rule(("sex", "skill"), lambda rows: rows["skill"] - 0.01 * (rows["sex"] == "female"))
+    found = swap(subject_of(frame, model, protected=("sex", "town"), person="who"))
+    assert not any(each.counted for each in found.swaps)
+    for each in found.swaps:
+        own = (frame[list(each.where)] == pd.Series(each.where)).all(axis=1)
+        assert 0 < each.n <= frame.loc[own, "who"].nunique()
+    small = [each for each in found.swaps if each.within and each.where["town"] == "south"]
+    assert len(small) == 4
+    assert not any(each.covered for each in small), "60 rows, but 6 persons"
+    single = swap(subject_of(frame.drop_duplicates("who"), model, protected=("sex", "town")))
+    assert all(each.counted for each in single.swaps)
+    assert found.judged.people_needed == pytest.approx(single.judged.people_needed, rel=0.2)
+
+
 def test_a_column_that_tells_the_attribute_is_named() -> None:
     frame = people(400)
     frame["title"] = np.where(frame["sex"] == "female", "Ms", "Mr")

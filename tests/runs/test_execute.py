@@ -80,6 +80,15 @@ def test_a_model_trained_here_is_audited_on_rows_it_has_not_seen(base):
     assert data["rows_audited"] == PEOPLE // 4
 
 
+def test_people_audited_are_persons_where_rows_repeat(base):
+    spec = make_spec()
+    table = pd.read_csv(base / spec["data"]["path"])
+    table.assign(who=np.arange(len(table)) // 5).to_csv(base / "repeated.csv", index=False)
+    spec["data"] |= {"path": "repeated.csv", "person": "who"}
+    data = run(spec, base).to_json()["data"]
+    assert (data["rows_audited"], data["people_audited"]) == (len(table), -(-len(table) // 5))
+
+
 def test_an_audit_draws_the_same_wherever_it_stands(base):
     twice, other = {"rates": {"by": "group", "draws": 9}}, {"rates": {"by": "group", "draws": 11}}
     first, between, last = run(make_spec(twice, other, twice), base).to_json()["audits"]

@@ -82,7 +82,7 @@ def before_and_after(before: RunResult, after: RunResult) -> pd.DataFrame:
 
 def _summary_lines(run: RunResult) -> dict[str, str]:
     found = {
-        "people audited": count(run.data["rows_audited"]),
+        "people audited": count(run.data.get("people_audited", run.data["rows_audited"])),
         "model": str(run.model["name"]),
         "decided": str(run.model.get("rule") or "–"),
         "accuracy": accuracy_words(run.model) or "–",
