@@ -310,8 +310,11 @@ def _limit(parts: ResultParts, options: OutcomeTransportOptions) -> float:
     a, b = (each / float(n.sum()) / _unit(parts) for each, n in zip(favored, (parts.a, parts.b), strict=True))
     overall = sum(favored) / float(parts.a.sum() + parts.b.sum()) / _unit(parts)
     low, high = limit_of(options.material, options.material_on, rate=b, overall=overall)
-    least = min(-low, high) if parts.comparison.kind == "probability" else -low if a < b else high
-    return least * _unit(parts)
+    if parts.comparison.kind == "probability":
+        return min(-low, high) * _unit(parts)
+    # of squared distances, a share of decisions makes its root
+    power = 0.5 if options.cost == "squared_euclidean" else 1.0
+    return (-low if a < b else high) ** power * _unit(parts)
 
 
 def _unit(parts: ResultParts) -> float:

@@ -70,14 +70,21 @@ def test_the_interval_of_two_people_does_not_hide_the_others():
         ((0.52, 0.56), "either", False),
     ],
 )
-def test_rare_decisions_are_held_to_a_ratio_too(shares, material_on, material):
+@pytest.mark.parametrize("cost", ["euclidean", "squared_euclidean"])
+def test_decisions_are_held_to_their_rates_and_where_rare_to_a_ratio(shares, material_on, material, cost):
     n = 20_000
     decided = np.concatenate([np.arange(n) < share * n for share in shares]).astype(int)
     frame = pd.DataFrame({"group": np.repeat(["a", "b"], n), "decided": decided, "x": np.tile([0, 1], n)})
     data = build_data(frame, DataSpec(label="decided", favorable=(1,), protected=("group",), features=("x",)))
     subject = make_subject(data, ModelSpec(predictions=Predictions(label="decided")))
     for source, target in ((A, B), (B, A)):
-        asked = {"source": source, "target": target, "outcome": "decision", "material_on": material_on}
+        asked = {
+            "source": source,
+            "target": target,
+            "outcome": "decision",
+            "material_on": material_on,
+            "cost": cost,
+        }
         judged = flows_of(subject, **asked, permutations=99, draws=100).judged
         assert judged.material is material
         assert (judged.badge == "difference") is material
