@@ -257,9 +257,13 @@ def _of_distance(parts: ResultParts, options: OutcomeTransportOptions, distance:
     needed = None
     if not why and distance.value is not None and distance.high is not None:
         # an interval that is half as long as what matters either excludes 0 or lies within it
-        reach = distance.high - distance.value
+        # (squared distances of decisions: shares, whose intervals shorten so, are those of the roots)
+        power = 2 if parts.comparison.kind == "decision" and options.cost == "squared_euclidean" else 1
+        reach = distance.high**power - distance.value**power
         small = min(float(parts.a.sum()), float(parts.b.sum()))
-        needed = max(small + 1, np.ceil(small * (2 * reach / material) ** 2)) if material > 0 else np.inf
+        needed = (
+            max(small + 1, np.ceil(small * (2 * reach / material**power) ** 2)) if material > 0 else np.inf
+        )
     judged = judge(
         distance,
         immaterial=(-math.inf, material),
