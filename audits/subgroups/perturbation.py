@@ -11,8 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from audits.data import AuditData
 from audits.data.values import text_of
 from audits.models import Subject
+from audits.models.protocol import row_weights
 from audits.subgroups.attributes import Attribute
 
 _SHARE_OF_RANGE = 0.01
@@ -45,10 +47,7 @@ def perturb(
     for place, name in enumerate(columns):
         here = np.flatnonzero(which == place)
         if here.size:
-            seen = subject.data.frame[name]
-            changed = _perturb_column(
-                frame[name].iloc[here], seen, subject.data.kinds[name], subject.data.orders.get(name, ()), rng
-            )
+            changed = _perturb_column(frame[name].iloc[here], subject.data, name, rng)
             column = frame[name].copy()
             if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
                 values = column.to_numpy(copy=True)
@@ -61,9 +60,10 @@ def perturb(
 
 
 def _perturb_column(
-    now: pd.Series, seen: pd.Series, kind: str, order: tuple[str, ...], rng: np.random.Generator
+    now: pd.Series, data: AuditData, name: str, rng: np.random.Generator
 ) -> np.ndarray | pd.api.extensions.ExtensionArray:
     direction = rng.choice([-1, 1], size=len(now))
+    seen, kind = data.frame[name], data.kinds[name]
     if kind in {"integer", "continuous"} and pd.api.types.is_numeric_dtype(seen):
         low, high = seen.min(), seen.max()
         step = 1 if kind == "integer" else _SHARE_OF_RANGE * (high - low)
@@ -73,21 +73,26 @@ def _perturb_column(
         moved = now + pd.to_timedelta(direction, unit="D")
         return moved.clip(seen.min(), seen.max()).array
     if kind == "ordinal":
-        rank = {value: place for place, value in enumerate(order)}
+        rank = {value: place for place, value in enumerate(data.orders.get(name, ()))}
         values = pd.Index(
             sorted(seen.dropna().unique(), key=lambda value: (rank.get(text_of(value), 0), value))
         )
         place = values.get_indexer(now)
         moved = np.clip(place + direction, 0, len(values) - 1)
         return np.where(place < 0, now, values.take(np.maximum(moved, 0)))
-    return _redrawn(now, seen, rng)
+    return _redrawn(now, seen, row_weights(data), rng)
 
 
-def _redrawn(now: pd.Series, seen: pd.Series, rng: np.random.Generator) -> np.ndarray:
-    """A value of a random person whose value differs, for every entry that is not missing."""
-    codes, levels = pd.factorize(pd.concat([seen, now]), sort=False)
+def _redrawn(now: pd.Series, seen: pd.Series, people: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A value of a random person whose value differs, for every entry that is not missing.
+
+    Values are in the order of their texts, so that neither the order of rows nor their counts decide.
+    """
+    codes, levels = pd.factorize(pd.concat([seen, now]))
+    turn = np.argsort([text_of(level) for level in levels], kind="stable")
+    levels, codes = levels.take(turn), np.append(np.argsort(turn), -1)[codes]
     known, own = codes[: len(seen)], codes[len(seen) :]
-    counts = np.bincount(known[known >= 0], minlength=len(levels)).astype(float)
+    counts = np.bincount(known[known >= 0], people[known >= 0], minlength=len(levels))
     ends = np.cumsum(counts)
     # skip the own value's stretch of the cumulated counts, so that every other value keeps its share
     left = ends[-1] - counts[own]
