@@ -52,7 +52,7 @@ def section(result: AttributeSwapResult) -> Section:
             )
         )
     facts = {
-        "Decisions changed": f"{told} those asked about",
+        "Decisions changed": f"{told}{'' if row.counted else ' those'} asked about",
         "Pairs of values": f"{result.pairs_asked:,} of {result.pairs:,}",
         "Verdict": f"{result.verdict}: {decides} {estimate_text(result.judged.interval, 100, ' points')}",
     }
