@@ -92,7 +92,7 @@ def test_arrests_agree_with_theory():
     assert report.mean_sign.value == pytest.approx(1.0, abs=0.01)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     n=st.integers(3, 40),
     m=st.integers(3, 40),
@@ -185,9 +185,9 @@ def test_a_subsample_never_exceeds_its_number_however_many_strata():
     frame = draw_crowd(200, 150, seed=2).data.frame.copy()
     frame["town"] = [f"town {k % 18}" for k in range(350)]
     subject = subject_of(frame, features=("x0", "x1"))
-    for most in (20, 36, 61):
+    for most in (20, 61):
         result = audited(
-            subject, source=A, target=B, condition_on="town", max_people=most, permutations=5, noise_people=25
+            subject, source=A, target=B, condition_on="town", max_people=most, permutations=2, noise_people=25
         )
         assert result.n_source <= most
         assert result.n_target <= most
@@ -260,7 +260,7 @@ def test_weights_beyond_what_numpy_draws_from():
     """Rows that stand for a billion people each are still permuted; sums no float can hold are refused."""
     frame = draw_crowd(40, 30).data.frame.assign(weight=1e9)
     result = audited(
-        subject_of(frame, weights="weight", features=("x0", "x1")), source=A, target=B, permutations=19
+        subject_of(frame, weights="weight", features=("x0", "x1")), source=A, target=B, permutations=5
     )
     assert result.n_source == 40e9
     assert 300 <= result.noise.n_source < 5_000
@@ -271,8 +271,8 @@ def test_weights_beyond_what_numpy_draws_from():
 
 def test_too_few_permutations_are_not_blamed_on_too_few_people():
     """Nine permutations cannot fall below the level, and no number of people would change that."""
-    frame = draw_crowd(900, 900, seed=2).data.frame
-    frame["decision"] = np.tile([0, 1], 900)
+    frame = draw_crowd(300, 300, seed=2).data.frame
+    frame["decision"] = np.tile([0, 1], 300)
     result = audited(subject_of(frame, features=("x0",)), source=A, target=B, permutations=9, noise_people=40)
     assert result.verdict == "insufficient evidence"
     assert result.people_needed is None

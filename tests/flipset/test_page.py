@@ -54,6 +54,7 @@ def submitted(at: AppTest, space: Workspace) -> dict:
 
 def test_the_law_school_is_compared_with_its_other_lives_in_one_click(space: Workspace) -> None:
     at = opened(space, "law_school")
+    at.number_input(key="shuffles").set_value(0).run()
     ask = submitted(at, space)
     assert ask["counterfactuals"] == {"lsat": "lsat_other_race", "gpa": "gpa_other_race"}
     run = jobs.executor().run(space.runs()[0]["id"])

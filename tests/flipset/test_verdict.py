@@ -17,13 +17,19 @@ from tests.flipset.test_maps import Rule
 from tests.flipset.worlds import drawn, subject
 
 A, B = {"group": "a"}, {"group": "b"}
-QUICK = {"source": A, "target": B, "permutations": 39, "bootstrap": 100}
+QUICK = {"source": A, "target": B, "permutations": 39}
 
 
 @pytest.fixture(scope="module")
 def blue_college():
     people = admissions.generate().rename(columns={"admitted": "decision", "school": "group"})
-    return audited(subject_of(people, features=("gpa",)), source={"group": "A"}, target={"group": "B"})
+    return audited(
+        subject_of(people, features=("gpa",)),
+        source={"group": "A"},
+        target={"group": "B"},
+        permutations=39,
+        seconds=1.0,
+    )
 
 
 def test_admissions_by_lot_and_by_rank_differ_among_people_alike(blue_college):
@@ -104,7 +110,7 @@ def test_a_stratum_that_differs_while_the_whole_does_not_is_named():
     rate = 0.5 + np.where(frame["group"] == "a", lean, 0.0)
     frame["decision"] = (rng.random(n) < rate).astype(int)
     people = subject_of(frame, features=("x",))
-    result = audited(people, condition_on="town", noise_people=200, **QUICK)
+    result = audited(people, condition_on="town", noise_people=60, **QUICK)
     assert "2 of 6" in result.finding
     table = result.strata_frame()
     assert set(table["within"][:2]) == {"T0", "T1"}
@@ -141,7 +147,7 @@ PARENT = "level: x1 = 1.0"
 
 def test_parents_who_differ_under_equal_rates_are_evidence_by_their_level():
     """Mothers 30%, fathers 70%: 40 points among a fifth of the people, none on average."""
-    result = audited(subject("parents", 500, 2, 0), rng=0, **QUICK | {"seconds": 1.0})
+    result = audited(subject("parents", 500, 2, 0), rng=0, **QUICK | {"seconds": 0.3})
     assert result.verdict == "evidence of a difference"
     assert result.judged.decided_by == PARENT
     assert result.judged.interval.low < -0.4 < result.judged.interval.high
@@ -168,7 +174,7 @@ def test_groups_of_a_few_people_cannot_tell_how_many_it_takes():
 
 def test_a_sample_or_a_map_never_clears():
     alike = subject("equal by lot", 1_200, 2, 3)
-    sampled = audited(alike, max_people=1_000, rng=0, **QUICK | {"seconds": 1.0})
+    sampled = audited(alike, max_people=1_000, rng=0, **QUICK | {"seconds": 0.3})
     assert sampled.verdict == "insufficient evidence"
     assert sampled.people_needed is None
 
@@ -211,7 +217,7 @@ def test_counts_of_up_to_500_say_what_their_people_say():
     counts = np.array([500, 1, 40, 7, 90, 90, 33, 2, 5, 250, 60, 61, 11, 300, 80, 80])
     people = cells.loc[cells.index.repeat(counts)].reset_index(drop=True)
     weighted = subject_of(cells.assign(weight=counts), weights="weight")
-    one, other = (audited(each, **QUICK | {"seconds": 1.0}) for each in (weighted, subject_of(people)))
+    one, other = (audited(each, **QUICK | {"seconds": 0.3}) for each in (weighted, subject_of(people)))
     assert one.n_source == other.n_source
     assert one.positive.size == pytest.approx(other.positive.size)
     assert one.positive.share.low == pytest.approx(other.positive.share.low, abs=1e-9)
