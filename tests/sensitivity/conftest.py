@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from audits.data import DataSpec, build_data
 from audits.models import Subject, make_subject, model_spec
 from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
+from audits.sensitivity.measurement import crossfit
 
 
 def people(n: int = 1200, seed: int = 0, bias: float = 0.0) -> pd.DataFrame:
@@ -46,28 +49,36 @@ def subject_of(frame: pd.DataFrame, train: str = "logistic", **data: object) -> 
     return make_subject(build_data(frame, spec), model_spec({"train": train}), seed=0)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package", autouse=True)
+def _few_fits() -> Iterator[None]:
+    """Cross-fit 5 times, as where people are many, in place of 20; test_crossfit.py has all of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(crossfit, "FEW_ROWS_FITS", crossfit.FITS)
+        yield
+
+
+@pytest.fixture(scope="package")
 def logistic() -> Subject:
     return subject_of(people())
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def fed() -> Subject:
     """A model that reads the protected attribute itself."""
     return subject_of(people(1600, bias=1.5), features=("skill", "height", "town", "group"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def audited(logistic: Subject) -> SensitivityResult:
     return sensitivity(logistic, SensitivityOptions(bootstrap=100))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def audited_pair(logistic: Subject) -> SensitivityResult:
     """A logistic regression compared with another."""
     return sensitivity(logistic, SensitivityOptions(bootstrap=100, status_model="logistic"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def audited_fed(fed: Subject) -> SensitivityResult:
     return sensitivity(fed, SensitivityOptions(give_protected=True, bootstrap=100))
