@@ -107,7 +107,7 @@ def test_weights_are_people(make, make_people):
 
 @pytest.mark.parametrize("kind", ["forest", "boosting"])
 def test_a_model_without_gradient_is_estimated_and_says_so(make, make_people, kind):
-    subject = make(make_people(200, bias=3.0), {"train": kind})
+    subject = make(make_people(120, bias=3.0), {"train": kind})
     result = loss_ratio(
         subject, LossRatioOptions(metric="expert", free_features=["hair"], steps=3, step_size=1.6)
     )
@@ -138,7 +138,9 @@ def test_a_black_box_swaps_the_category_that_decides(make, make_people):
 
 
 def test_the_brier_score_and_a_falling_step(biased):
-    result = loss_ratio(biased, LossRatioOptions(loss="squared", schedule="decreasing", within_range=True))
+    result = loss_ratio(
+        biased, LossRatioOptions(loss="squared", schedule="decreasing", within_range=True, steps=50)
+    )
     p = result.people["score"].where(result.people["favorable label"], 1 - result.people["score"])
     np.testing.assert_allclose(result.people["loss"], (1 - p) ** 2, rtol=1e-9, atol=1e-15)
     assert result.warnings
@@ -164,7 +166,7 @@ def test_a_long_tail_of_few_people_is_told(make, make_people):
 
 def test_models_compared_over_splits(make, make_people):
     result = loss_ratio(
-        make(make_people(400)), LossRatioOptions(compare=["logistic", "reductions"], splits=2, steps=50)
+        make(make_people(400)), LossRatioOptions(compare=["logistic", "reductions"], splits=2, steps=10)
     )
     first, second = result.comparison
     assert (first["model"], first["splits"]) == ("logistic", 2)
@@ -214,7 +216,7 @@ def test_a_metric_that_is_off_against_the_linear_case_by_hand(make, make_people,
 
 
 def test_any_model_and_any_directions_can_be_turned(make, make_people):
-    subject = make(make_people(200), {"train": "boosting"}, features=("hair", "skill", "job"))
+    subject = make(make_people(100), {"train": "boosting"}, features=("hair", "skill", "job"))
     asked = {"towards": {"skill": 1.0, "job=cook": -1.0}, "angles": [0, 15]}
     options = build(LossRatioOptions, {"steps": 1, "misspecified": asked}, "loss_ratio")
     rows = loss_ratio(subject, options).misspecified

@@ -134,10 +134,9 @@ def test_the_side_of_the_cut_decides(cut, good):
     assert subject.decide(edge, subject.data.groups.iloc[:1])[0] == good(30.0)
 
 
-@pytest.mark.parametrize("kind", ["forest", "boosting"])
-@pytest.mark.parametrize("label", ["grade", PAY])
+@pytest.mark.parametrize(("kind", "label"), [("forest", "grade"), ("boosting", PAY)])
 def test_trees_of_classes_and_numbers_are_estimated(kind, label):
-    subject = subject_of(kind, label, workers(200))
+    subject = subject_of(kind, label, workers(120))
     result = loss_ratio(subject, LossRatioOptions(**HAIR, steps=3, step_size=1.6))
     assert result.method.startswith("estimate without gradient")
     assert result.statistic.value > 1.3
@@ -219,7 +218,7 @@ def test_onnx_of_classes_and_of_a_number_through_the_command_line(tmp_path, caps
         spec = {
             "data": {**data, **({"favorable": favorable} if favorable else {})},
             "model": {"path": f"{name}.onnx", "predict": "label", "columns": ["hair", "skill"]},
-            "audits": [{"loss_ratio": {**HAIR, "steps": 40}}],
+            "audits": [{"loss_ratio": {**HAIR, "steps": 20}}],
         }
         (tmp_path / f"{name}.yaml").write_text(yaml.safe_dump(spec))
         out = tmp_path / f"{name}-out"
@@ -238,14 +237,14 @@ def test_onnx_of_classes_and_of_a_number_through_the_command_line(tmp_path, caps
 
 @pytest.mark.parametrize("kind", ["logistic", "boosting"])
 def test_squared_errors_have_fewer_steps_unless_told(kind):
-    subject = subject_of(kind, PAY, workers(400 if kind == "logistic" else 60))
+    subject = subject_of(kind, PAY, workers(400 if kind == "logistic" else 40))
     result = loss_ratio(subject, LossRatioOptions(**HAIR))
     assert result.options["steps"] == 100
     assert any("100 steps" in warning for warning in result.warnings)
-    same = loss_ratio(subject, LossRatioOptions(**HAIR, steps=100))
-    pd.testing.assert_frame_equal(same.people, result.people)
-    assert any("100 steps" in warning for warning in same.warnings)
     if kind == "logistic":
+        same = loss_ratio(subject, LossRatioOptions(**HAIR, steps=100))
+        pd.testing.assert_frame_equal(same.people, result.people)
+        assert any("100 steps" in warning for warning in same.warnings)
         assert result.curve[-1].steps == 100
         # with those of probabilities the error explodes
         assert (

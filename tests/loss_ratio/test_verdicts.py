@@ -127,9 +127,9 @@ def test_an_average_names_the_group_that_it_hides():
 
 
 def test_labels_missing_of_one_group_leave_no_verdict_at_any_tolerance(make_people):
-    frame = make_people(1500)
+    frame = make_people(800)
     model = LogisticRegression().fit(frame[["hair", "skill"]], frame["hired"])
-    known = (frame["sex"] == "m") | (np.random.default_rng(0).random(1500) < 0.6)
+    known = (frame["sex"] == "m") | (np.random.default_rng(0).random(800) < 0.6)
     verdicts = {}
     for told, y in {"all": frame["hired"], "some": frame["hired"].where(known)}.items():
         found = evenhand.audit(
