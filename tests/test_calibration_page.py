@@ -224,7 +224,7 @@ def test_every_audit_is_on_the_page():
 
 @pytest.mark.parametrize("simulation", SMALL, ids=lambda each: each.name)
 def test_small_simulations_run(simulation):
-    for row in simulation.run(range(40)):
+    for row in simulation.run(range(simulation.worlds(40))):
         # what holds is as far off in one row of a thousand at most
         if row.kind == "coverage":
             chance = binom.cdf(row.hits, row.worlds, row.claimed - 0.015)

@@ -353,5 +353,8 @@ def _three(labels: Any, decisions: Any, scores: Any) -> float:
 
 def _unit(weights: np.ndarray) -> float:
     """Return what one person weighs: clusters drawn again are scaled alike."""
+    whole = np.rint(weights)
+    if (weights == whole).all() or np.allclose(weights, whole):
+        return 1.0
     least = float(weights.min())
-    return least if least > 0 and not np.allclose(weights, np.rint(weights)) else 1.0
+    return least if least > 0 else 1.0
