@@ -42,12 +42,12 @@ def repeated(rng: np.random.Generator, persons: int = 60, rows: int = 5) -> pd.D
 
 
 def test_persons_with_five_rows_give_no_false_evidence():
-    # as independent rows .28 of such worlds had evidence; 100 worlds at .05: 2 errors are .044
+    # as independent rows .28 of such worlds had evidence: 7 of 50 or more in 99.3%, at .05 in 1.2%
     rng = np.random.default_rng(0)
     alarms = 0
-    for _ in range(100):
+    for _ in range(50):
         alarms += groups(subject(repeated(rng), person="who"), OPTIONS).verdict == EVIDENCE
-    assert alarms <= 9
+    assert alarms <= 6
 
 
 def test_rates_are_the_same_and_their_people_fewer():

@@ -162,7 +162,7 @@ def test_people_needed_settle_it():
 
 
 def test_a_metric_of_anyones_stands_beside_ours():
-    frame = people(500)
+    frame = people(200)
     own = "f1 of this test"  # one that no installed package has
     f1 = Metric(name=own, words=own, function=lambda y, d, n: f1_score(y, d, sample_weight=n))
     with refused("metric 'both'"):
