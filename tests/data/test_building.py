@@ -394,7 +394,7 @@ keeps = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     rows=people, keep=keeps, missing=st.sampled_from(["drop", "impute", "category"]), weighted=st.booleans()
 )

@@ -92,7 +92,7 @@ def test_data_digest_follows_content_and_roles():
 texts = st.lists(st.one_of(st.none(), st.text(max_size=4)), min_size=1, max_size=6)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(one=texts, other=texts)
 def test_texts_are_told_apart(one: list, other: list):
     """Lengths are hashed beside the letters: ["ab", "c"] is not ["a", "bc"]."""

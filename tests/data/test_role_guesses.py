@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +46,22 @@ def _table(folder: Path, header: dict[str, str]) -> Table:
     return read_table(path)
 
 
-def _outcome(table: Table) -> tuple[Any, Any]:
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[tuple[dict, Table, dict]]]:
+    """Return the cases of a corpus, each with its table and what is said of it, read once."""
+    folder = tmp_path_factory.mktemp("corpus")
+
+    @functools.cache
+    def of(corpus: str) -> list[tuple[dict, Table, dict]]:
+        tables = [(case, _table(folder, case["columns"])) for case in _corpus(corpus)]
+        return [(case, table, describe(table)) for case, table in tables]
+
+    return of
+
+
+def _outcome(table: Table, said: dict[str, Any] | None = None) -> tuple[Any, Any]:
     """The outcome and its good answer as proposed for a table."""
-    guess = guess_outcome(describe(table)["columns"], rows=len(table.frame))
+    guess = guess_outcome((said or describe(table))["columns"], rows=len(table.frame))
     if guess.column is None:
         assert guess.why
         return ASK, None
@@ -64,11 +79,11 @@ def _same(found: Any, good: Any) -> bool:
 
 
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_the_corpus_is_right_or_asked(corpus: str, tmp_path: Path) -> None:
+def test_the_corpus_is_right_or_asked(corpus: str, described) -> None:
     right, wrong, asked = [], [], []
-    for case in _corpus(corpus):
+    for case, table, said in described(corpus):
         name, outcome, good = case["name"], case["outcome"], case["good"]
-        found = _outcome(_table(tmp_path, case["columns"]))
+        found = _outcome(table, said)
         if found[0] == ASK:
             (right if outcome == ASK else asked).append(name)
         elif found[0] != outcome:
@@ -84,10 +99,10 @@ def test_the_corpus_is_right_or_asked(corpus: str, tmp_path: Path) -> None:
     assert len(right) >= 0.9 * (len(right) + len(asked)), asked
 
 
-def test_groups_are_proposed_by_name_or_values(tmp_path: Path) -> None:
+def test_groups_are_proposed_by_name_or_values(described) -> None:
     lacking, extra = [], []
-    for case in _corpus("headers_more.yaml"):
-        proposed = set(describe(_table(tmp_path, case["columns"]))["suggested"]["protected"])
+    for case, _, said in described("headers_more.yaml"):
+        proposed = set(said["suggested"]["protected"])
         lacking += [(case["name"], name) for name in set(case["protected"]) - proposed]
         extra += [(case["name"], name) for name in proposed - set(case["protected"])]
     assert not lacking

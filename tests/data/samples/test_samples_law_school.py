@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.samples import law_school
@@ -23,6 +23,7 @@ def _with_other_race(causes: pd.DataFrame) -> pd.DataFrame:
     return causes.assign(race=causes["race"].map({"black": "white", "white": "black"}))
 
 
+@settings(max_examples=30)
 @given(n=st.integers(1, 50), seed=st.integers(0, 2**32 - 1))
 def test_a_counterfactual_keeps_everything_but_race(n: int, seed: int) -> None:
     drawn = law_school.generate(n, rng=seed)
