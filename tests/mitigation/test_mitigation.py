@@ -77,8 +77,8 @@ def test_mitigation_needs_a_model_trained_here():
 
 
 def test_every_audit_that_needs_no_choice_is_stated_before_and_after():
-    frame = crowd(700, seed=3, effect=0.3)
-    frame["merit"], frame["debt"] = np.random.default_rng(0).normal(size=(2, 700))
+    frame = crowd(400, seed=3, effect=0.3)
+    frame["merit"], frame["debt"] = np.random.default_rng(0).normal(size=(2, 400))
     features = ("race", "sex", "income", "merit", "debt")
     spec = DataSpec(label="decision", favorable=1, protected=("race", "sex"), features=features)
     audited = make_subject(build_data(frame, spec), model_spec({"train": "logistic"}))
@@ -138,8 +138,8 @@ def test_samples_carry_the_label_against_the_trend(trained):
 
 
 def test_mitigation_of_a_model_of_words_exchanges_terms():
-    audited = text_subject(corpus(4000))
-    result = mitigation_with_others(audited, MitigationOptions(amounts=(0.05, 0.1)), rng=0)
+    audited = text_subject(corpus(2000))
+    result = mitigation_with_others(audited, MitigationOptions(amounts=(0.1, 0.2)), rng=0)
     assert "“gay”" in result.rule_set
     assert result.direction == "harmed"
     before, after = result.steps[0], result.steps[result.chosen]
