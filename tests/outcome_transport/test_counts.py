@@ -19,8 +19,10 @@ def counted(rows: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     return frame, people.drop(columns="weight")
 
 
-@pytest.mark.parametrize("ask", [{"source": A, "target": B}, {"against": "label"}])
-@pytest.mark.parametrize("cost", ["euclidean", "squared_euclidean"])
+@pytest.mark.parametrize(
+    ("ask", "cost"),
+    [({"source": A, "target": B}, "squared_euclidean"), ({"against": "label"}, "euclidean")],
+)
 def test_intervals_of_counts_are_those_of_the_people(ask, cost):
     frame, people = counted(40, seed=4)
     ours = flows_of(scored(frame, weights="weight"), **ask, cost=cost)

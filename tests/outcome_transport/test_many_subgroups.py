@@ -12,7 +12,7 @@ from audits.outcome_transport import figures
 
 def test_many_subgroups_are_drawn_with_all_their_people():
     rng = np.random.default_rng(3)
-    n = 1000
+    n = 500
     place = rng.choice([f"district {k}" for k in range(20)], n)
     frame = pd.DataFrame({"place": place, "skill": rng.normal(size=n)})
     hired = (rng.random(n) < 0.5).astype(int)
