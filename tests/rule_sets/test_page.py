@@ -54,20 +54,20 @@ def open_tab(at, title):
     return at
 
 
-def loan_book(space):
+def loan_book(space, n=1500):
     """Bring people of whom young women of group b repay less often, with what the model may read."""
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(
         {
-            "sex": rng.choice(["f", "m"], 3000),
-            "group": rng.choice(["a", "b"], 3000),
-            "income": rng.normal(size=3000).round(3),
-            "debt": rng.normal(size=3000).round(3),
+            "sex": rng.choice(["f", "m"], n),
+            "group": rng.choice(["a", "b"], n),
+            "income": rng.normal(size=n).round(3),
+            "debt": rng.normal(size=n).round(3),
         }
     )
     harmed = (frame["sex"] == "f") & (frame["group"] == "b")
     chance = 1 / (1 + np.exp(-(0.8 + 1.5 * frame["income"] - frame["debt"] - 2.0 * harmed)))
-    frame["repaid"] = np.where(rng.random(3000) < chance, "yes", "no")
+    frame["repaid"] = np.where(rng.random(n) < chance, "yes", "no")
     section = {
         "label": "repaid",
         "favorable": "yes",
@@ -104,7 +104,7 @@ def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:
     open_tab(at, "Train again")
     usual = ["groups", "flipset", "outcome_transport", "loss_ratio", "attribute_swap", "sensitivity"]
     assert at.multiselect(key="also").value == usual
-    at.multiselect(key="also").set_value(["groups", "flipset", "sensitivity"]).run()
+    at.multiselect(key="also").set_value(["groups", "flipset"]).run()
     at.button(key="mitigate").click().run()
     finish(space, at, "mitigation")
     spec = space.runs()[0]["spec"]
@@ -113,7 +113,7 @@ def test_the_worst_rule_set_is_trained_against_from_the_page(space) -> None:
     first, last = result.steps[0], result.steps[result.chosen]
     assert "sex" in result.rule_set
     assert abs(last.difference.value) < abs(first.difference.value)
-    assert [item.audit for item in first.also] == ["groups", "flipset", "sensitivity"]
+    assert [item.audit for item in first.also] == ["groups", "flipset"]
     assert spec["audits"][0]["mitigation"]["also"]["flipset"] == flipset
     for item in (*first.also, *last.also):
         assert any(item.finding in text for text in texts(at))
