@@ -183,7 +183,7 @@ def test_no_seed_changes_the_verdict(name: str, trained: tuple[Subject, Subject]
     assert len({each.verdict for each in told}) == 1 or at_the_limit
 
 
-def _people(seed: int = 3, n: int = 500) -> pd.DataFrame:
+def _people(seed: int = 3, n: int = 300) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"x": rng.normal(size=n).round(2), "z": rng.normal(size=n)})
     frame["sex"] = rng.choice(["f", "m"], n)

@@ -68,7 +68,7 @@ def test_decisions_that_are_missing_by_group_leave_no_verdict(tmp_path, gap, mis
     assert plugin.verdict in {EVIDENCE, NO_MATERIAL}
 
 
-def selective(n=1500):
+def selective(n=900):
     """Labels are known of the approved alone, of whom nobody can be found to be decided otherwise."""
     table, lot = people(n, gap=0.3)
     known = table["decided"] == 1
@@ -78,7 +78,7 @@ def selective(n=1500):
 @pytest.mark.parametrize(
     ("audit", "by_label", "without"),
     [
-        ("flipset", {"condition_on": "label", "permutations": 99}, {"permutations": 99}),
+        ("flipset", {"condition_on": "label", "permutations": 39}, {"permutations": 39}),
         ("outcome_transport", {"split_by": "label", "draws": 99}, {"draws": 99}),
     ],
 )
