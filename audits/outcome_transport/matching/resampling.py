@@ -188,10 +188,12 @@ def _resampled_statistics(
     weights = inside[:, here] * reached
     means = np.empty((len(far), len(inside)))
     rows = subgroups[0][:, here] * reached
+    i, j = shares.tocoo().coords  # distances of those who are matched alone
+    one, other = np.flatnonzero(here)[i], np.flatnonzero(there)[j]
     with np.errstate(invalid="ignore", divide="ignore"):
         for k, d in enumerate(far):
-            near = shares.multiply(d[np.ix_(here, there)]).sum(axis=1)
-            means[k] = weights @ np.asarray(near).ravel() / weights.sum(axis=1)
+            near = np.bincount(i, shares.data * d[one, other], len(reached))
+            means[k] = weights @ near / weights.sum(axis=1)
         flows = rows @ (shares @ subgroups[1][there]) / rows.sum(axis=1)[:, None]
     return costs, means, flows
 
