@@ -14,10 +14,12 @@ import pandas as pd
 import pytest
 
 from audits.data import build_data, data_spec
+from audits.explain import doubly_robust
 from audits.models import Subject, make_subject, model_spec
 from audits.runs.execute import carry_out
 from audits.runs.registry import _OURS
 from audits.runs.spec import audit_request
+from audits.sensitivity.measurement import crossfit
 
 SECTION = {
     "label": "hired",
@@ -108,6 +110,15 @@ def stated(part: Any, path: str = "") -> Iterator[tuple[str, float, float]]:
     elif isinstance(part, list):
         for place, each in enumerate(part):
             yield from stated(each, f"{path}[{place}]")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_fits() -> Iterator[None]:
+    """Cross-fit and learn in as few parts as where people are many; two forms of a table differ as little."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(crossfit, "FEW_ROWS_FITS", crossfit.FITS)
+        patch.setattr(doubly_robust, "_MORE_FOLDS", doubly_robust._FOLDS)
+        yield
 
 
 @pytest.fixture(scope="module")
