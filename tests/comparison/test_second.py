@@ -93,7 +93,7 @@ def found(base: Path) -> RunResult:
         {"flipset": {**PAIR, "permutations": 19, "noise_people": 60}},
         {"explain": {**PAIR, "draws": 200}},
         {"outcome_transport": {"by": ["sex"], "against": "label", "permutations": 19, "draws": 50}},
-        {"rule_sets": {"protected": ["sex"], "support": 0.1}},
+        {"rule_sets": {"protected": ["sex"], "support": 0.1, "permutations": 99}},
     )
     return run(base, spec(*asked, compare=THEN))
 
