@@ -134,6 +134,7 @@ ELSEWHERE = {
     "mitigation": {
         "judged": BY_VERDICT,
         "steps.difference": "difference that is left",
+        "splits": "difference that is left",  # each alone
         "steps.favorable_in": "favorable share of the group",
         "steps.favorable_out": "favorable share of everyone else",
         "steps.accuracy": "accuracy of the model chosen",
