@@ -234,7 +234,7 @@ class _Distinct:
         """
         values, codes, places = self.cells or (self.values, self.codes, np.arange(len(self.values)))
         texts = values.to_pylist()
-        kept = [held[place] for place in places]
+        kept = [held[place] for place in places.tolist()]
         known = [text for text, each in zip(texts, kept, strict=True) if each is not None]
         spaced = bool(known) and all(text[:1] == " " for text in known)
         return Spelling.of(codes, [text.lstrip(" ") for text in texts] if spaced else texts, kept), spaced
