@@ -82,6 +82,7 @@ class _Forker:
                 if not text:
                     break
                 self._obey(json.loads(text), handed)
+                sizes = {}  # who is ended is soon reaped
             for child in self._children.values():
                 child.listen()
             self._reap()
