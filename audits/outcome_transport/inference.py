@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from audits.outcome_transport.bias.groups import CellMasses, FeatureSetBias, SourceGroups
 from audits.outcome_transport.comparison.sides import TwoSides
@@ -17,7 +18,8 @@ from audits.outcome_transport.matching.resampling import BootstrapSpread, effect
 from audits.outcome_transport.options import OutcomeTransportOptions
 from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, limit_of, p_value, worst_of
 from audits.stats.group_means import GroupMeans, judge_groups
-from audits.stats.intervals import newcombe, percent_level
+from audits.stats.intervals import largest_gap, newcombe, percent_level
+from audits.stats.paired_shares import paired_difference
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,11 @@ class ResultParts:
         """People of both sides, counted once."""
         n, m = float(self.a.sum()), float(self.b.sum())
         return n if self.comparison.same_people else n + m
+
+    @cached_property
+    def effective(self) -> tuple[float, float]:
+        """People of equal weight that would tell as much of either side."""
+        return effective(self.a, whole(self.a)), effective(self.b, whole(self.b))
 
     @property
     def alone(self) -> bool:
@@ -121,41 +128,60 @@ def _exact_distance(
     parts: ResultParts, options: OutcomeTransportOptions, value: float, cost: str
 ) -> Estimate:
     """An exact distance with its interval, which touches 0 unless the permutation test rejects."""
-    n = parts.people
-    error = parts.errors.get(cost)
-    if error is None:
+    n, level, matched = parts.people, options.level, parts.matched
+    if cost not in parts.errors:
         return Estimate(value, None, None, n, parts.no_interval)
-    p, kept = parts.distance_p, cost
-    outcomes = np.unique(np.concatenate([parts.matched.x, parts.matched.y]))
-    two = cost == "squared_euclidean" and parts.matched.on_a_line and len(outcomes) == 2
-    if two:  # all mass that moves moves as far: the square is the distance of order 1, times that far
-        kept, far = "euclidean", float(outcomes[1] - outcomes[0])
-    reach = float(np.quantile(parts.errors[kept], 1 - options.level, method="higher"))
-    center = value**2 / far if two else value
-    low, high = max(center - reach, 0.0), center + reach
-    if two:
-        low, high = float(np.sqrt(low * far)), float(np.sqrt(high * far))
-    if p is not None and p > options.level:
-        low = 0.0
-    method = f"norm of the resampled error, {percent_level(options.level)}"
-    alike = [len(np.unique(side)) == 1 for side in (parts.matched.x, parts.matched.y)]
-    if any(alike) and parts.comparison.kind == "decision":  # resamples of one outcome show no chance
-        most = _largest_difference(parts, options.level)
-        farthest = most if cost == "euclidean" else float(np.sqrt(most))
-        return Estimate(
-            value, low, max(high, parts.comparison.unit * farthest), n, f"{method}, or Newcombe's"
-        )
-    if all(alike) and value == 0:
+    outcomes = np.unique(np.concatenate([matched.x, matched.y]), axis=0)
+    decided = parts.comparison.kind == "decision"
+    if len(outcomes) == 1 and not decided:
         return Estimate(value, None, None, n, "no interval: everyone has the same outcome")
+    if decided or (matched.on_a_line and len(outcomes) == 2):
+        far = parts.comparison.unit if decided else float(outcomes[1, 0] - outcomes[0, 0])
+        gap = _difference_of_shares(parts, level, above=far / 2 if decided else float(outcomes[0, 0]))
+        # all mass that moves moves as far
+        power = 1.0 if cost == "euclidean" else 0.5
+        low, high = (far * float(end or 0.0) ** power for end in (gap.low, gap.high))
+        method = gap.method
+    else:
+        reach = float(np.quantile(parts.errors[cost], 1 - level, method="higher"))
+        few = max(min(parts.effective) - 1, 1.0)
+        reach *= float(student.isf(level / 2, few) / norm.isf(level / 2))
+        low, high = max(value - reach, 0.0), max(value + reach, _unseen(parts, outcomes, level, cost))
+        method = f"norm of the resampled error, {percent_level(level)}"
+    if parts.distance_p is not None and parts.distance_p > level:
+        low = 0.0
     return Estimate(value, low, high, n, method)
 
 
-def _largest_difference(parts: ResultParts, level: float) -> float:
-    """Return the end that is further from 0 of the interval of the difference of two rates."""
-    sides = ((parts.comparison.source, parts.a), (parts.comparison.target, parts.b))
-    counts = [(float(sizes[side.outcomes[:, 0] > 0.5].sum()), float(sizes.sum())) for side, sizes in sides]
-    gap = newcombe(*counts[0], *counts[1], level=level)
-    return max(abs(gap.low or 0.0), abs(gap.high or 0.0))
+def _difference_of_shares(parts: ResultParts, level: float, *, above: float) -> Estimate:
+    """By how much the shares of people with outcomes beyond `above` differ, whichever is larger.
+
+    Few people's resamples say too little of chance: none at all where everybody of a side is alike.
+    """
+    n, m = parts.effective
+    first, second = (
+        side.outcomes[:, 0] > above for side in (parts.comparison.source, parts.comparison.target)
+    )
+    if not parts.comparison.same_people:
+        shares = np.average(first, weights=parts.a), np.average(second, weights=parts.b)
+        gap = largest_gap(np.array([n, m]) * shares, np.array([n, m]), level=level)
+        return replace(gap, method=f"Newcombe {percent_level(level)}")
+    four = np.bincount(3 - 2 * first - second, parts.a, 4) / parts.a.sum() * n
+    gap = paired_difference(*four.tolist(), level=level)
+    low, high = float(gap.low or 0.0), float(gap.high or 0.0)
+    return replace(gap, low=max(low, -high, 0.0), high=max(-low, high))
+
+
+def _unseen(parts: ResultParts, outcomes: np.ndarray, level: float, cost: str) -> float:
+    """Return how far apart sides can lie by outcomes as far as any that a share of people have and none here.
+
+    That share is at most what Newcombe's interval says of 0 people of each side.
+    """
+    share = float(newcombe(0.0, parts.effective[0], 0.0, parts.effective[1], level=level).high or 0.0)
+    far = float(np.linalg.norm(np.ptp(outcomes, axis=0)))
+    if parts.comparison.kind == "probability":
+        far = parts.comparison.unit
+    return far * (share if cost == "euclidean" else float(np.sqrt(share)))
 
 
 def _blurred_cost(parts: ResultParts, options: OutcomeTransportOptions, value: float, k: int) -> Estimate:

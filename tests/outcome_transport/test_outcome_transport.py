@@ -218,7 +218,7 @@ def test_a_model_and_its_column_of_scores_lie_as_far_apart(higher_is, against):
     [(8, 0, INSUFFICIENT), (60, 0, INSUFFICIENT), (60, 1, INSUFFICIENT), (1000, 0, NO_MATERIAL)],
 )
 def test_few_who_all_get_the_same_decision_are_not_cleared(n, declined, verdict):
-    """Resamples of one outcome show no chance: the interval then reaches as far as the rates' own."""
+    """Resamples of one outcome show no chance: the interval is that of the rates."""
     people = pd.DataFrame({"sex": ["f", "m"] * (n // 2), "x": np.linspace(0, 1, n)})
     approved = np.ones(n, int)
     approved[1 : 2 * declined : 2] = 0
@@ -227,7 +227,32 @@ def test_few_who_all_get_the_same_decision_are_not_cleared(n, declined, verdict)
     found = audit(None, people, np.arange(n) % 2, predictions=approved, **told).audits[0].result
     assert found.verdict == verdict
     gap = newcombe(n / 2, n / 2, n / 2 - declined, n / 2, level=0.05)
-    assert found.judged.interval.high >= np.sqrt(2) * gap.high - 1e-12
+    assert found.judged.interval.high == pytest.approx(np.sqrt(2) * gap.high)
     one_score = audit(None, people, np.arange(n) % 2, scores=np.full(n, 0.7), **told).audits[0].result
     assert one_score.verdict == INSUFFICIENT
     assert one_score.judged.interval.low is None
+
+
+def _between(scores: np.ndarray, **told: object):
+    people = pd.DataFrame({"sex": np.repeat(["f", "m"], len(scores) // 2), "x": np.arange(len(scores))})
+    asked = {"outcome_transport": {"source": {"sex": "f"}, "target": {"sex": "m"}, "draws": 99, **told}}
+    given = {"favorable": 1, "protected": "sex", "audits": asked, "search": False}
+    return audit(None, people, np.arange(len(scores)) % 2, scores=scores, **given).audits[0].result
+
+
+def test_five_against_five_are_no_certain_distance():
+    """All of one side and none of the other: resamples are all alike, and the truth need not be 1."""
+    found = _between(np.repeat([1.0, 0.0], 5), outcome="decision").judged.interval
+    gap = newcombe(5, 5, 0, 5)
+    assert found.value == pytest.approx(np.sqrt(2))
+    assert [found.low, found.high] == pytest.approx([np.sqrt(2) * gap.low, np.sqrt(2)])
+    squared = _between(np.repeat([1.0, 0.0], 5), outcome="decision", cost="squared_euclidean").judged
+    assert squared.interval.low == pytest.approx(np.sqrt(2 * gap.low))
+
+
+def test_few_probabilities_nearly_alike_are_not_cleared():
+    """A tenth of a group may have quite other ones, and ten people show nobody of them."""
+    few = 0.5 + 0.001 * (np.arange(20) * 7 % 20)
+    assert _between(few).verdict == INSUFFICIENT
+    many = 0.5 + 0.001 * (np.arange(400) * 7 % 20)
+    assert _between(many).verdict == NO_MATERIAL
