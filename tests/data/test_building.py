@@ -224,6 +224,23 @@ def test_missing_values_filled():
     assert data.groups["sex"].tolist()[-1] == "(missing)"  # nobody's group is guessed
 
 
+def test_what_is_filled_in_does_not_depend_on_the_table_s_form():
+    """Five of 2, one each of 5, 7 and 9: of eight people 2 is the median and a the commonest, of rows neither."""
+    counted = pd.DataFrame(
+        {
+            "x": [2.0, 5, 7, 9, np.nan, np.nan],
+            "job": ["a", "b", "b", "c", None, "a"],
+            "sex": list("fmfmfm"),
+            "hired": list("ynynyn"),
+            "n": [5, 1, 1, 1, 2, 3],
+        }
+    )
+    spec = {"features": ["x", "job"], "missing": "impute", "favorable": "y"}
+    people = counted.loc[counted.index.repeat(counted["n"])].reset_index(drop=True).drop(columns="n")
+    for data in (build(people, **spec), build(counted, **spec, weights="n")):
+        assert {name: value for name, (_, value) in data.written.filled.items()} == {"x": 2.0, "job": "a"}
+
+
 def test_default_features_leave_out_what_cannot_be_used():
     n = 300
     frame = pd.DataFrame(

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pandas as pd
 import pytest
+import skops.io
 from skl2onnx import to_onnx
 from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 from sklearn.compose import make_column_transformer
@@ -120,6 +121,22 @@ def test_native_missing_numbers_stay_missing_under_every_policy(raw, tmp_path, m
         subject = make_subject(data, spec)
         np.testing.assert_allclose(subject.scores, expected, rtol=0, atol=1e-6)
         assert not any("NaN" in note for note in subject.notes), "these trees take missing numbers"
+
+
+def test_people_without_a_label_are_scored_by_their_own_cells(raw, tmp_path):
+    """Income is missing only of people without a label: filled in for statistics, and kept from the model."""
+    holed = raw.copy()
+    holed.loc[:99, "hired"] = None
+    holed.loc[:49, "income"] = np.nan
+    trees = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(holed[NUMBERS], raw["hired"])
+    skops.io.dump(trees, tmp_path / "trees.skops")
+    expected = trees.predict_proba(holed[NUMBERS])[:, 1]
+    for missing in ("category", "impute"):
+        data = audited(holed, missing)
+        everyone = make_subject(data, ModelSpec(path=str(tmp_path / "trees.skops"))).everyone
+        np.testing.assert_allclose(everyone.scores, expected[everyone.data.frame.index], rtol=0, atol=1e-12)
+        assert everyone.data.frame["income"].isna().sum() == (0 if missing == "impute" else 50)
+        assert data.imputed.get("income", 0) == (50 if missing == "impute" else 0)
 
 
 def test_an_endpoint_is_sent_question_marks(raw, table):

@@ -108,12 +108,11 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, decisions: Sequen
     notes += _group_notes(frame, groups, spec, times)
     y = favorable_rows(frame, outcome)
     _refuse_huge(frame, features)
-    if spec.missing == "impute":
-        frame, filled = fill_gaps(frame, features, kinds)
-        written = dataclasses.replace(written, filled=filled)
-        lost = with_columns(lost, {name: lost[name].fillna(value) for name, (_, value) in filled.items()})
-    design = design_of(frame, spec, notes, times)
     counts = counts_of(frame, spec, times)
+    if spec.missing == "impute":
+        frame, lost, filled = fill_gaps(frame, lost, features, kinds, counts)
+        written = dataclasses.replace(written, filled=filled)
+    design = design_of(frame, spec, notes, times)
     notes += _gap_notes(frame, features) + leak_notes(frame, features, y, counts)
     data = AuditData(
         frame=frame,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from audits.data.frames import with_columns
@@ -27,12 +28,17 @@ def drop_incomplete(frame: pd.DataFrame, columns: tuple[str, ...], excluded: dic
 
 
 def fill_gaps(
-    frame: pd.DataFrame, columns: tuple[str, ...], kinds: Mapping[str, Kind]
-) -> tuple[pd.DataFrame, dict[str, tuple[pd.Index, Any]]]:
-    """Return the frame with gaps in `columns` filled, and by column the rows filled and with what.
+    frame: pd.DataFrame,
+    others: pd.DataFrame,
+    columns: tuple[str, ...],
+    kinds: Mapping[str, Kind],
+    counts: np.ndarray | None,
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, tuple[pd.Index, Any]]]:
+    """Return both frames with gaps in `columns` filled, and by column the rows filled and with what.
 
     Numbers and dates get the median (the lower of two middle ones, so that it is a value that
-    occurs), others the commonest value (of equally common ones the first in order).
+    occurs), others the commonest value (of equally common ones the first in order): those of `frame`, whose
+    rows stand for `counts` people each (1 where it is None).
 
     Raises
     ------
@@ -40,19 +46,22 @@ def fill_gaps(
         If a column has no value to fill with.
     """
     filled: dict[str, tuple[pd.Index, Any]] = {}
-    made = {}
+    made, more = {}, {}
+    weights = pd.Series(1.0 if counts is None else counts, frame.index)
     for name in columns:
-        gaps = frame[name].isna()
-        if not gaps.any():
+        gaps, beside = frame[name].isna(), others[name].isna()
+        if not (gaps.any() or beside.any()):
             continue
         known = frame.loc[~gaps, name]
         if not len(known):
             raise InputError(
                 f"data.features: {name!r}", "has no values from which to fill its gaps", advice="leave it out"
             )
+        people = weights[~gaps].groupby(known).sum()  # sorted by value
         if kinds[name] in {"continuous", "integer", "datetime"}:
-            value = known.sort_values().iloc[(len(known) - 1) // 2]
+            value = people.index[int((people.cumsum() < people.sum() / 2).sum())]
         else:
-            value = known.mode().iloc[0]
-        made[name], filled[name] = frame[name].fillna(value), (frame.index[gaps], value)
-    return with_columns(frame, made), filled
+            value = people.idxmax()
+        made[name], more[name] = frame[name].fillna(value), others[name].fillna(value)
+        filled[name] = frame.index[gaps].append(others.index[beside]), value
+    return with_columns(frame, made), with_columns(others, more), filled
