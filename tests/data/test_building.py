@@ -225,7 +225,7 @@ def test_missing_values_filled():
 
 
 def test_what_is_filled_in_does_not_depend_on_the_table_s_form():
-    """Five of 2, one each of 5, 7 and 9: of eight people 2 is the median and a the commonest, of rows neither."""
+    """Of eight people with a value 2 is the median and a the commonest, of four rows neither is."""
     counted = pd.DataFrame(
         {
             "x": [2.0, 5, 7, 9, np.nan, np.nan],
