@@ -68,11 +68,11 @@ class ColumnRequest:
     last: bool = False
     sha256: str = ""
 
-    def ask(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the object's answers as an array (n, …); its own failure is told with what it said."""
+    def call_on(self, frame: pd.DataFrame) -> Any:
+        """Return the object's answers as it gives them; its own failure is told with what it said."""
         need_columns(frame, self.columns, self.name)
         try:
-            said = self.call(self.reader(frame))
+            return self.call(self.reader(frame))
         except Exception as error:  # whatever a stranger's model raises
             said = f"{type(error).__name__}: {beginning(error)}"
             advice = "try calling it with X; columns=[…] names what it reads, in its order"
@@ -83,17 +83,24 @@ class ColumnRequest:
             raise InputError(
                 "model", f"must score the people of X, but {self.name} fails on them ({said})", advice=advice
             ) from error
+
+    def ask(self, frame: pd.DataFrame) -> np.ndarray:
+        """Return the object's answers as an array (n, …)."""
+        return self.as_array(self.call_on(frame), len(frame))
+
+    def as_array(self, said: Any, n: int) -> np.ndarray:
+        """Return answers for `n` people as an array (n, …); raise `InputError` if they are none."""
         for part in ("detach", "cpu", "numpy", "to_numpy"):  # tensors, frames and series of any library
             if not isinstance(said, np.ndarray) and callable(getattr(said, part, None)):
                 said = getattr(said, part)()
         found = np.asarray(said)
-        if found.ndim not in {1, 2} or len(found) != len(frame):
+        if found.ndim not in {1, 2} or len(found) != n:
             advice = "if it predicts several outcomes, pass a function that gives one"
             if len(found) == len(self.columns):  # a vectorizer goes through a frame column by column
                 call = getattr(self.call, "__name__", "predict")
                 advice = f"if it reads texts, pass lambda X: pipeline.{call}(X[{self.columns[0]!r}])"
             raise InputError(
-                "model", f"must give one answer for each of {len(frame):,} people",
+                "model", f"must give one answer for each of {n:,} people",
                 f"{self.name} gives an array of shape {found.shape}", advice,
             )  # fmt: skip
         if found.ndim == 2 and (self.last or found.shape[1] == 1):
@@ -247,7 +254,9 @@ def _model(
     if data.number is not None:
         return Regressor(source=source, sign=number_sign(data))
     model, name = source.origin, source.name
-    first = source.ask(data.frame.iloc[:_TRIED_FIRST])
+    sample = data.frame.iloc[:_TRIED_FIRST]
+    said = source.call_on(sample)
+    stated, first = stated or _columns_said(said, data), source.as_array(said, len(sample))
     kind, notes = (known, []) if known is not None else _kind_of(first, data, model, name)
     source = replace(source, output=kind)
     if kind == "scores":
@@ -344,6 +353,14 @@ def _kind_of(answers: np.ndarray, data: AuditData, model: Any, name: str) -> tup
     if is_network(model) or (answers.ndim == 2 and answers.shape[1] > 1):
         return "logits", [f"{name} gives no probabilities ({span}): they were taken as logits."]
     return "scores", [f"{name} gives no probabilities ({span}): they were taken as scores."]
+
+
+def _columns_said(answers: Any, data: AuditData) -> tuple[object, ...] | None:
+    """Return the classes that the columns of a frame of answers are named after; None where they are not."""
+    names = tuple(getattr(answers, "columns", ()))
+    known = {class_text(name) for name in names}
+    wanted = {class_text(value) for value in (*label_values(data), *data.favorable)}
+    return names if len(names) == len(known) > 1 and wanted <= known else None
 
 
 def _values(answers: np.ndarray, data: AuditData, name: str) -> tuple[object, ...]:

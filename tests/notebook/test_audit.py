@@ -280,6 +280,20 @@ def test_decision_functions_labels_and_numbers(crowd):
     assert (number.subject.decisions == (line.predict(X) >= 6.0)).all()
 
 
+def test_a_frame_of_answers_names_its_classes(crowd, pipeline):
+    frame, hired = crowd
+    odds = pipeline.predict_proba(frame)
+
+    def answers(table):
+        said = pipeline.predict_proba(table)
+        return pd.DataFrame({1: said[:, 1], 0: said[:, 0]})
+
+    for favorable in (1, 0):
+        for y in (hired, None):
+            found = groups(answers, frame, y, favorable=favorable, protected="sex")
+            np.testing.assert_array_equal(found.subject.scores, odds[:, favorable])
+
+
 def test_stored_predictions_and_what_they_allow(crowd):
     frame, hired = (each[:120] for each in crowd)
     guessed = (frame["income"] > 0.5).to_numpy().astype(int)
