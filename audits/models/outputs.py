@@ -330,6 +330,9 @@ def read_probabilities(
 def one_hot(values: Any, columns: Mapping[str, int], width: int, name: str) -> np.ndarray:
     """Return 1.0 in the column of each person's label, (n, width)."""
     codes, levels = pd.factorize(_flat(values))
+    without = int((codes < 0).sum())
+    if without:
+        raise InputError(name, f"must give everyone a label, but {without:,} of {len(codes):,} get none")
     unknown = [level for level in levels if class_text(level) not in columns]
     if unknown:
         raise InputError(

@@ -280,6 +280,16 @@ def test_decision_functions_labels_and_numbers(crowd):
     assert (number.subject.decisions == (line.predict(X) >= 6.0)).all()
 
 
+def test_a_person_without_a_label_is_none_of_the_classes(crowd):
+    frame, hired = crowd
+    y = np.where(hired, "yes", "no")
+    said = np.where(hired, "yes", "no").astype(object)
+    said[:40] = None
+    for answers in (said, pd.Series(said)):
+        with refused("function", "40 of 400"):
+            groups(lambda table, got=answers: got[: len(table)], frame, y, favorable="yes", protected="sex")
+
+
 def test_a_frame_of_answers_names_its_classes(crowd, pipeline):
     frame, hired = crowd
     odds = pipeline.predict_proba(frame)
