@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from audits.data import AuditData
 
 _SUM_TOLERANCE = 1e-3  # float32 softmax over many classes
+_SIDES = {"-1", "0", "1"}  # of a label of two of these everyone takes the larger for the second
 _RANGE_TOLERANCE = 1e-5  # float32 rounding of a probability
 
 
@@ -98,8 +99,8 @@ class Classifier(OnSource):
     logits : bool
         Whether the source gives log-odds.
     assumed : bool
-        Whether nobody said which of two words comes first: scores that rank people the wrong way round then
-        show that it is the other. Of numbers it is the smaller one.
+        Whether nobody said which of two values comes first: scores that rank people the wrong way round then
+        show that it is the other. Of 0 and 1, and of -1 and 1, it is the smaller one.
     """
 
     classes: tuple[object, ...] | None
@@ -211,6 +212,7 @@ def classifier(
             width = 2 if scores.ndim == 1 else scores.shape[1]
             found = name_classes(width, classes, stated, data, source.name)
     assumed = classes is None and found is not stated
+    known_order = len(found or ()) > 2 or {*map(class_text, found or ())} <= _SIDES
     if assumed:
         notes.append(
             "The model does not name its classes. They are assumed to be "
@@ -222,7 +224,7 @@ def classifier(
         classes=found,
         labels=codes,
         logits=logits and not labels,
-        assumed=assumed and not labels and not all(isinstance(each, numbers.Real) for each in found or ()),
+        assumed=assumed and not labels and not known_order,
     )
 
 

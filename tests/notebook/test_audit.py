@@ -290,6 +290,21 @@ def test_a_person_without_a_label_is_none_of_the_classes(crowd):
             groups(lambda table, got=answers: got[: len(table)], frame, y, favorable="yes", protected="sex")
 
 
+def test_which_of_1_and_2_a_single_output_is_of_is_asked_where_it_shows(crowd, pipeline):
+    """A probability of 1, the good one as in German credit, would be read as one of 2."""
+    frame, hired = crowd
+
+    def chance(table):
+        return pipeline.predict_proba(table)[:, 1]
+
+    options = {"favorable": 1, "protected": "sex"}
+    with refused("classes"):
+        groups(chance, frame, 2 - hired, **options)
+    told = groups(chance, frame, 2 - hired, classes=[2, 1], **options)
+    expected = groups(pipeline, frame, hired, **options)
+    np.testing.assert_array_equal(told.subject.scores, expected.subject.scores)
+
+
 def test_a_frame_of_answers_names_its_classes(crowd, pipeline):
     frame, hired = crowd
     odds = pipeline.predict_proba(frame)
