@@ -136,6 +136,16 @@ def test_lightgbm(x, y, tmp_path, brought):
         brought(tmp_path / "m.txt")
 
 
+def test_lightgbm_does_not_take_declared_numbers_for_a_frame_s_categories(people, y, tmp_path, make_data):
+    """With categories named by hand a frame's own are left as codes, and the file lists them all the same."""
+    town = 10 + 5 * np.arange(len(people)) % 20
+    x = people[["age"]].assign(flag=people["flag"].astype("category"), town=town)
+    own = lightgbm.LGBMClassifier(n_estimators=20, min_child_samples=5, verbose=-1, n_jobs=1)
+    own.fit(x, y, categorical_feature=["town"]).booster_.save_model(tmp_path / "m.txt")
+    with refused("LightGBM model m.txt"):
+        make_subject(make_data(people.assign(town=town)), ModelSpec(path=str(tmp_path / "m.txt")))
+
+
 def test_catboost(x, y, blanks, tmp_path, brought):
     words = x.astype({"job": str, "sex": str})
     own = catboost.CatBoostClassifier(

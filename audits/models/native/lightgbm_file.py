@@ -86,11 +86,12 @@ def _categories(
     said = re.search(r"^feature_infos=(.*)$", text, re.MULTILINE)
     infos = said[1].split(" ") if said else []
     # numbers have a range, categories their codes; a column without a split says "none"
-    able = [name for name, info in zip(names, infos, strict=True) if not info.startswith("[")]
+    able = [each for each in zip(names, infos, strict=True) if not each[1].startswith("[")]
     if len(able) != len(levels):
-        able = [
-            name for name, info in zip(names, infos, strict=True) if ":" in info and not info.startswith("[")
-        ]
-    if len(able) != len(levels):
+        able = [each for each in able if ":" in each[1]]
+    if len(able) != len(levels) or any(
+        max(map(int, re.findall(r"-?\d+", info)), default=0) >= len(each)
+        for (_, info), each in zip(able, levels, strict=True)
+    ):  # a column of whole numbers can be declared to be one of categories, too
         raise ValueError("it does not say which features its categories belong to")
-    return {name: tuple(each) for name, each in zip(able, levels, strict=True)}
+    return {name: tuple(each) for (name, _), each in zip(able, levels, strict=True)}
