@@ -129,6 +129,22 @@ def number_column(column: pd.Series) -> np.ndarray:
     return values
 
 
+def truth_values(column: pd.Series) -> pd.Series:
+    """Return texts that all say true or false as truth values, 1.0 or 0.0 where some are missing.
+
+    Texts as a CSV file has them, which anything else reads as truth values. Any other column is returned as
+    it is.
+    """
+    if pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return column
+    known = column.dropna()
+    texts = known.astype(str).str.lower()
+    if not len(known) or not texts.isin(["true", "false"]).all():
+        return column
+    made = (texts == "true").reindex(column.index)
+    return made.astype(bool if len(known) == len(column) else np.float64)
+
+
 def holds_numbers(column: pd.Series) -> bool:
     """Return whether a column is one of numbers, which truth values are not."""
     return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)

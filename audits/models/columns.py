@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from audits.data.values import near, text_of
+from audits.data.values import near, text_of, truth_values
 from audits.errors import InputError
 
 if TYPE_CHECKING:
@@ -171,7 +171,8 @@ def given_as_texts(columns: Sequence[str], data: AuditData) -> Iterator[str]:
     """
     given = data.written.restore(data.frame[list(columns)], texts=columns)
     for column in columns:
-        missing = int(given[column].isna().sum())
+        texts = given[column]
+        missing = int(texts.isna().sum())
         if missing:
             yield f"{missing:,} empty cells of {column!r} are given to the model as empty text."
         known = data.frame[column].dropna()
@@ -179,6 +180,11 @@ def given_as_texts(columns: Sequence[str], data: AuditData) -> Iterator[str]:
             yield (
                 f"Numbers of {column!r} are given to the model as texts such as {text_of(known.iloc[0])!r}: "
                 "one that was trained on other texts, such as 1.0 for 1, does not know them."
+            )
+        elif truth_values(texts) is not texts:
+            yield (
+                f"Truth values of {column!r} are given to the model as texts such as {known.iloc[0]!r}: one "
+                "that was trained on other texts, such as 1 for True, does not know them."
             )
 
 

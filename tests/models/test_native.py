@@ -16,7 +16,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClas
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from audits.data import DataSpec, LabelCut, build_data
+from audits.data import DataSpec, LabelCut, build_data, read_table
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
 from audits.models.formats import format_of
@@ -199,6 +199,34 @@ def test_skops(blanks, tmp_path, brought, estimator):
     subject, scores = brought(tmp_path / "m.skops")
     assert subject.model.classes == ("no", "yes")
     np.testing.assert_allclose(scores, own.predict_proba(blanks[READ])[:, 1], rtol=0, atol=1e-12)
+
+
+def test_truth_values_are_the_same_from_a_csv_file_as_from_a_frame(blanks, y, tmp_path):
+    """A modeller has read True as a truth value; a skops file knows where it was read as text."""
+    frame = blanks.assign(flag=blanks["flag"].astype(bool)).reset_index(drop=True)
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    x = frame[["flag", "income"]]
+    booster = xgboost.XGBClassifier(n_estimators=10).fit(x, y)
+    booster.save_model(tmp_path / "xgboost.json")
+    words = catboost.CatBoostClassifier(
+        iterations=20, verbose=0, allow_writing_files=False, cat_features=["flag"], thread_count=1
+    ).fit(x, blanks["hired"])
+    words.save_model(tmp_path / "words.cbm")
+    made = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["flag"]), remainder="passthrough"
+    )
+    linear = make_pipeline(made, LogisticRegression())
+    expected = {"xgboost.json": booster.predict_proba(x)[:, 1], "words.cbm": words.predict_proba(x)[:, 1]}
+    for name, given in (("truths.skops", x), ("texts.skops", x.astype({"flag": str}))):
+        skops.dump(linear.fit(given, blanks["hired"]), tmp_path / name)
+        expected[name] = linear.predict_proba(given)[:, 1]
+    for table in (read_table(tmp_path / "people.csv"), frame):
+        data = build_data(table, DataSpec(label="hired", favorable=("yes",), protected=("sex",)))
+        for name, scores in expected.items():
+            if (name, table is frame) in {("words.cbm", False), ("texts.skops", True)}:
+                continue  # nothing tells texts from truth values there; a truth value is no text
+            subject = make_subject(data, ModelSpec(path=str(tmp_path / name)))
+            np.testing.assert_allclose(subject.scores, scores, rtol=0, atol=1e-6, err_msg=name)
 
 
 def test_skops_without_chances_gives_labels_or_log_odds(people, data, tmp_path):

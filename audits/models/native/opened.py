@@ -20,7 +20,7 @@ import pandas as pd
 
 from audits.checks import choices
 from audits.data.missing_markers import MissingCells
-from audits.data.values import as_text, places_of
+from audits.data.values import as_text, places_of, truth_values
 from audits.errors import InputError
 from audits.models.columns import check_columns, given_as_texts, match_columns, unread
 from audits.models.formats import check_size
@@ -122,11 +122,14 @@ class Feature:
             If it takes numbers and the column holds none.
         """
         if self.levels is None:
+            raw = truth_values(raw)
             if not pd.api.types.is_numeric_dtype(raw.dtype):
                 raise ValueError("no numbers")
             return raw.to_numpy(np.float64, na_value=np.nan)
         if self.levels:
             return pd.Categorical.from_codes(places_of(raw, self.levels), categories=pd.Index(self.levels))
+        if pd.api.types.is_bool_dtype(raw.dtype):  # CatBoost, which has such features, makes it 1 and 0
+            raw = raw.astype("Int64")
         return as_text(raw).fillna("").to_numpy(dtype=object)
 
 

@@ -7,6 +7,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pandas as pd
 
 from audits.checks import choices
 from audits.data import Limits
-from audits.data.values import as_text
+from audits.data.values import as_text, truth_values
 from audits.errors import InputError
 from audits.models.native.opened import (
     Feature,
@@ -129,7 +130,10 @@ def _open_estimator(model: Any, file: ModelFile, *, log_odds: bool) -> Opened:
     count = getattr(model, "n_features_in_", None)
     if names is None and count is None:
         raise InputError(name, "must be a fitted estimator", type(model).__name__)
-    features = tuple(_Any(str(each)) for each in (range(count or 0) if names is None else names))
+    truths = not _knows_truth_words(model)
+    features = tuple(
+        _Any(str(each), truths=truths) for each in (range(count or 0) if names is None else names)
+    )
     named = names is not None
 
     def predict(frame: pd.DataFrame) -> np.ndarray:
@@ -157,11 +161,37 @@ def _scoring_method(model: Any, name: str, *, log_odds: bool) -> tuple[Any, Give
     raise InputError(name, "must be an estimator that predicts", type(model).__name__)
 
 
+def _knows_truth_words(model: Any) -> bool:
+    """Whether an encoder anywhere in a fitted estimator knows the text true or false as a category."""
+    waiting, seen = [model], set[int]()
+    while waiting:
+        found = waiting.pop()
+        if id(found) in seen:
+            continue
+        seen.add(id(found))
+        for each in getattr(found, "categories_", ()):
+            if {"true", "false"} & {value.lower() for value in each if isinstance(value, str)}:
+                return True
+        inside = vars(found) if hasattr(found, "get_params") and not isinstance(found, type) else found
+        if isinstance(inside, dict):
+            waiting += inside.values()
+        elif isinstance(inside, (list, tuple)):
+            waiting += inside
+    return False
+
+
+@dataclass(frozen=True)
 class _Any(Feature):
     """A column handed on as it is: scikit-learn's own steps know what they take."""
 
+    truths: bool = True
+
     def fed(self, raw: pd.Series) -> np.ndarray | pd.Series:
-        """Return numbers as numbers, and texts as objects with NaN where missing."""
+        """Return numbers as numbers, and texts as objects with NaN where missing.
+
+        Texts that are all true or false are truth values, as pandas reads them, unless the model knows texts.
+        """
+        raw = truth_values(raw) if self.truths else raw
         if raw.dtype == "boolean":  # pandas' own kind, whose missing values scikit-learn refuses
             return raw.astype(np.float64)
         if pd.api.types.is_numeric_dtype(raw.dtype) or pd.api.types.is_datetime64_any_dtype(raw.dtype):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from audits.data.values import as_text
+from audits.data.values import as_text, truth_values
 from audits.errors import InputError
 from audits.models.columns import given_as_texts, match_columns, plain_name, unread
 from audits.models.protocol import row_words
@@ -130,7 +130,7 @@ def feed(each: Input, frame: pd.DataFrame, model: str) -> np.ndarray:
 
 def _numbers(column: pd.Series, each: Input, model: str) -> np.ndarray:
     """Return a column as the number type of input `each`; nothing is rounded to fit."""
-    wanted = _NUMBERS[each.type]
+    wanted, column = _NUMBERS[each.type], truth_values(column)
     if not pd.api.types.is_numeric_dtype(column):  # truth values count as 0 and 1
         raise InputError(
             model,
