@@ -120,8 +120,11 @@ class Subject:
         return np.where(chosen, np.maximum(share, 0.5), np.minimum(share, np.nextafter(0.5, 0.0)))
 
     def _favorable_probability(self, scores: np.ndarray) -> np.ndarray:
-        # the digits of summed probabilities may pass 1
-        return np.clip(scores[:, self.favorable_classes].sum(axis=1), 0.0, 1.0)
+        # the digits of summed probabilities may pass 1; and 1 - 0.9 is 0.1 to a threshold of 0.1
+        found = np.clip(scores[:, self.favorable_classes].sum(axis=1), 0.0, 1.0)
+        plain = found.round(12)
+        meant = (np.abs(found - plain) <= np.finfo(float).eps) & (plain > 0) & (plain < 1)
+        return np.where(meant, plain, found)
 
     @cached_property
     def favorable_classes(self) -> np.ndarray:

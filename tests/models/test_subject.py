@@ -135,6 +135,19 @@ def test_the_favourable_score_is_the_sum_whatever_the_order_of_classes(make_data
     np.testing.assert_allclose(scores({"a", "b", "c"} - good), 1 - expected, atol=1e-12)
 
 
+def test_a_score_at_the_threshold_is_favorable_whichever_class_is(make_data):
+    """1 - 0.9 is 0.09999999999999998, and 0.7 + 0.1 is 0.7999999999999999."""
+    hundredths = np.arange(1, 100)
+    frame = pd.DataFrame({"p0": 1.0 - hundredths / 100, "p1": hundredths / 200, "p2": hundredths / 200})
+    frame = frame.assign(y=np.resize(["a", "b", "c"], 99), sex=np.resize(["f", "m"], 99))
+    data = make_data(frame, label="y", favorable="a", features=("p0",), kinds={"y": "categorical"})
+    for cut in range(1, 100):
+        subject = Subject(data, Fixed(("a", "b", "c")), cut / 100, FeatureSpace.fit(data))
+        np.testing.assert_array_equal(subject.decisions, 100 - hundredths >= cut)
+    tiny = pd.DataFrame({"p0": [1e-17, 1 - 1e-16], "p1": [1.0, 1e-16], "p2": [0.0, 0.0]})
+    np.testing.assert_array_equal(subject.favorable_score(tiny), tiny["p0"])
+
+
 def test_favourable_classes_by_hand():
     chosen = favorable_columns((0, 1), ("1.0",), ("0.0", "1.0"), "m")
     assert chosen.tolist() == [False, True]
