@@ -98,7 +98,7 @@ def _are_labels(answers: Any, data: AuditData) -> bool:
     levels = np.unique(answers)
     return (
         answers.dtype == np.int64
-        and not set(levels.tolist()) <= {0, 1}
+        and not known <= {"0", "1"}
         and {class_text(level) for level in levels.tolist()} <= known
     )
 

@@ -90,6 +90,8 @@ def test_integer_labels_are_labels_where_they_are_no_probabilities(make_data, pe
     subject = make_subject(make_data(frame, favorable=1), spec(scorer))
     np.testing.assert_array_equal(subject.scores, expected(frame) > 0.5)
     assert subject.score_kind == "label"
+    scorer.answer = lambda rows: [1] * len(rows)
+    assert make_subject(make_data(frame, favorable=1), spec(scorer)).decisions.all()
 
 
 def test_classes_can_be_put_in_order(make_data, people, scorer):
