@@ -372,8 +372,9 @@ def name_classes(
 ) -> tuple[object, ...]:
     """Return the label values in the order of `width` probabilities.
 
-    Those `given` by the user win over those `stated` by the file, and these over the data's: two in order, or
-    numbers. More than two words are numbered for a model in an order that nobody but its maker knows.
+    Those `given` by the user win over those `stated` by the file, and these over the data's: two in order (of
+    a single output the one stated last), or numbers. More than two words are numbered for a model in an order
+    that nobody but its maker knows.
 
     Raises
     ------
@@ -391,6 +392,8 @@ def name_classes(
     if stated is not None and len(stated) == width:
         return stated
     values = named_by_data(data, name)
+    if stated is not None and len(stated) == 1 and width == len(values) == 2:  # the one that it is of
+        values = tuple(sorted(values, key=lambda value: class_text(value) == class_text(stated[0])))
     if len(values) != width:
         raise InputError(
             name,

@@ -94,6 +94,16 @@ def test_integer_labels_are_labels_where_they_are_no_probabilities(make_data, pe
     assert make_subject(make_data(frame, favorable=1), spec(scorer)).decisions.all()
 
 
+@pytest.mark.parametrize("one", ["0", "1"])
+def test_a_chance_of_one_class_is_of_the_class_that_it_names(make_data, people, scorer, one):
+    frame = people.assign(hired=(people["hired"] == "yes").astype(int))
+    scorer.answer = lambda rows: [
+        {one: probability(row) if one == "1" else 1 - probability(row)} for row in rows
+    ]
+    subject = make_subject(make_data(frame, favorable=1), spec(scorer))
+    np.testing.assert_allclose(subject.scores, expected(frame), rtol=0, atol=1e-15)
+
+
 def test_classes_can_be_put_in_order(make_data, people, scorer):
     data = make_data(people)
     subject = make_subject(data, ModelSpec(endpoint=Endpoint(scorer.url), classes=("yes", "no")))
