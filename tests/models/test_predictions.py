@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from audits.data import DataSpec, build_data
 from audits.models import ModelSpec, Predictions, make_subject, model_facts
 from tests.refused import refused
 
@@ -36,6 +37,19 @@ def test_at_the_threshold_of_a_score_where_higher_is_better_is_favourable(make_d
     subject = by_score(make_data(scored), "age", "favorable", threshold=45)
     np.testing.assert_array_equal(subject.decisions, subject.data.frame["age"] >= 45)
     assert "45" in subject.rule
+
+
+def test_a_missing_prediction_is_not_filled_in(scored):
+    """By default the column is a feature like others until it is read as what a model said."""
+    scored.loc[scored.index[:30], ["risk", "predicted", "income"]] = None
+    spec = DataSpec(label="hired", favorable=("yes",), protected=("sex",), missing="impute")
+    data = build_data(scored, spec, decisions=["risk", "predicted"])
+    assert {"risk", "predicted"} <= set(data.features)
+    assert data.imputed == {"income": 30}
+    with refused("model.predictions.score", "30 of 400"):
+        by_score(data, threshold=5)
+    with refused("model.predictions.label", "30 of 400"):
+        make_subject(data, ModelSpec(predictions=Predictions(label="predicted")))
 
 
 def test_a_predicted_label_decides_by_itself(make_data, scored):

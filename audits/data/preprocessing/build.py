@@ -110,7 +110,10 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, decisions: Sequen
     _refuse_huge(frame, features)
     counts = counts_of(frame, spec, times)
     if spec.missing == "impute":
-        frame, lost, filled = fill_gaps(frame, lost, features, kinds, counts)
+        described = tuple(
+            name for name in features if name not in decisions
+        )  # what was decided is not guessed
+        frame, lost, filled = fill_gaps(frame, lost, described, kinds, counts)
         written = dataclasses.replace(written, filled=filled)
     design = design_of(frame, spec, notes, times)
     notes += _gap_notes(frame, features) + leak_notes(frame, features, y, counts)
