@@ -41,15 +41,13 @@ def test_at_the_threshold_of_a_score_where_higher_is_better_is_favourable(make_d
 
 def test_a_missing_prediction_is_not_filled_in(scored):
     """By default the column is a feature like others until it is read as what a model said."""
-    scored.loc[scored.index[:30], ["risk", "predicted", "income"]] = None
+    scored.loc[scored.index[:30], ["risk", "income"]] = None
     spec = DataSpec(label="hired", favorable=("yes",), protected=("sex",), missing="impute")
-    data = build_data(scored, spec, decisions=["risk", "predicted"])
-    assert {"risk", "predicted"} <= set(data.features)
+    data = build_data(scored, spec, decisions=["risk"])
+    assert "risk" in data.features
     assert data.imputed == {"income": 30}
     with refused("model.predictions.score", "30 of 400"):
         by_score(data, threshold=5)
-    with refused("model.predictions.label", "30 of 400"):
-        make_subject(data, ModelSpec(predictions=Predictions(label="predicted")))
 
 
 def test_a_predicted_label_decides_by_itself(make_data, scored):
