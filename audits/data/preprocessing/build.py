@@ -110,10 +110,8 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, decisions: Sequen
     _refuse_huge(frame, features)
     counts = counts_of(frame, spec, times)
     if spec.missing == "impute":
-        described = tuple(
-            name for name in features if name not in decisions
-        )  # what was decided is not guessed
-        frame, lost, filled = fill_gaps(frame, lost, described, kinds, counts)
+        guessed = tuple(name for name in features if name not in decisions)
+        frame, lost, filled = fill_gaps(frame, lost, guessed, kinds, counts)
         written = dataclasses.replace(written, filled=filled)
     design = design_of(frame, spec, notes, times)
     notes += _gap_notes(frame, features) + leak_notes(frame, features, y, counts)
