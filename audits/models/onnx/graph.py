@@ -19,6 +19,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as runtime_errors
 
 from audits.checks import choices
 from audits.data.missing_markers import MissingCells
+from audits.data.values import truth_values
 from audits.errors import InputError
 from audits.models.onnx.inputs import Input, batch_size, feed, text_columns
 from audits.models.protocol import need_columns
@@ -124,7 +125,8 @@ class Graph:
             given, found = self.given(frame), []
             for name in tensors:
                 if name in inputs:  # not through float32: a small slope times a large number keeps its digits
-                    values: Any = given[list(inputs[name].columns)].to_numpy(np.float64, na_value=np.nan)
+                    own = given[list(inputs[name].columns)].apply(truth_values)
+                    values: Any = own.to_numpy(np.float64, na_value=np.nan)
                 else:
                     values = run_session(session, self.inputs, given, name, self.name)
                 found.append(np.asarray(values, dtype=np.float64).reshape(len(frame), -1))
