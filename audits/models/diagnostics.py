@@ -14,6 +14,7 @@ from audits.models.quality import area_under_curve, by_design, outscoring
 
 _ACCURATE, _RANKED = 0.995, 0.999  # accuracy and area from which on people may be those of the training
 _MIN = 50
+_HARDLY = 0.01  # of people beyond a threshold that nobody can have meant
 
 
 def _of_gaps(subject: Any) -> list[str]:
@@ -37,14 +38,25 @@ def _of_gaps(subject: Any) -> list[str]:
     return remarks
 
 
+def not_cut(subject: Any) -> bool:
+    """Whether nearly all scores of any scale lie on one side of 0.5, the threshold of probabilities."""
+    scale = subject.score_kind == "number" and subject.data.cut is None and subject.data.numeric is None
+    if not scale or not np.all(np.equal(subject.threshold, 0.5)) or np.abs(subject.scores).max() <= 1:
+        return False
+    favorable = float(subject.decisions.mean())
+    return min(favorable, 1 - favorable) < _HARDLY
+
+
 def why_not_clear(subject: Any) -> str:
     """Return why no audit of these predictions can find no material difference; empty where it can.
 
     They are of people whom the model was trained on, or, where nothing is said, so good that they may be:
     nearly always right, and far more often than whoever gives everyone the commoner label. A column that is
-    the label itself is no model.
+    the label itself is no model. Or they are scores of any scale, cut where nobody chose.
     """
     data = subject.data
+    if not_cut(subject):
+        return "the threshold of 0.5 is not on the scale of the scores"
     training, counted = subject.training, data.weights is not None and data.design is None
     # of counts a row's people are divided between both parts
     learned = training is not None and not counted and data.frame.index.isin(training.frame.index).any()
@@ -82,7 +94,12 @@ def remarks(subject: Any) -> list[str]:
             f"the rule is {subject.rule}, and {run}."
         )
     remarks += _of_gaps(subject)
-    if why := subject.cannot_clear:
+    if not_cut(subject):
+        remarks.append(
+            "The threshold of 0.5 is not on the scale of the scores, so no audit clears these decisions: set "
+            "model.threshold."
+        )
+    elif why := subject.cannot_clear:
         advice = "" if subject.made == "in_sample" else " If it was not, say so: made is held_out."
         remarks.append(
             f"{why[0].upper()}{why[1:]}. On people used for training, accuracy is too high and groups can "

@@ -105,3 +105,17 @@ def test_it_can_be_said_in_python_and_of_a_file(table):
     assert model_spec({"path": "m.onnx", "made": "held_out"}).made == "held_out"
     with refused("model.made"):
         model_spec({"train": "logistic", "made": "held_out"})
+
+
+@pytest.mark.parametrize(
+    ("scale", "threshold", "clears"), [(100, 0.5, False), (100, 50, True), (1, 0.5, True)]
+)
+def test_scores_of_any_scale_are_not_cleared_at_the_threshold_of_probabilities(
+    table, scale, threshold, clears
+):
+    """One of a hundred and more is below 0.5 points of 100, and nobody can have meant to decide so."""
+    scores = table.assign(points=(scale * table["honest"]).clip(lower=0.006 * scale))
+    data = build_data(scores, DataSpec(label="y", favorable=1, protected=("sex",), features=("skill",)))
+    one = make_subject(data, model_spec({"predictions": {"score": "points"}}), threshold=threshold)
+    assert (one.cannot_clear == "") == clears
+    assert (found(one).verdict == "no material difference") == clears
