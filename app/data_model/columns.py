@@ -14,6 +14,7 @@ from app.drafts.numbers import read_numbers
 from app.tables.columns import ColumnProfile
 from app.widgets import notices
 from audits.data import KINDS, ROLES
+from audits.data.values import text_of
 from audits.errors import InputError
 
 _NOT_FEATURES = {"identifier", "text"}
@@ -89,7 +90,7 @@ _QUANTILES = re.compile(r"(\d{1,2})\s*quantiles?", re.IGNORECASE)
 
 
 def _bins_text(bins: Sequence[float] | int) -> str:
-    return f"{bins} quantiles" if isinstance(bins, int) else ", ".join(f"{edge:g}" for edge in bins)
+    return f"{bins} quantiles" if isinstance(bins, int) else ", ".join(map(text_of, bins))
 
 
 def text_columns(draft: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> list[str]:

@@ -213,6 +213,14 @@ def test_many_different_numbers_are_cut_where_people_are_compared_by_them(space)
     assert spec(space)["data"]["bins"] == {"age": [20, 39, 59]}  # 12 values are groups as they are
 
 
+def test_ranges_proposed_hold_everyone_to_the_last_digit(space) -> None:
+    balances = "".join(f"{1_234_567 * k - 9_000_000.25},{('no', 'yes')[k % 3 == 0]}\n" for k in range(240))
+    at = answer(new(space, "balance,hired\n" + balances))
+    compared = next(box for box in at.multiselect if str(box.key).startswith("compared-"))
+    compared.set_value(["balance"]).run()
+    assert spec(space)["data"]["bins"]["balance"] == [-9_000_000.25, 137_913_472.75, 286_061_512.75]
+
+
 def test_a_column_of_one_value_makes_no_groups(space) -> None:
     at = answer(new(space, "sex,town,hired\n" + "f,a,no\nf,b,yes\n" * 60))
     compared = next(box for box in at.multiselect if str(box.key).startswith("compared-"))
