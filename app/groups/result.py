@@ -25,6 +25,7 @@ from app.widgets.results.plot import plot
 from app.widgets.results.result_page import result_page
 from app.widgets.subject import model_words
 from app.workspaces.workspace import Workspace
+from audits.data import named_with
 from audits.errors import InputError, RunFailed
 from audits.groups import GroupsResult, beside, most_telling
 from audits.groups.figures import dots, layout
@@ -178,7 +179,7 @@ def _combinations(result: GroupsResult) -> None:
     spread = next(item for item in result.spreads if item.attribute == attribute)
     drawing = cached_figure(dots.differences, result, attribute, **order)
     _card(result, "differences", drawing, attribute, lambda: result.differences_frame(attribute))
-    st.text(f"Reference group: {people_in(spread.reference)}.")
+    st.text(f"Reference group: {people_in(named_with(attribute, spread.reference))}.")
     table = _rows(result, attribute)
     groups = table["group"].tolist()
     told = table.assign(group=table["group"].map(in_words))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -495,7 +496,8 @@ def named_with(attribute: str, group: str) -> str:
 
 def _says_little(text: str) -> bool:
     words = {"true", "false", "yes", "no", "y", "n", MISSING}  # "f" may be a woman, beside "m"
-    return text.lower() in words or text[:1] in "[(" or text.replace(".", "", 1).lstrip("-").isdigit()
+    number = re.sub("^(below|above) ", "", text)  # outside the ends of all ranges
+    return text.lower() in words or text[:1] in "[(" or number.replace(".", "", 1).lstrip("-").isdigit()
 
 
 def _condition_values(where: str, value: object) -> tuple[list[object], bool]:
