@@ -183,8 +183,9 @@ def _mean_by_design(design: Design, mine: np.ndarray, score: np.ndarray, level: 
 
 
 def _calibration(item: PeopleByGroup, j: int, level: float) -> Calibration | None:
-    """Ten equal bins of a score that is a probability."""
-    if item.labels is None or item.score.min() < 0 or item.score.max() > 1:
+    """Ten equal bins of a score that is a probability; None of decisions alone."""
+    score = item.score
+    if item.labels is None or score.min() < 0 or score.max() > 1 or np.isin(score, (0.0, 1.0)).all():
         return None
     mine = (item.group == j) & item.labels.known
     edges = np.linspace(0, 1, _CALIBRATION_BINS + 1)

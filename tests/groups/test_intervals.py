@@ -94,3 +94,11 @@ def test_scores_and_calibration_count_everybody():
     line = calibration[(calibration["group"] == "A") & np.isclose(calibration["from"], 0.3)].iloc[0]
     assert (line["people"], line["favorable labels"]) == (len(mine), pytest.approx(mine["y"].mean()))
     assert line["mean score"] == pytest.approx(mine["score"].mean())
+
+
+def test_decisions_alone_have_no_calibration():
+    frame = people(500)
+    frame["score"] = (frame["score"] >= 0.5).astype(float)
+    result = groups(subject_of(frame))
+    assert result.calibration_frame("race").empty
+    assert all(row.calibration is None for row in result.table)
