@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from audits.data import named_with
 from audits.drawing.marks import (
     add_legend,
     dashes,
@@ -89,7 +90,8 @@ def rates(
     ]
     if not rows or not names:
         return empty("There is no group to compare.")
-    figure = _panels([METRICS.words(name) for name in names], [row.group for row in rows])
+    shares = not any(name in result.further for name in names)
+    figure = _panels([METRICS.words(name) for name in names], [row.group for row in rows], one_unit=shares)
     marks: set[str] = set()
     for panel, name in enumerate(names, start=1):
         unit = 1.0 if name in result.further else 100.0
@@ -144,7 +146,8 @@ def differences(
     names = [name for name in further or judged if any(name in row.differences for row in rows)]
     if not names:
         return empty("There is no group to compare.")
-    figure = _panels([METRICS.words(name) for name in names], [row.group for row in rows])
+    titles = [METRICS.words(name) for name in names]
+    figure = _panels(titles, [row.group for row in rows], one_unit=not further)
     unit, axis = (1.0, "difference") if further else (100.0, "points")
     marks: set[str] = set()
     for panel, name in enumerate(names, start=1):
@@ -163,7 +166,7 @@ def differences(
     seen = len({row.group for row, gap in drawn if gap.verdict == EVIDENCE})
     alt = (
         f"Differences of {several(len(rows), 'group')} of {attribute} from "
-        f"{people_in(_reference(result, attribute))}, with intervals that hold together; "
+        f"{people_in(named_with(attribute, _reference(result, attribute)))}, intervals hold together; "
         f"{several(seen, 'group')} differ{'s' * (seen == 1)} by more than chance."
     )
     return _rows_named(figure, result, attribute, rows, alt)
@@ -251,12 +254,13 @@ def beside(
     return laid_out(figure, len(groups), pitch + 6, alt)
 
 
-def _panels(titles: Sequence[str], groups: Sequence[str]) -> go.Figure:
-    """Return a row of panels of the same groups."""
+def _panels(titles: Sequence[str], groups: Sequence[str], *, one_unit: bool = True) -> go.Figure:
+    """Return a row of panels of the same groups; those of one unit have one axis."""
     titles = panel_titles(titles, groups)
-    return make_subplots(
+    figure = make_subplots(
         rows=1, cols=len(titles), shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=titles
     )
+    return figure.update_xaxes(matches="x" if one_unit else None)
 
 
 def _axis_of_rates(figure: go.Figure, panel: int, title: str) -> None:
