@@ -19,6 +19,7 @@ from audits.outcome_transport.text import focus_group, group_of, source_words, s
 from audits.stats.text import count, number, people_in, percent
 
 MAX_LETTERS = 40  # of a subgroup's name
+_IN_TITLE = 66
 MAX_SIDE = 12  # subgroups of a side that are drawn apart
 
 
@@ -45,10 +46,11 @@ def flow_list(result: OutcomeTransportResult) -> go.Figure:
 
 def largest_flow(result: OutcomeTransportResult) -> str:
     """Return the largest flow and its share of its row, in words."""
-    row = result.flows_frame().iloc[0]
-    people = dict(zip(result.flows.rows, result.flows.row_people, strict=True))[row["from"]]
-    ends = source_words(result, row["from"]), subgroup_words(row["to"])
-    return f"{percent(row['share'], people)} of {ends[0]} → {ends[1]}"
+    flows, row = result.flows, result.flows_frame().iloc[0]
+    people = dict(zip(flows.rows, flows.row_people, strict=True))[row["from"]]
+    sides = (flows.rows, partial(source_words, result)), (flows.columns, subgroup_words)
+    names = [dict(zip(each, _named(each, words, _IN_TITLE), strict=True)) for each, words in sides]
+    return f"{percent(row['share'], people)} of {names[0][row['from']]} → {names[1][row['to']]}"
 
 
 def _flows(result: OutcomeTransportResult) -> FlowMap:
@@ -94,7 +96,7 @@ def _drawn(
     if len(places) > MAX_SIDE:
         places.sort(key=lambda place: (group_of(subgroups[place]) != focus, -people[place]))
         places = sorted(places[: MAX_SIDE - 1])
-    names = distinct([words(subgroups[place]) for place in places], longest=MAX_LETTERS)
+    names = _named([subgroups[place] for place in places], words)
     drawn = [[place] for place in places]
     said = [f"{name} ({count(people[place])})" for name, place in zip(names, places, strict=True)]
     rest = [place for place in range(len(subgroups)) if place not in places]
@@ -102,6 +104,17 @@ def _drawn(
         drawn.append(rest)
         said.append(f"{len(rest)} smaller subgroups ({count(sum(people[place] for place in rest))})")
     return drawn, said
+
+
+def _named(subgroups: Sequence[str], words: Callable[[str], str], longest: int = MAX_LETTERS) -> list[str]:
+    """Name subgroups: what is too long is cut from the group, from where it differs, and not the outcome."""
+    groups = list(filter(None, dict.fromkeys(map(group_of, subgroups))))
+    outcomes = [
+        words(each).removeprefix(words(group_of(each)) if group_of(each) else "") for each in subgroups
+    ]
+    room = longest - max(map(len, outcomes), default=0)
+    short = dict(zip(groups, distinct([words(each) for each in groups], longest=room), strict=True))
+    return [f"{short.get(group_of(each), '')}{said}" for each, said in zip(subgroups, outcomes, strict=True)]
 
 
 def _people(level: str, group: str) -> str:
