@@ -23,6 +23,7 @@ from audits.runs.spec import Spec
 from audits.runs.storage.store import RunStore, commit
 from audits.runs.version import VERSION
 from audits.stats.vocabulary import speaking, vocabulary
+from audits.text import begun
 
 RESULTS = SAMPLES / "results"
 
@@ -62,7 +63,7 @@ def finding(name: str) -> ExampleFinding | None:
                     return None
                 row = shown.focus or shown.rows[0]
                 words, about = vocabulary(), among_words(shown.rate)
-                measure = f"Share {words.share_yes}" + (f", {words.people}{about}" if about else "")
+                measure = begun(words.rate_yes) + (f", {words.people}{about}" if about else "")
                 rates = (shown.value(row), shown.everyone)
                 return ExampleFinding(audit.headline, measure, people_of(row), *rates)
     return None

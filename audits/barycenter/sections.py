@@ -26,7 +26,7 @@ def section(result: BarycenterResult) -> Section:
         Exhibit(
             "judged",
             f"{who}: {told or 'no interval'}",
-            f"Dot: share {vocabulary().share_yes} minus that of all other groups. Line: interval, corrected "
+            f"Dot: {vocabulary().rate_yes} minus that of all other groups. Line: interval, corrected "
             f"for all groups. Thick: the one that decides.{first}{some}",
             partial(figures.gaps, result),
             result.to_frame,

@@ -76,6 +76,11 @@ class DataWords:
         """What a rate of the favored is called on an axis: ``"approved"``."""
         return self.yes or "favorable decision"
 
+    @property
+    def rate_yes(self) -> str:
+        """What the share of the favored is called in a sentence: ``"share approved"``."""
+        return f"share {self.yes}" if self.yes else "share with the favorable decision"
+
     def group(self, group: str, *, one: bool = False) -> str | None:
         """Return the noun phrase of a group, one order for all: adjectives, noun, age; None without words.
 

@@ -75,7 +75,7 @@ def changes_needed(result: RecourseResult) -> go.Figure:
     done = finish(figure, height=70 + (each + 8) * len(rows), alt=f"What it would take, by group. {told}.")
     done.update_yaxes(range=[-0.6, len(rows) - 0.15])
     by_share = focus is not None and focus.accepted_judged == result.judged
-    what = f"share {vocabulary().share_yes}" if by_share else "burden"
+    what = vocabulary().rate_yes if by_share else "burden"
     label = f"{people_in(focus.group)}, {what} minus the others" if focus else "groups compared"
     return with_strip(done, result.judged, label, unit=100.0 if by_share else 1.0)
 
