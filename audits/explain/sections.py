@@ -9,7 +9,7 @@ from audits.records import Exhibit, Section
 from audits.stats import Estimate
 from audits.stats.text import amount_stated, people_in, percent_interval, several
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, in_points
+from audits.text import begun, cut_apart, in_points
 
 
 def section(result: ExplainResult) -> Section:
@@ -69,10 +69,11 @@ def _levels_title(result: ExplainResult) -> str:
     above = sum((row.source_rate or 0.0) > (row.target_rate or 0.0) for row in known)
     often, k = ("less", below) if below >= above else ("more", above)
     levels = f"{k} of {several(len(known), 'level')} of {result.each[0].name}"
+    source = people_in(cut_apart(result.source, result.target, 6))
     if result.amount is not None:
         way = "lower" if often == "less" else "higher"
-        return f"Mean {result.amount.name} of {people_in(result.source)} is {way} at {levels}"
-    return f"{begun(people_in(result.source))} {vocabulary().are_yes} {often} often at {levels}"
+        return f"Mean {result.amount.name} of {source} is {way} at {levels}"
+    return f"{begun(source)} {vocabulary().are_yes} {often} often at {levels}"
 
 
 def _attribution(result: ExplainResult, found: Attribution) -> Exhibit:
@@ -94,7 +95,7 @@ def _attribution(result: ExplainResult, found: Attribution) -> Exhibit:
 
 
 def _rate_name(result: ExplainResult) -> str:
-    return f"Share {vocabulary().share_yes}" if result.amount is None else f"Mean of {result.amount.name}"
+    return begun(vocabulary().rate_yes) if result.amount is None else f"Mean of {result.amount.name}"
 
 
 def _rate_words(result: ExplainResult, rate: Estimate) -> str:

@@ -9,10 +9,20 @@ from audits.groups.result import AmountRow, GroupRow
 from audits.stats.text import people_in
 from audits.text import attributes_in, brief, cut_apart
 
+_IN_TITLE = 80  # letters of two names that a title has room for
+
 
 def people_of(row: GroupRow | AmountRow) -> str:
     """Word the people of a group, whose value is told with its attribute where it says nothing alone."""
     return people_in(named_with(row.attribute, row.group))
+
+
+def title_pair(first: GroupRow | AmountRow, second: GroupRow | AmountRow) -> tuple[str, str]:
+    """Return the names of two groups; what is too long for a title from where they differ."""
+    names = [named_with(each.attribute, each.group) for each in (first, second)]
+    if sum(map(len, names)) > _IN_TITLE:
+        names = [cut_apart(*names, 4), cut_apart(*names[::-1], 4)]
+    return people_in(names[0]), people_in(names[1])
 
 
 def name_pairs(first: GroupRow | AmountRow, second: GroupRow | AmountRow) -> Iterator[tuple[str, str]]:

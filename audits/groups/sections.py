@@ -12,7 +12,7 @@ from audits.groups.by_probability import ASSUMPTION
 from audits.groups.figures import amounts as figures
 from audits.groups.figures import curves, dots, layout, verdict
 from audits.groups.inference import MIN_COVERED
-from audits.groups.names import people_of
+from audits.groups.names import title_pair
 from audits.groups.result import Amounts, GroupRow, GroupsResult, amounts_frame
 from audits.groups.text import four_fifths, spread_words
 from audits.options import MEASURE_WORDS
@@ -60,7 +60,8 @@ def _extremes(result: GroupsResult, attribute: str) -> str:
     if len(rows) < 2:
         return ""
     ends = (rows[0], rows[-1])
-    told = [f"{percent(row.selection_rate.value, row.n)} of {people_of(row)}" for row in ends]
+    rates = [percent(row.selection_rate.value, row.n) for row in ends]
+    told = [f"{rate} of {who}" for rate, who in zip(rates, title_pair(*ends), strict=True)]
     among = _among_enough(known, ends, "selection_rate")
     return f"{begun(vocabulary().share_yes)}: {told[0]} to {told[1]}{among}"
 
@@ -81,7 +82,7 @@ def _mean_scores(result: GroupsResult, attribute: str) -> str:
     low, high = (end(rows, key=lambda row: row.mean_score.value or 0.0) for end in (min, max))
     values = [float(row.mean_score.value or 0.0) for row in (low, high)]
     digits = next((n for n in (2, 3, 4) if len({f"{value:.{n}f}" for value in values}) == 2), 2)
-    told = [f"{value:.{digits}f} of {people_of(row)}" for value, row in zip(values, (low, high), strict=True)]
+    told = [f"{value:.{digits}f} of {who}" for value, who in zip(values, title_pair(low, high), strict=True)]
     return f"Mean score: {told[0]} to {told[1]}{_among_enough(known, [low, high], 'mean_score')}"
 
 

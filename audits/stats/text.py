@@ -31,8 +31,8 @@ CURRENCIES = tuple("$€£¥₹")
 """Signs that stand before an amount."""
 _ONE_DECIMAL_FROM = 1000
 _WEIGHTLESS = 1e-6  # what rounding leaves of nobody
-_PLAIN = re.compile(r"[^\W\d_]{2,}(?:[-' ][^\W\d_]+)*")
-_AGED = re.compile(r"(?:(.+)(?: & | × ))?[Aa]ge (\d[\d.]*(?: to (?:under )?\d[\d.]*)?)")
+_PLAIN = re.compile(r"[^\W\d_]{2,}(?:[-' ][^\W\d_]+){,4}")
+_AGED = re.compile(r"(?:(.+)(?: & | × ))?[Aa]ge ((?:below |above )?\d[\d.]*(?: to (?:under )?\d[\d.]*)?)")
 _SAYS_LITTLE = {"all", "any", "different", "false", "missing", "na", "no", "none", "null", "other"}
 _SAYS_LITTLE |= {"others", "rest", "true", "unknown", "yes"}
 _PLURAL = {
@@ -126,6 +126,8 @@ def people_in(group: str) -> str:
     ('people aged 18 to under 30', 'people in “Female & Other”', 'people in “(missing)”')
     >>> people_in("female & age 25"), people_in("Age [30, 45]")
     ('female people aged 25', 'people aged 30 to 45')
+    >>> people_in("age below 18"), people_in("Self-employed contractors of the simplified scheme")
+    ('people aged below 18', 'people in “Self-employed contractors of the simplified scheme”')
     >>> people_in("women"), people_in("black & Older men"), people_in("everyone else")
     ('women', 'black & Older men', 'other people')
     >>> people_in("Woman"), people_in("black & man")

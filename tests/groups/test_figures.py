@@ -15,6 +15,7 @@ from audits.groups.figures.curves import scores
 from audits.groups.figures.dots import differences, rates
 from audits.groups.figures.layout import MAX_GROUPS
 from audits.groups.figures.verdict import title
+from audits.groups.sections import heading_and_caption
 from audits.groups.text import headline
 from tests.groups.test_groups import people, subject_of
 
@@ -95,3 +96,19 @@ def test_the_figure_has_the_digits_of_the_sentence_where_one_group_is_below_a_th
     assert {row.n > 1000 for row in result.table} == {True, False}
     said = re.findall(r"[\d.]+%", headline(result))
     assert re.findall(r"[\d.]+%", title(result)) == said
+
+
+def test_panels_of_one_unit_have_one_axis():
+    result = groups(subject_of(people(600)))
+    for figure in (rates(result, "race"), differences(result, "race")):
+        assert {axis.matches for axis in figure.select_xaxes()} == {"x"}
+
+
+def test_titles_tell_long_names_apart():
+    frame = people(600)
+    long = "people employed for many years by one of the regional hospitals of the {} of the country"
+    frame["race"] = frame["race"].map({"A": long.format("north"), "B": long.format("south"), "C": "other"})
+    result = groups(subject_of(frame, protected=("race",)))
+    said = heading_and_caption("rates", "race", result=result)[0]
+    assert len(said) < 160 and len(title(result)) < 160  # noqa: PT018 - what pages cut
+    assert {"north", "south"} & set(re.findall(r"\w+", title(result)))

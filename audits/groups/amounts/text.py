@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from audits.data import named_with
 from audits.groups.amounts.inference import most_telling_amount, worse_first
-from audits.groups.names import name_pairs, people_of
+from audits.groups.names import name_pairs, people_of, title_pair
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
 from audits.stats.text import amount, amount_stated, count, percent, several, so_many
@@ -86,7 +86,8 @@ def amount_title(amounts: Amounts) -> str:
     """State the finding as a figure's title: both groups' numbers."""
     row, reference, measure, _ = worse_first(amounts)
     own, other = (own_amount(each, measure, amounts.unit) for each in (row, reference))
-    return f"{begun(people_of(row))}: {own}, against {other} of {people_of(reference)}"
+    who, others = title_pair(row, reference)
+    return f"{begun(who)}: {own}, against {other} of {others}"
 
 
 def amount_interval(result: GroupsResult) -> str:

@@ -16,7 +16,7 @@ from audits.groups.amounts.text import amount_title, own_amount
 from audits.groups.figures.layout import beside_values, value_column
 from audits.groups.inference import MIN_COVERED, RATIO, by_importance, lower_first, most_telling
 from audits.groups.metrics import METRICS
-from audits.groups.names import people_of
+from audits.groups.names import people_of, title_pair
 from audits.groups.result import GroupsResult
 from audits.groups.text import among_words, is_probable, rate_words
 from audits.stats import Estimate
@@ -170,7 +170,8 @@ def title(result: GroupsResult) -> str:
     if own is None or other is None or None in (own.value, other.value):
         return f"{begun(METRICS[rate].words)} compared with {people_in(reference.group)}"
     words = [percent(each.value, each.n) for each in (own, other)]
-    return f"{begun(people_of(row))}: {words[0]}, against {words[1]} of {people_of(compared)}"
+    who, others = title_pair(row, compared)
+    return f"{begun(who)}: {words[0]}, against {words[1]} of {others}"
 
 
 def caption(result: GroupsResult) -> str:
