@@ -13,7 +13,7 @@ from audits.sensitivity.match_sets.sets import QUANTILES
 from audits.stats import Estimate
 from audits.stats.badges import interval_text
 from audits.stats.text import count, estimate_text, number, people, people_in, percent, percent_interval
-from audits.text import begun
+from audits.text import begun, points_words
 
 PROXIES, FLAGGED = "How well do proxies reveal it?", "Who is flagged?"
 """Tabs of their own."""
@@ -215,10 +215,10 @@ def _facts(result: SensitivityResult) -> dict[str, str]:
     }
     for each in result.status:
         given = "given the protected column" if each.given_protected else "not given the protected column"
+        off = points_words(f"{100 * each.calibration_error:.0f}")
         facts[f"Protected-status model for {each.attribute}"] = (
             f"{each.kind}, {given}, learned from {count(each.trained_on)} rows; AUC "
-            f"{estimate_text(each.auc)}, probabilities off by {100 * each.calibration_error:.0f} points "
-            "on average"
+            f"{estimate_text(each.auc)}, probabilities off by {off} on average"
         )
     facts["Match set"] = result.match_set_note if result.match_set is None else result.match_set.sentence
     facts["People used"] = (

@@ -63,7 +63,8 @@ def changes_needed(result: RecourseResult) -> go.Figure:
             hovertemplate="%{x:.0f}% " + name + "<extra></extra>",
         )
     figure.update_layout(barmode="stack", legend_traceorder="normal")
-    figure.update_xaxes(range=[0, 104], ticksuffix="%", tickvals=[0, 25, 50, 75, 100])
+    ticks = [0, 25, 50, 75, 100]
+    figure.update_xaxes(range=[0, 104], tickvals=ticks, ticktext=[f"{share}%" for share in ticks])
     names = distinct([people_in(row.group) for row in rows], longest=40)
     named = [f"{name} ({count(row.n)})" for name, row in zip(names, rows, strict=True)]
     each = rows_named(figure, named, beside=0, wide=False)
@@ -133,7 +134,7 @@ def burden(result: RecourseResult) -> go.Figure:
             )
             for row in rows
         ],
-        title="mean burden",
+        title="mean burden (standard deviations and category changes)",
         alt=f"Mean cost of the smallest change that is {yes_word()}, by group; largest for "
         f"{rows[0].group}, {number(rows[0].burden.value)}.",
         nothing=f"Nobody is {yes_word()} on the way to the match.",
