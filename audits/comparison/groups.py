@@ -12,6 +12,7 @@ from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_
 from audits.data import named_with
 from audits.groups.labels import LABEL, counted_in
 from audits.groups.metrics import METRICS, Metric
+from audits.groups.names import title_pair
 from audits.groups.people import people_by
 from audits.groups.result import AmountRow, GroupRow, GroupsResult
 from audits.stats import Estimate
@@ -98,9 +99,8 @@ def _amounts(first: GroupsResult, second: GroupsResult) -> Pairing:
                 continue
             two = pair[1]
             gaps = [row.differences["mean"].estimate for row in pair]
-            words = (
-                f"gap in {name} between {_whom(attribute, two.group)} and {_whom(attribute, reference.group)}"
-            )
+            who, others = title_pair(attribute, two.group, reference.group)
+            words = f"gap in {name} between {who} and {others}"
             pairs.gap(
                 f"{_amount_place(two)}.differences.mean",
                 words,
@@ -135,7 +135,7 @@ def _rates(
         pairs.add(where, words, rates, own, "share", judged=metric.name in looked_at)
         if metric.judged and name != reference and all(metric.name in row.differences for row in both):
             gaps = [row.differences[metric.name].estimate for row in both]
-            words = f"gap in {metric.words} between {who} and {_whom(attribute, reference)}"
+            words = f"gap in {metric.words} between {' and '.join(title_pair(attribute, name, reference))}"
             pairs.gap(f"{place}.differences.{metric.name}", words, gaps, moved[metric.name, reference], own)
 
 

@@ -17,9 +17,9 @@ def people_of(row: GroupRow | AmountRow) -> str:
     return people_in(named_with(row.attribute, row.group))
 
 
-def title_pair(first: GroupRow | AmountRow, second: GroupRow | AmountRow) -> tuple[str, str]:
+def title_pair(attribute: str, group: str, other: str) -> tuple[str, str]:
     """Return the names of two groups; what is too long for a title from where they differ."""
-    names = [named_with(each.attribute, each.group) for each in (first, second)]
+    names = [named_with(attribute, each) for each in (group, other)]
     if sum(map(len, names)) > _IN_TITLE:
         names = [cut_apart(*names, 4), cut_apart(*names[::-1], 4)]
     return people_in(names[0]), people_in(names[1])

@@ -61,7 +61,10 @@ def _extremes(result: GroupsResult, attribute: str) -> str:
         return ""
     ends = (rows[0], rows[-1])
     rates = [percent(row.selection_rate.value, row.n) for row in ends]
-    told = [f"{rate} of {who}" for rate, who in zip(rates, title_pair(*ends), strict=True)]
+    told = [
+        f"{rate} of {who}"
+        for rate, who in zip(rates, title_pair(attribute, *(row.group for row in ends)), strict=True)
+    ]
     among = _among_enough(known, ends, "selection_rate")
     return f"{begun(vocabulary().share_yes)}: {told[0]} to {told[1]}{among}"
 
@@ -82,7 +85,10 @@ def _mean_scores(result: GroupsResult, attribute: str) -> str:
     low, high = (end(rows, key=lambda row: row.mean_score.value or 0.0) for end in (min, max))
     values = [float(row.mean_score.value or 0.0) for row in (low, high)]
     digits = next((n for n in (2, 3, 4) if len({f"{value:.{n}f}" for value in values}) == 2), 2)
-    told = [f"{value:.{digits}f} of {who}" for value, who in zip(values, title_pair(low, high), strict=True)]
+    told = [
+        f"{value:.{digits}f} of {who}"
+        for value, who in zip(values, title_pair(attribute, low.group, high.group), strict=True)
+    ]
     return f"Mean score: {told[0]} to {told[1]}{_among_enough(known, [low, high], 'mean_score')}"
 
 

@@ -86,7 +86,7 @@ def amount_title(amounts: Amounts) -> str:
     """State the finding as a figure's title: both groups' numbers."""
     row, reference, measure, _ = worse_first(amounts)
     own, other = (own_amount(each, measure, amounts.unit) for each in (row, reference))
-    who, others = title_pair(row, reference)
+    who, others = title_pair(row.attribute, row.group, reference.group)
     return f"{begun(who)}: {own}, against {other} of {others}"
 
 

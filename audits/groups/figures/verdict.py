@@ -170,7 +170,7 @@ def title(result: GroupsResult) -> str:
     if own is None or other is None or None in (own.value, other.value):
         return f"{begun(METRICS[rate].words)} compared with {people_in(reference.group)}"
     words = [percent(each.value, each.n) for each in (own, other)]
-    who, others = title_pair(row, compared)
+    who, others = title_pair(row.attribute, row.group, compared.group)
     return f"{begun(who)}: {words[0]}, against {words[1]} of {others}"
 
 
