@@ -12,6 +12,7 @@ from app.data_model.amounts import amount_section, distribution, is_amount
 from app.data_model.named import choose
 from app.drafts.drafts import as_list, label_column, with_data
 from app.tables.columns import ColumnProfile
+from app.widgets import notices
 from audits.text import join_names
 
 NUMBERS = {"continuous", "integer"}
@@ -98,6 +99,9 @@ def good_answer(draft: dict[str, Any], profiles: Sequence[ColumnProfile], column
         key=f"favorable-{draft['id']}-{column}",
         placeholder="Choose the favorable value",
     )
+    if len(values) == 1:
+        said = f"Everyone has “{values[0]}” in “{column}”: there is no decision to compare. Choose another column."
+        st.caption(notices.label(said, 300))
     return draft if kept and chosen == kept else with_data(draft, favorable=_one(chosen))
 
 

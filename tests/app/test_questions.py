@@ -221,6 +221,17 @@ def test_ranges_proposed_hold_everyone_to_the_last_digit(space) -> None:
     assert spec(space)["data"]["bins"]["balance"] == [-9_000_000.25, 137_913_472.75, 286_061_512.75]
 
 
+def test_a_decision_of_one_value_is_said_to_be_none(space) -> None:
+    rows = "".join(f"{20 + k},{'fm'[k % 2]},no\n" for k in range(40))
+    at = new(space, "age,sex,hired\n" + rows)
+    at.button_group(key=f"way-{space.draft()['id']}").set_value("label").run()
+    box = next(each for each in at.selectbox if str(each.key).startswith("predicted-"))
+    captions = len(at.caption)
+    box.set_value("hired").run()
+    assert len(at.caption) == captions + 1
+    assert at.button(key="answer").disabled
+
+
 def test_a_column_of_one_value_makes_no_groups(space) -> None:
     at = answer(new(space, "sex,town,hired\n" + "f,a,no\nf,b,yes\n" * 60))
     compared = next(box for box in at.multiselect if str(box.key).startswith("compared-"))
