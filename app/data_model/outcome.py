@@ -100,7 +100,7 @@ def good_answer(draft: dict[str, Any], profiles: Sequence[ColumnProfile], column
         placeholder="Choose the favorable value",
     )
     if len(values) == 1:
-        said = f"Everyone has “{values[0]}” in “{column}”: there is no decision to compare. Choose another column."
+        said = f"Everyone has “{values[0]}” in “{column}”: nothing to compare. Choose another column."
         st.caption(notices.label(said, 300))
     return draft if kept and chosen == kept else with_data(draft, favorable=_one(chosen))
 

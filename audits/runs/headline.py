@@ -114,7 +114,17 @@ def headline_of(run: Any, *, asked: bool = True) -> RunHeadline:
     return RunHeadline(ahead[0], question) if ahead else RunHeadline(question)
 
 
-def _rank(finding: RunFinding) -> tuple[bool, int, float, float]:
-    """Order of findings; one about people of whom the group is not known never leads others."""
+def _rank(finding: RunFinding) -> tuple[bool, int, bool, float, float]:
+    """Order of findings; one about people of whom the group is not known never leads others.
+
+    Nor does the search among small differences: it may have looked at a sample of those whom audits compare.
+    """
     judged, unknown = finding.judged, MISSING in finding.sentence
-    return unknown, BADGES.index(judged.badge), -size_against_limit(judged), finding.across.p_value
+    small_search = finding.place is None and judged.material is False
+    return (
+        unknown,
+        BADGES.index(judged.badge),
+        small_search,
+        -size_against_limit(judged),
+        finding.across.p_value,
+    )

@@ -12,10 +12,12 @@ from audits.runs import execute as execution
 from audits.runs import search
 from audits.runs.execute import execute
 from audits.runs.gates.gate import MATERIAL, STRICT, judge
+from audits.runs.headline import findings_of, headline_of
 from audits.runs.result import RunResult
 from audits.runs.source import strategy
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE
+from audits.stats.badges import size_against_limit
 
 
 def people(n: int, seed: int, rate: float = 0.6) -> pd.DataFrame:
@@ -163,3 +165,16 @@ def test_what_follows_from_features_alone_is_no_finding(tmp_path):
     assert result.search.result.verdict != EVIDENCE
     assert len(result.findings()) == 1
     assert result.audits[0].result.judged.see == ""
+
+
+def test_a_small_difference_in_a_sample_does_not_lead_that_of_everyone(tmp_path, monkeypatch):
+    monkeypatch.setattr(search, "_MAX_ROWS", 12_000)
+    rng = np.random.default_rng(5)
+    frame = people(16_000, 5)
+    frame["accepted"] = (rng.random(len(frame)) < np.where(frame["sex"] == "woman", 0.55, 0.6)).astype(int)
+    result = run(frame, tmp_path)
+    assert result.search.result.verdict == EVIDENCE
+    assert {each.judged.material for each in findings_of(result)} == {False}
+    sizes = [size_against_limit(each.judged) for each in findings_of(result)]
+    assert sizes[0] < sizes[1], "what was sampled is the larger one here"
+    assert headline_of(result).leads.place == 0
