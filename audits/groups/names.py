@@ -19,10 +19,10 @@ def people_of(row: GroupRow | AmountRow) -> str:
 
 def title_pair(attribute: str, group: str, other: str) -> tuple[str, str]:
     """Return the names of two groups; what is too long for a title from where they differ."""
-    names = [named_with(attribute, each) for each in (group, other)]
-    if sum(map(len, names)) > _IN_TITLE:
-        names = [cut_apart(*names, 4), cut_apart(*names[::-1], 4)]
-    return people_in(names[0]), people_in(names[1])
+    mine, its = (named_with(attribute, each) for each in (group, other))
+    if len(mine) + len(its) > _IN_TITLE:
+        mine, its = cut_apart(mine, its, 4), cut_apart(its, mine, 4)
+    return people_in(mine), people_in(its)
 
 
 def name_pairs(first: GroupRow | AmountRow, second: GroupRow | AmountRow) -> Iterator[tuple[str, str]]:

@@ -164,10 +164,10 @@ def differences(
     verdicts_named(figure, marks)
     drawn = [(row, row.differences[name]) for row in rows for name in names if name in row.differences]
     seen = len({row.group for row, gap in drawn if gap.verdict == EVIDENCE})
+    others = people_in(named_with(attribute, _reference(result, attribute)))
     alt = (
-        f"Differences of {several(len(rows), 'group')} of {attribute} from "
-        f"{people_in(named_with(attribute, _reference(result, attribute)))}, intervals hold together; "
-        f"{several(seen, 'group')} differ{'s' * (seen == 1)} by more than chance."
+        f"Differences of {several(len(rows), 'group')} of {attribute} from {others}, with intervals that "
+        f"hold together; {several(seen, 'group')} differ{'s' * (seen == 1)} by more than chance."
     )
     return _rows_named(figure, result, attribute, rows, alt)
 
