@@ -229,7 +229,8 @@ def _groups(rates: list[GroupRates]) -> None:
             if 0 < known < people:
                 st.text(
                     f"By {attribute}, the outcomes of {count(people - known)} of {count(people)} people are "
-                    "unknown. If bad ones are known sooner, outcomes seem worse than they are."
+                    "unknown. If bad ones are known sooner, outcomes seem worse than they are. If they are "
+                    "known mainly after one decision, the true and false positive rates are wrong."
                 )
 
 

@@ -151,7 +151,7 @@ class Detectors:
         self.counted = 0
         # of groups whose alarm lasts: what was seen when found latest
         self.since: dict[str, list[float]] = {}
-        self.settled: list[int] = []  # blocks of people whose outcomes were held against scores
+        self.settled: list[int] = []  # blocks of people whose outcomes were taken
         self._begun = self.dump()
 
     @staticmethod
@@ -275,12 +275,8 @@ class Detectors:
         self.counted += int(counts.sum())
         return self._with_detectors(self._watch.update(cells, events))
 
-    def learn(self, known: Outcomes, *, settled: bool = False) -> list[tuple[int, Detector]]:
-        """Take outcomes; return alarms as places among them and streams.
-
-        Once they are `settled`, known of nearly everyone alike, they are held against scores, before against
-        decisions.
-        """
+    def learn(self, known: Outcomes) -> list[tuple[int, Detector]]:
+        """Take outcomes of nearly everyone, whatever was decided; return alarms as places and streams."""
         cells = np.full((len(known.good), self._ranks), -1)
         members: dict[tuple[str, str], list[int]] = {}
         for place, groups in enumerate(known.protected):
@@ -292,13 +288,15 @@ class Detectors:
                 continue
             mine = np.array(places)
             good = known.good[mine]
-            rates = {"true positives": mine[good], "false positives": mine[~good]}
-            for rate, theirs in ({"calibration": mine} if settled else rates).items():
+            decided = known.decisions[mine]
+            rates = {"true positives": np.where(good, decided, -1)}
+            rates["false positives"] = np.where(good, -1, decided)
+            if "apart" in own:
+                rates["calibration"] = number_cells(good - known.scores[mine], own["apart"])
+            for rate, places_of in rates.items():
                 at = self._places.get(Detector("outcomes", group, rate, attribute, group))
-                if at is not None and settled:
-                    cells[mine, at] = number_cells(good - known.scores[mine], own["apart"])
-                elif at is not None:
-                    cells[theirs, at] = known.decisions[theirs]
+                if at is not None:
+                    cells[mine, at] = places_of
         events = np.full((len(cells), len(self.detectors) - self._ranks), -1)
         return self._with_detectors(self._watch.update(cells, events))
 

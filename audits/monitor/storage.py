@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -35,7 +36,7 @@ _TOGETHER = 500  # values in one question to a database
 _DAY = 86_400.0
 _QUIET = 4000  # people without a finding after which a condition is over that is not of groups
 _BLOCK = 500  # people whose outcomes are waited for together before they are held against scores
-_KNOWN = 0.95  # share of them that must be known
+_KNOWN = 0.95  # share of them that must be known, whatever was decided
 _BLOCKS = 1000  # blocks that are waited for at most
 _FLAGS = Detector("flags")
 _CHANGING = ("last_person", "times", "latest", "ended", "severity")
@@ -302,8 +303,7 @@ class State:
             known.scores[:] = np.nan
         self._tally.learn(known)
         nobody = np.zeros(0, dtype=bool)
-        found = self._detectors.learn(known)
-        found += self._detectors.learn(_outcomes(self._settled(rows)), settled=True)
+        found = self._detectors.learn(_outcomes(self._settled(rows)))
         raised = self._alarms([(self._people - 1, detector) for _, detector in found], 0, nobody, now)
         self._end_quiet(now)
         return raised
@@ -311,7 +311,8 @@ class State:
     def _settled(self, rows: Sequence[tuple[Any, bool]]) -> list[tuple[Any, bool]]:
         """Return people of blocks whose outcomes are nearly all known now that these `rows` are, each once.
 
-        Bad outcomes may come sooner than good ones: among the first, good ones seem rarer than they are.
+        Bad outcomes may come sooner than good ones, and those of people who were turned down never: among
+        those known, good ones seem rarer, and true positives more frequent, than they are.
         """
         latest = self._people // _BLOCK
         settled = self._detectors.settled = [
@@ -326,7 +327,9 @@ class State:
             mine = PREDICTIONS.c.person.between(block * _BLOCK, (block + 1) * _BLOCK - 1)
             there = self._connection.execute(asked.where(mine, PREDICTIONS.c.client_id != "")).all()
             known = [(row, bool(row.outcome)) for row in there if row.outcome is not None]
-            if len(known) >= _KNOWN * len(there):
+            sizes = Counter(row.decision for row in there)
+            given = Counter(row.decision for row, _ in known)
+            if all(given[decision] >= _KNOWN * size for decision, size in sizes.items()):
                 settled.append(block)
                 found += known
         return found

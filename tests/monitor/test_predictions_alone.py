@@ -101,3 +101,20 @@ def test_rates_of_groups_and_outcomes_are_watched(tmp_path):
     good = later["repaid"].eq(1) & ~(women & most)
     monitors.learn(monitor.id, dict(zip(ids, good.tolist(), strict=True)))
     assert "outcomes" in {alarm.kind for alarm in monitors.alarms(monitor.id)}
+
+
+def test_outcomes_of_the_approved_alone_raise_no_alarm(tmp_path):
+    """Where no declined applicant's outcome is known, true and false positive rates are 1 by construction."""
+    bundle = bundle_of(tmp_path, {"score": "score"})
+    monitors = Monitors(Database(f"sqlite:///{tmp_path}/m.sqlite"))
+    monitor, _ = monitors.create(bundle, name="approved", people_between=10_000)
+    later = people(3000, 2)
+    sent = BatchContext(tuple(later["score"]), (), (), {"sex": tuple(later["sex"])})
+    scored = bundle.with_sent(bundle.score(later), sent)
+    ids = tuple(map(str, later.index))
+    monitors.store([Batch(monitor.id, scored, "x", None, ids, look=bundle.look(scored), sent=sent)])
+    approved = later[later["approved"] == 1]
+    known = monitors.learn(
+        monitor.id, dict(zip(map(str, approved.index), approved["repaid"] == 1, strict=True))
+    )
+    assert (known.alarms, monitors.alarms(monitor.id)) == ((), [])
