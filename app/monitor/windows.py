@@ -49,7 +49,7 @@ def audit_window(monitor: StoredMonitor, space: Workspace) -> None:
             audits = st.multiselect(
                 "Audits", [each.name for each in offered], default=possible, format_func=title_of
             )
-            asked["outcomes"] = st.checkbox("Only people whose outcome is known, with their outcomes")
+            asked["outcomes"] = st.checkbox("With outcomes, where they are known")
             if st.form_submit_button("Audit the window", key="submit-window", type="primary"):
                 with st.spinner("Building the table"):
                     _submit(monitor, space, {**asked, "audits": audits or None})

@@ -34,7 +34,7 @@ class WindowRequest(BaseModel):
     last: int | None = Field(None, ge=1, le=MAX, description="The last N people.")
     since: str | None = Field(None, description="A date or time, of UTC unless it says otherwise.")
     until: str | None = Field(None, description="A date or time; not included.")
-    outcomes: bool = Field(False, description="Only people whose outcome is known, with it.")
+    outcomes: bool = Field(False, description="With outcomes, where they are known.")
     audits: list[str | dict[str, Any]] | None = Field(
         None,
         min_length=1,

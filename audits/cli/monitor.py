@@ -199,9 +199,7 @@ def window(
     ] = None,
     until: Annotated[str | None, Option(metavar="DATE", help="up to then")] = None,
     audit: Annotated[list[str] | None, Option(metavar="NAME", help="groups, rule_sets …")] = None,
-    outcomes: Annotated[
-        bool, Option("--outcomes", help="only people whose outcome is known, with it")
-    ] = False,
+    outcomes: Annotated[bool, Option("--outcomes", help="with outcomes, where they are known")] = False,
     executor: Executor = "process",
     fail_on: FailOn = None,
     junit: Junit = None,

@@ -93,7 +93,8 @@ def take_window(
     Parameters
     ----------
     outcomes : bool
-        Take only people whose outcome is known, with it.
+        Take outcomes, too; of people whose outcome is not known they are missing, and the run says what that
+        forbids: if outcomes are known only of those who were approved, all of those are.
     rows : bool
         Take only people whose rows were kept, with their columns.
 
@@ -136,7 +137,7 @@ def take_window(
         "removed by retention": max(0, received - there) + lost,
         "sent without an id, so nothing of them is kept": there - len(kept) - lost,
     }
-    used, reasons = _select_rows(kept, outcomes=outcomes, rows=rows)
+    used, reasons = _select_rows(kept, rows=rows)
     left_out = {reason: size for reason, size in (left_out | reasons).items() if size}
     which = _window_phrase(last, low, high, [row.received for row in batches])
     early = last is None and removed and low < min((row.received for row in batches), default=math.inf)
@@ -144,6 +145,8 @@ def take_window(
     if used.empty:
         advice = "send `ids`, or have the monitor keep rows (`keep_rows`)" if there else "choose another one"
         raise InputError("window", f"holds nobody who can be audited. {sentence.rstrip('.')}", advice=advice)
+    if outcomes and used["outcome"].isna().all():
+        raise InputError("window", "holds nobody whose outcome is known", advice="leave `outcomes` out")
     frame, features, groups = _table(monitor, used, rows=rows, outcomes=outcomes)
     return Window(frame, received, left_out, features, groups, sentence)
 
@@ -159,12 +162,11 @@ def _seconds(moment: datetime | None, default: float) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _select_rows(kept: pd.DataFrame, *, outcomes: bool, rows: bool) -> tuple[pd.DataFrame, dict[str, int]]:
+def _select_rows(kept: pd.DataFrame, *, rows: bool) -> tuple[pd.DataFrame, dict[str, int]]:
     """Return those who can be audited, and how many cannot by the first reason that holds."""
     reasons = {
         "of people already counted": kept["counted"] == 0,
         "without a decision": kept["decision"] < 0,
-        "whose outcome is not known": kept["outcome"].isna() & outcomes,
         "whose rows were not kept": (kept["features"] == "") & rows,
     }
     left_out = {}
@@ -202,7 +204,7 @@ def _table(
         ID: used["client_id"].to_numpy(),
     }
     if outcomes:
-        beside[OUTCOME] = np.where(used["outcome"] == 1, GOOD, BAD)
+        beside[OUTCOME] = used["outcome"].map({1: GOOD, 0: BAD}).to_numpy(dtype=object)
     taken = set(found)
     frame = pd.DataFrame(found | {_free(name, taken): values for name, values in beside.items()})
     return frame, features, {name: frame[name].value_counts().to_dict() for name in attributes}

@@ -25,6 +25,7 @@ from audits.monitor.windows import file_name, is_window_of, needs_rows, take_win
 from audits.runs.execute import execute
 from audits.runs.registry import AUDITS
 from audits.runs.spec import parse_spec
+from audits.stats import EVIDENCE
 from tests.monitor.conftest import ROW, Server, another, store_of
 from tests.refused import refused
 from tests.sensitivity.conftest import people
@@ -97,13 +98,29 @@ def test_rows_that_cannot_be_looked_at_are_left_out_by_reason(kept):
     send(monitors, monitor, 100, 1, persons=("the same",) * 40 + ("",) * 60)
     monitors.learn(monitor.id, {f"1-{place}": place % 2 == 0 for place in range(60, 80)})
     window = take_window(monitors, monitor.id, last=100, outcomes=True, rows=True)
-    assert list(window.left_out.values()) == [39, 41], "counted already, and without an outcome"
+    assert list(window.left_out.values()) == [39], "counted already"
     assert window.frame["outcome"].value_counts().to_dict() == {"favorable": 10, "unfavorable": 10}
+    assert window.frame["outcome"].isna().sum() == 41, "not known"
     clock.now += 3600
     send(monitors, monitor, 50, 2)
     first = datetime.fromtimestamp(clock.now - 60, UTC)
     assert len(take_window(monitors, monitor.id, since=first, rows=True).frame) == 50
     assert len(take_window(monitors, monitor.id, until=first, rows=True).frame) == 61
+
+
+def test_a_window_whose_outcomes_are_those_of_the_approved_compares_everyone(kept, tmp_path):
+    """Of people whose outcome is known all are approved, in either group."""
+    monitors, monitor, _ = kept
+    in_a = people(2000, 3)["group"].to_numpy() == "a"
+    decided = np.random.default_rng(0).random(2000) < np.where(in_a, 0.8, 0.4)
+    send(monitors, monitor, 2000, 3, decisions=tuple(decided.tolist()))
+    monitors.learn(monitor.id, {f"3-{place}": bool(place % 2) for place in np.flatnonzero(decided)})
+    window = take_window(monitors, monitor.id, last=2000, outcomes=True)
+    window.frame.to_parquet(tmp_path / file_name(monitor))
+    spec, _ = window_spec(monitor, window, file_name(monitor), ["groups"], outcomes=True)
+    [audit] = execute(parse_spec(spec, tmp_path)).audits
+    assert audit.result.verdict == EVIDENCE
+    assert len(window.frame) == 2000
 
 
 def test_retention_is_told(kept):
