@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from audits.data import group_name
 from audits.stats import EVIDENCE, Estimate, Judgment, Verdict, judge
-from audits.stats.means import MeanTest
+from audits.stats.means import MIN, MeanTest
 from audits.stats.paired_ratio import PairedRatio
 from audits.stats.text import number, p_words, people, people_in
 from audits.stats.verdicts import POWER
@@ -199,7 +199,8 @@ def judge_ratio(
         return _judge(interval, tolerance, material, level, p, only_estimated=grounds.nothing)
     p = None if p is None else max(p, grounds.told_p)
     if not all(each.enough for each in tests):
-        reason = f"{people(test.n)} are too few for an interval"
+        few = any(each.n < MIN for each in tests)
+        reason = f"{people(test.n)} are too few for an interval" if few else "all ratios are the same"
         return _judge(interval, tolerance, material, level, p, reason=reason)
     if grounds.reached is not None and grounds.reached <= tolerance < (interval.low or 0.0):
         between = "part of this is between categories, where no row can be, and whole rows do not show it"
@@ -246,7 +247,7 @@ def _finding(loss: RatioTest, errors: RatioTest, grounds: Grounds, judged: Judgm
         f"times as large on average ({sure}) once each is moved {grounds.directions}"
     )
     if low is None:
-        return f"{text}. That is too few people for a test."
+        return f"{text}. {judged.reason[:1].upper()}{judged.reason[1:]}."
     where = "wholly above" if low > loss.tolerance else "not wholly above"
     text += f". That is {where} your limit of {number(loss.tolerance)}"
     if loss.p_value is not None:

@@ -68,7 +68,7 @@ def run_tests(data: AuditData, moved: Moves, options: LossRatioOptions) -> Ratio
     if moved.searched is not None:
         shorter = mean_test(loss_ratios(flow.before, moved.searched.shorter, floor), weights).mean
         rows = loss_ratios(flow.before, moved.searched.reached, floor)
-        reached = mean_test(rows, weights, method=how).lower_bound(options.level)
+        reached = mean_test(rows, weights, method=how).lower_bound(options.level) or 0.0
     careful = mean_test(loss_ratios(flow.before, flow.after, max(floor, ROBUST_FLOOR)), weights, method=how)
     return RatioTests(
         ratios,

@@ -220,10 +220,10 @@ def _test(mean: _Mean) -> MeanTest:
 
 
 def _interval(test: MeanTest, units: float, level: float) -> Estimate:
+    if test.deviation == 0 and units >= MIN:
+        return Estimate(test.mean, None, None, units, "no interval: there is no spread")
     if units < MIN or not test.enough:
         return Estimate(test.mean, None, None, units, f"no interval below {MIN} people")
-    if test.deviation == 0:
-        return Estimate(test.mean, None, None, units, "no interval: there is no spread")
     return replace(
         test.interval(level), n=units, method=f"skewness-corrected (Hall) Welch t {percent_level(level)}"
     )

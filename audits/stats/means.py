@@ -78,8 +78,8 @@ class MeanTest:
 
     @property
     def enough(self) -> bool:
-        """Whether there are people enough for an interval or a test."""
-        return self.n > 1 if self.method == "normal" else self.n >= MIN
+        """Whether there are people enough for an interval or a test, and not all of the same value."""
+        return self.n > 1 if self.method == "normal" else self.n >= MIN and self.deviation > 0
 
     def lower_bound(self, level: float) -> float | None:
         """One-sided bound that lies below the true mean with confidence 1 - `level`; None for too few."""
@@ -89,7 +89,8 @@ class MeanTest:
         """Mean with its two-sided interval; no interval for too few people."""
         if not self.enough:
             fewest = MIN if self.method == "skewness" else 2
-            return Estimate(self.mean, None, None, self.n, f"no interval below {fewest} people")
+            why = ": all values are the same" if self.n >= fewest else f" below {fewest} people"
+            return Estimate(self.mean, None, None, self.n, f"no interval{why}")
         reach = self._quantile(level / 2)
         words = "skewness-corrected (Hall) t" if self.method == "skewness" else "normal"
         method = f"{words} {percent_level(level)}"

@@ -12,7 +12,7 @@ import evenhand
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.inference import Grounds, GroupRatio, judge_ratio, stand
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
-from audits.stats.means import MeanTest
+from audits.stats.means import MeanTest, mean_test
 from audits.stats.paired_ratio import PairedRatio
 from audits.stats.text import number
 from benchmarks.loss_ratio_worlds import found_by_search, people, subject_of
@@ -52,8 +52,16 @@ def test_a_search_that_finds_little_clears_nobody():
         for deviation in (0.0, 0.2):
             quiet = judge_ratio([MeanTest(n, 1.02, deviation, 0.0)], MOVED, **ASKED)
             assert (quiet.verdict, quiet.badge, quiet.people_needed) == (INSUFFICIENT, "no verdict", None)
-            assert quiet.material is False
+            assert quiet.material is (False if deviation else None)
             assert quiet.reason
+
+
+def test_ten_ratios_that_are_all_the_same_show_nothing():
+    """Where a tenth of people have another ratio, a third of such samples do not show it."""
+    test = mean_test(np.full(10, 1.3))
+    judged = judge_ratio([test], MOVED, **ASKED)
+    assert (judged.verdict, judged.material, judged.interval.low) == (INSUFFICIENT, None, None)
+    assert (test.lower_bound(0.05), test.p_value(1.25)) == (None, None)
 
 
 @pytest.mark.parametrize("model", ["logistic", "mlp"])

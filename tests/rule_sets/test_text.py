@@ -218,7 +218,11 @@ def test_every_pair_is_tested_on_texts_with_its_terms_exchanged_in(tmp_path):
         assert row.verdict == "evidence of a difference"
         assert row.favorable_in == 0.0
         assert row.difference.high < -0.5
-    assert {row.verdict for row in found.rows if row not in gay} == {"no material difference"}
+    others = [row for row in found.rows if row not in gay]
+    assert {row.verdict for row in others} == {"no material difference", "insufficient evidence"}
+    # that no text of few changes clears nobody: others of the same terms may
+    assert all(row.texts > 60 for row in others if row.verdict == "no material difference")
+    assert all(row.difference.low < row.difference.value < row.difference.high for row in others)
     assert found.evident == 10
     # no text of the data holds "gay" with a religion that does not occur in them
     rare = next(row for row in gay if "“taoist”" in row.rule_set)

@@ -46,7 +46,9 @@ def test_hall_by_hand():
 def test_bound_and_p_value_are_two_sides_of_one_test(values, tolerance, method):
     test = mean_test(values, method=method)
     bound, p = test.lower_bound(0.05), test.p_value(tolerance)
-    if abs(p - 0.05) > 1e-9:  # at the level itself rounding decides
+    if bound is None or p is None:
+        assert bound is p is None
+    elif abs(p - 0.05) > 1e-9:  # at the level itself rounding decides
         assert (bound > tolerance) == (p < 0.05)
 
 
@@ -54,6 +56,9 @@ def test_bound_and_p_value_are_two_sides_of_one_test(values, tolerance, method):
 @settings(max_examples=40)
 def test_scaling_the_values_scales_the_interval(values, factor):
     one, other = mean_test(values).interval(0.05), mean_test(factor * values).interval(0.05)
+    if one.low is None or one.high is None:
+        assert (other.low, other.high) == (None, None)
+        return
     # rounding of a difference of numbers of the mean's size
     slack = 1e-7 * factor * max(1.0, abs(one.high), abs(one.low))
     assert other.low == pytest.approx(factor * one.low, abs=slack)
@@ -74,7 +79,8 @@ def test_small_and_constant_samples_have_a_documented_outcome():
     assert (nine.lower_bound(0.05), nine.p_value(0.5), nine.interval(0.05).high) == (None, None, None)
     assert nine.interval(0.05).method == "no interval below 10 people"
     flat = mean_test(np.ones(10))
-    assert (flat.lower_bound(0.05), flat.p_value(1.25), flat.p_value(0.5)) == (1.0, 1.0, 0.0)
+    assert (flat.lower_bound(0.05), flat.p_value(0.5), flat.interval(0.05).high) == (None, None, None)
+    assert mean_test(np.ones(10), method="normal").lower_bound(0.05) == 1.0
     huge = mean_test(np.array([1.0, 1e200, *[1e15] * 8]))
     assert np.isfinite([huge.mean, huge.deviation, huge.skewness, huge.lower_bound(0.05)]).all()
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.perturbation.sampling import decide_texts
 from audits.stats import EVIDENCE, Estimate, Judgment, Verdict, judge, limit_of
 from audits.stats.intervals import percent_level
-from audits.stats.means import mean_test
+from audits.stats.means import MIN, mean_test
 from audits.subgroups.attributes import rule_words
 from audits.subgroups.cells import Cells, memberships
 from audits.subgroups.texts import MIN_TEXTS, Vocabulary, any_terms, category_shares, texts_of
@@ -229,6 +229,10 @@ def _row(
     apart = decided[:, k] - rest
     level = options.level / family
     plain = mean_test(apart).interval(level)
+    if plain.low is None and len(apart) >= MIN:  # all alike: so many others, at either end, may be missed
+        missed, value = 1 - (level / 2) ** (1 / len(apart)), float(apart[0])
+        ends = {"low": value - missed * (1 + value), "high": value + missed * (1 - value)}
+        plain = replace(plain, **ends, method=f"binomial, all texts alike, {percent_level(level)}")
     low, high = plain.low, plain.high
     if low is not None and high is not None and p > options.level:  # what the test leaves open, so does it
         low, high = min(low, 0.0), max(high, 0.0)
