@@ -163,6 +163,9 @@ def make_design(
 def design_share(design: Design, members: np.ndarray, event: np.ndarray, *, level: float = 0.05) -> Share:
     """Share of a group's people with a property, under the design.
 
+    Without strata it tells no more than rows of equal weight that would tell as much as these weights do
+    (Kish 1965, section 11.7).
+
     Parameters
     ----------
     members, event : bool array (n,)
@@ -189,6 +192,8 @@ def design_share(design: Design, members: np.ndarray, event: np.ndarray, *, leve
     variance, freedom = design.variance(influence, inside), max(design.freedom(inside), 1)
     # without any spread nothing tells how much a row is worth: then clusters count, not their rows
     effective = min(share * (1 - share) / variance, float(n)) if variance > 0 else float(inside.sum())
+    if design.n_strata == 1:  # where the events seen happen to be of light rows, the variance seems small
+        effective = min(effective, total**2 / float((design.weights[members] ** 2).sum()))
     narrow, wide = stdtrit(max(n - 1, 1), 1 - level / 2), stdtrit(freedom, 1 - level / 2)
     people = effective * float(narrow / wide) ** 2
     low, high = _binomial(share, people, level)
