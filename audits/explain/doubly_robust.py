@@ -37,6 +37,7 @@ _TREES: dict[str, Any] = {
     "early_stopping": False,
     "random_state": 0,
 }
+_MIN_SEEN = 10  # favorable decisions, and others, from which a side's own spread is taken
 _LOGIT = 8.0  # in absolute size at most
 _LEVELS = 0.2  # of the error rate
 
@@ -339,6 +340,8 @@ def contrast(people: TwoGroups, found: Nuisance, inside: np.ndarray) -> Contrast
     rest = float(np.mean((np.array(values) - value) ** 2)) + (people.one / sizes[0]) ** 2
     one = _one_in_each(people, found, inside, theirs) if found.cell is not None else 1 / sizes[1] ** 2
     rest += people.one**2 * one
+    if not people.numeric:
+        rest += _unseen(people, inside, (ours * (left - own), theirs * (left - other)), (ours, theirs), sizes)
     own_people = float(people.units[inside & people.source].sum())
     freedom = max(min(sizes) - 1, 1.0)
     return Contrast(value, own_people, freedom, _units(people, influence), rest, people.numeric)
@@ -349,6 +352,25 @@ def _effective(people: TwoGroups, weight: np.ndarray, side: np.ndarray) -> float
     counts, units = people.counts[side], people.units[side]
     equal = (counts @ weight[side]) ** 2 / (counts @ weight[side] ** 2)
     return float(equal * units.sum() / counts.sum())
+
+
+def _unseen(
+    people: TwoGroups,
+    inside: np.ndarray,
+    parts: tuple[np.ndarray, np.ndarray],
+    weights: tuple[np.ndarray, np.ndarray],
+    sizes: list[float],
+) -> float:
+    """Variance that a side with fewer than ten decisions of one kind lacks to vary as the other side does."""
+    lacks, counts = 0.0, people.counts
+    for k, side in enumerate((people.source, ~people.source)):
+        favored = float((people.units * people.outcome)[inside & side].sum())
+        rarer = min(favored, float(people.units[inside & side].sum()) - favored)
+        if rarer < _MIN_SEEN:
+            weight = np.maximum(weights[1 - k], 1e-300)
+            theirs = float(counts @ (parts[1 - k] ** 2 / weight)) / sizes[k]
+            lacks += max(theirs - float(counts @ parts[k] ** 2), 0.0)
+    return lacks
 
 
 def _inflation(people: TwoGroups, found: Nuisance, inside: np.ndarray) -> np.ndarray:

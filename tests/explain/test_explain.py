@@ -22,6 +22,7 @@ from audits.explain.record import AUDIT
 from audits.explain.text import headline, no_clearance_text
 from audits.models import make_subject, model_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+from benchmarks.calibration import harness
 from tests.refused import refused
 
 A, B = {"group": "a"}, {"group": "b"}
@@ -508,3 +509,15 @@ def test_labels_are_asked_for():
     subject = make_subject(data, model_spec({"predictions": {"score": "decision"}}))
     with refused("explain.outcome", "'label'"):
         explain(subject, ExplainOptions(source=A, target=B, outcome="label"))
+
+
+@pytest.mark.parametrize("seed", [4, 12, 22])
+def test_a_side_with_hardly_any_favorable_decision_is_not_known_exactly(seed):
+    """4% are approved, by the explainer alone; by the target's own spread each of these was evidence."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=800)
+    group = np.where(rng.random(800) < expit(1.2 * z), "A", "B")
+    frame = pd.DataFrame({"z": z, "g": group, "y": (z + rng.logistic(size=800) > 4).astype(int)})
+    people = harness.decided(frame, "y", favorable=1, protected=["g"], features=["z"])
+    asked = {"source": {"g": "A"}, "target": {"g": "B"}, "explainers": ["z"]}
+    assert harness.audited("explain", people, 0, **asked).verdict == INSUFFICIENT
