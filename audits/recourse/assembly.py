@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -257,12 +257,15 @@ def changes_by_alpha(
                 if not known.any():
                     continue
                 those = known & flipped
+                mean = mean_test(change[known], weights[known]).interval(way.options.level)
+                if alpha == 0:  # nobody has moved yet
+                    mean = replace(mean, low=0.0, high=0.0, method="exact")
                 found.append(
                     Change(
                         feature=name,
                         column=part.column,
                         alpha=alpha,
-                        mean_change=mean_test(change[known], weights[known]).interval(way.options.level),
+                        mean_change=mean,
                         among_reclassified=float(np.average(change[those], weights=weights[those]))
                         if those.any()
                         else None,
