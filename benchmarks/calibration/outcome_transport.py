@@ -32,12 +32,12 @@ from audits.outcome_transport import (
 )
 from audits.outcome_transport.bias.groups import CellMasses, group_list
 from audits.outcome_transport.comparison.sides import Side, TwoSides
-from audits.outcome_transport.inference import ResultParts, distances
+from audits.outcome_transport.inference import ResultParts, distances, judge_all
 from audits.outcome_transport.matching.outcomes import OutcomeCost, match_outcomes
 from audits.outcome_transport.matching.resampling import distance_error, distance_null
 from audits.progress import silent
-from audits.stats import EVIDENCE
-from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, simulation
+from audits.stats import EVIDENCE, NO_MATERIAL
+from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, inside, simulation
 from tests.outcome_transport.conftest import scored
 
 _OFTEN = 0.25  # how often a person of group b is far from all, where means are the same
@@ -103,6 +103,10 @@ def outcomes_of(kind: str, n: int, apart: float, rng: np.random.Generator) -> np
         return np.asarray(rng.normal(size=n) + apart)
     if kind == "binary":
         return np.asarray(rng.random(n) < 0.3 + apart, dtype=float)
+    if kind == "decision":  # seldom unfavorable, so that everybody of a few is alike
+        return np.asarray(rng.random(n) < 0.95 - apart, dtype=float)
+    if kind == "probability":  # all but a few alike
+        return np.where(rng.random(n) < 0.02 + apart, 0.95, 0.05) + rng.uniform(-0.02, 0.02, n)
     if kind == "fives":
         return np.floor(5 * rng.random(n) ** (1 / (1 + apart))) / 4
     return np.exp(rng.normal(size=n)) * (1 + apart)
@@ -113,21 +117,24 @@ def true_distance(kind: str, apart: float) -> float:
     """W between the distributions themselves under the plain norm, from 200,000 people of each."""
     if apart == 0:
         return 0.0
+    if kind == "decision":
+        return apart
     rng = np.random.default_rng(0)
     whole = [np.sort(outcomes_of(kind, 200_000, far, rng)) for far in (apart, 0.0)]
     return float(np.abs(whole[0] - whole[1]).mean())
 
 
-def _distance(kind: str, apart: float, n: int, number: int) -> Iterator[Found]:
-    """Whether W's interval holds the truth, and whether it lies above 0 where the truth is 0."""
-    rng, truth = np.random.default_rng(number), true_distance(kind, apart)
-    code = np.zeros(n, dtype=int)
-    sides = [
-        Side(name, np.arange(n), outcomes_of(kind, n, far, rng)[:, None], code, (name,), code, (name,))
-        for name, far in (("a", apart), ("b", 0.0))
-    ]
-    comparison = TwoSides(sides[0], sides[1], False, "score", 1.0, {}, ())
-    people, ground = {"a": np.ones(n), "b": np.ones(n)}, "euclidean"
+def _distance(kind: str, apart: float, n: int, m: int, number: int) -> Iterator[Found]:
+    """Whether W's interval holds the truth, whether it lies above 0 where that is 0, and what clears."""
+    rng, named = np.random.default_rng(number), kind if kind in {"decision", "probability"} else "score"
+    unit = 1.0 if named == "score" else float(np.sqrt(2))
+    truth = unit * true_distance(kind, apart)
+    sides = []
+    for name, people, far in (("a", n, apart), ("b", m, 0.0)):
+        code, drawn = np.zeros(people, dtype=int), unit * outcomes_of(kind, people, far, rng)[:, None]
+        sides.append(Side(name, np.arange(people), drawn, code, (name,), code, (name,)))
+    comparison = TwoSides(sides[0], sides[1], False, named, unit, {}, ())
+    people, ground = {"a": np.ones(n), "b": np.ones(m)}, "euclidean"
     observed, null = distance_null(
         comparison, **people, ground=ground, permutations=99, rng=rng, progress=silent
     )
@@ -145,11 +152,14 @@ def _distance(kind: str, apart: float, n: int, number: int) -> Iterator[Found]:
         null=null,
         **people,
     )
-    found, _ = distances(parts, OutcomeTransportOptions(cost=ground, level=LEVEL))
-    low, high = float(found.low or 0.0), float(found.high or 0.0)
-    yield covers("Wasserstein distance", low <= truth + 1e-9 and truth <= high)
+    options = OutcomeTransportOptions(cost=ground, level=LEVEL)
+    found, _ = distances(parts, options)
+    yield covers("Wasserstein distance", inside(found, truth))
     if apart == 0:
-        yield alarm("evidence of a difference", low > 0)
+        yield alarm("evidence of a difference", float(found.low or 0.0) > 0)
+    elif kind in {"decision", "probability"}:  # of more than the limit
+        cleared = judge_all(parts, options, found).judged.verdict == NO_MATERIAL
+        yield alarm("no material difference, where there is one", cleared)
 
 
 def _policies(crowd: str, outcomes: str, n: int, number: int) -> Iterator[Found]:
@@ -162,7 +172,14 @@ SETTINGS = [
         for kind in ("normal", "binary", "fives", "lognormal")
         for apart, words in ((0.0, "equal distributions"), (0.1, "0.1 apart"))
         for n in (100, 500, 2000)
-        for each in ((_distance, kind, apart, n),)
+        for each in ((_distance, kind, apart, n, n),)
+    ),
+    *(
+        simulation("outcome_transport", f"{kind}, {words}, {n} and {m} people", *each)
+        for kind, far in (("normal", 0.5), ("decision", 0.25), ("probability", 0.15))
+        for apart, words in ((0.0, "equal distributions"), (far, f"{far:g} apart"))
+        for n, m in ((3, 3), (5, 5), (5, 100), (20, 20), (60, 60))
+        for each in ((_distance, kind, apart, n, m),)
     ),
     *(
         simulation(
