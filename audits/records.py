@@ -242,6 +242,9 @@ class Audit:
     handles_missing_labels : bool
         Whether it says itself what labels that are missing forbid: its verdict is about everyone decided on,
         or it withholds it. Left out: the run withholds its verdict where labels are missing unevenly.
+    compares : str or callable, optional
+        ``compares(options, subject)`` returns the columns by which it compares people and of which cells were
+        filled in that the decisions did not come from. Left out: it compares nobody by their features.
     groups_alone : bool
         Whether it looks at people's groups and decisions, and at no column besides.
     windows : str or callable, optional
@@ -291,6 +294,7 @@ class Audit:
     treats: Named | None = None
     decisions_alone: Callable[[Any, Any], bool] | None = None
     handles_missing_labels: bool = False
+    compares: Named | None = None
     groups_alone: bool = False
     windows: Named | None = None
     bundle: Named | None = None

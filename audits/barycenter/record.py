@@ -19,6 +19,7 @@ AUDIT = Audit(
     result="audits.barycenter.result:BarycenterResult",
     runs="audits.barycenter.audit:barycenter",
     decisions_alone=lambda *_: True,
+    compares=lambda _, subject: subject.unseen_fills,
     keys="audits.barycenter:keys.json",
     distances=True,
     needs=("ot",),

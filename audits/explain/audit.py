@@ -274,6 +274,15 @@ def _explainers(subject: Subject, options: ExplainOptions) -> tuple[tuple[str, .
     return tuple(names), _telling(subject, options, names)
 
 
+def filled_explainers(options: ExplainOptions, subject: Subject) -> list[str]:
+    """Return the explainers with cells that were filled in, unless the outcome came from them."""
+    names = _explainers(subject, options)[0]
+    if _is_exact(subject, options, names):
+        return []
+    filled = subject.data.written.filled if options.outcome == "label" else subject.unseen_fills
+    return [name for name in names if name in filled]
+
+
 def _telling(subject: Subject, options: ExplainOptions, names: Sequence[str]) -> tuple[str, ...]:
     """Columns each of which predicts the outcome almost without error, and no model reads them."""
     data = subject.data

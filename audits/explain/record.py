@@ -33,6 +33,7 @@ AUDIT = Audit(
     paired="audits.comparison.explain:compare",
     handles_missing_labels=True,
     decisions_alone=lambda options, _: options.outcome == "decision",
+    compares="audits.explain.audit:filled_explainers",
     keys="audits.explain:keys.json",
     presents="audits.explain.sections:section",
     says="audits.explain.text:headline",

@@ -46,6 +46,7 @@ AUDIT = Audit(
     runs="audits.flipset.audit:flipset",
     paired="audits.comparison.flipset:compare",
     decisions_alone=lambda options, data: options.condition_on not in ("label", data.label),
+    compares=lambda _, subject: subject.unseen_fills,
     keys="audits.flipset:keys.json",
     says="audits.flipset.text:headline",
     distances=True,

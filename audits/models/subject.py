@@ -185,6 +185,21 @@ class Subject:
         found = unknown_outcomes(known, _people(whole), _group_sides(whole), level=level)
         return dataclasses.replace(found, what="decision")
 
+    @property
+    def unseen_fills(self) -> tuple[str, ...]:
+        """Columns with cells that `data.missing: impute` filled, and that the decisions did not come from.
+
+        A model that was trained here is given what they were filled with.
+        """
+        return () if self.training is not None else tuple(self.data.written.filled)
+
+    def unknown_cells(self, column: str, *, level: float) -> UnknownOutcomes:
+        """Return of whom a column was filled in, and whether that goes with a group."""
+        rows, _ = self.data.written.filled[column]
+        known = ~self.data.frame.index.isin(rows)
+        found = unknown_outcomes(known, _people(self.data), _group_sides(self.data), level=level)
+        return dataclasses.replace(found, what=f"value of {column}")
+
     @cached_property
     def in_order(self) -> Subject:
         """The same people in the order of what they are: no draw depends on how the table was sorted."""

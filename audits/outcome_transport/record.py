@@ -78,6 +78,7 @@ AUDIT = Audit(
     memory=_memory,
     usual=_usual,
     decisions_alone=_reads_no_label,
+    compares=lambda options, subject: subject.unseen_fills if options.source is None else (),
     pages=OnPages(
         does="See whose outcomes become whose",
         labels={

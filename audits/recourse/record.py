@@ -56,6 +56,7 @@ AUDIT = Audit(
     runs="audits.recourse.audit:recourse",
     paired="audits.comparison.recourse:compare",
     decisions_alone=lambda *_: True,
+    compares=lambda _, subject: subject.unseen_fills,
     keys="audits.recourse:keys.json",
     says="audits.recourse.text:headline",
     distances=True,

@@ -82,6 +82,7 @@ AUDIT = Audit(
     paired="audits.comparison.rule_sets:compare",
     handles_missing_labels=True,
     decisions_alone=lambda options, _: not options.measures,
+    compares=lambda options, subject: [name for name in subject.unseen_fills if name in options.context],
     keys="audits.rule_sets:keys.json",
     says="audits.rule_sets.text:headline",
     presents="audits.rule_sets.sections:section",

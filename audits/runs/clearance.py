@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from audits.records import resolve
 from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
 from audits.stats import INSUFFICIENT, NO_MATERIAL, VERDICTS, Judgment
@@ -88,7 +89,36 @@ def where_outcomes_known(result: Any, request: AuditRequest, subject: Subject) -
         result = where_known(result, subject.unknown_decisions(level=level))
         if subject.data.numeric is None and not AUDITS[request.name].handles_missing_labels:
             result = where_known(result, whom_about(request, subject).unknown_labels(level=level))
-    return where_left_out(result, subject)
+    return where_filled(where_left_out(result, subject), request, subject)
+
+
+def where_filled(result: Any, request: AuditRequest, subject: Subject) -> Any:
+    """Return a result, or a change of it, without verdicts that rest on cells that were filled in.
+
+    People with the same invented value are not alike where their decisions came from values that nobody here
+    knows: groups seem to be treated differently, or alike where they are not.
+    """
+    compares = AUDITS[request.name].compares
+    if compares is None or not subject.data.written.filled:
+        return result
+    subject, level = whom_about(request, subject), level_of(request.all_options())
+    for column, unknown in filled_in(subject, resolve(compares)(request.options, subject), level):
+        reason = f"the outcomes compared did not come from the values filled in for {column}"
+        told = _noted if hasattr(result, "judged") else _told
+        result = told(
+            result, reason, VERDICTS, f"{' '.join(unknown.note())} Set missing to drop or category."
+        )
+    return result
+
+
+def filled_in(
+    subject: Subject, columns: Iterable[str], level: float
+) -> Iterator[tuple[str, UnknownOutcomes]]:
+    """Yield the columns of which many cells were filled in, or more of one group than of others."""
+    for column in columns:
+        unknown = subject.unknown_cells(column, level=level)
+        if unknown.uneven or unknown.share >= MAX_UNKNOWN:
+            yield column, unknown
 
 
 def left_out_of(subject: Subject) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:

@@ -20,11 +20,12 @@ from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.records import resolve
+from audits.runs.clearance import filled_in
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult
 from audits.runs.spec import AuditRequest
 from audits.stats.text import people
-from audits.stats.verdicts import judged_of
+from audits.stats.verdicts import DEFAULT_LEVEL, judged_of
 from audits.subgroups.phrases import group_of
 
 _PLACE = (1 << 31) + 1  # no audit's place
@@ -64,9 +65,8 @@ def with_search(
     try:
         rng = np.random.default_rng(np.random.SeedSequence([seed, _PLACE]))
         sample = _sample(subject if whole is None else whole(), rng)
-        found = run(
-            AuditRequest(record.name, resolve(record.searches)(sample.data)), _PLACE, sample, seed, progress
-        )
+        options = resolve(record.searches)(_as_decided(sample))
+        found = run(AuditRequest(record.name, options), _PLACE, sample, seed, progress)
     except InputError as error:  # no protected attribute of two values, sampling weights, a model of words
         why = f"that search {error.rule}" if error.where.endswith(record.name) else str(error).rstrip(".")
         told = f"Groups that an average hides were not searched for: {why}."
@@ -110,6 +110,14 @@ def _sample(subject: Subject, rng: np.random.Generator) -> Subject:
     sample = dataclasses.replace(subject, data=taken)
     sample.__dict__.update(scores=subject.scores[chosen], decisions=subject.decisions[chosen])  # asked once
     return sample
+
+
+def _as_decided(subject: Subject) -> AuditData:
+    """Return the people without features whose many or uneven gaps were filled, unseen by the decisions."""
+    data = subject.data
+    for column, _ in filled_in(subject, subject.unseen_fills, DEFAULT_LEVEL):
+        data = data.without_feature(column)
+    return data
 
 
 def _people_of(data: AuditData) -> float:
