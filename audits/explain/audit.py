@@ -12,6 +12,7 @@ from scipy.stats import norm
 from audits.checks import generator, one_of
 from audits.data import group_name
 from audits.data.preprocessing.leakage import telling_features
+from audits.data.values import MISSING
 from audits.errors import InputError
 from audits.explain.attribution import attribution
 from audits.explain.bins import ColumnLevels, levels_of, values_of
@@ -36,7 +37,14 @@ from audits.explain.result import (
     Remainder,
     ValueRow,
 )
-from audits.explain.text import finding, left_out_text, no_clearance_text, telling_note, warnings_for
+from audits.explain.text import (
+    finding,
+    left_out_text,
+    no_clearance_text,
+    telling_note,
+    unknown_text,
+    warnings_for,
+)
 from audits.models import Subject
 from audits.models.labels import label_numbers
 from audits.models.predictions import PredictedLabel, PredictedScore
@@ -44,6 +52,7 @@ from audits.models.subject import needs_cut
 from audits.progress import Progress, part, silent
 from audits.stats import (
     AVERAGE,
+    EVIDENCE,
     INSUFFICIENT,
     NO_MATERIAL,
     Condition,
@@ -57,7 +66,7 @@ from audits.stats import (
 from audits.stats.amounts import Quantities, amount_limit, mean_of
 from audits.stats.design import design_share
 from audits.stats.intervals import cautious_difference, percent_level
-from audits.stats.selective import OutcomeSide, UnknownOutcomes, decision_side, unknown_outcomes
+from audits.stats.selective import MAX_UNKNOWN, OutcomeSide, UnknownOutcomes, decision_side, unknown_outcomes
 from audits.stats.text import people_in
 
 _MIN = 20  # people of each group
@@ -65,6 +74,7 @@ _COVERED = 0.8  # of the source
 _IN_CELLS = 0.95  # of the source, where cells take the learners' place
 _LEVEL_SHARE, _LEVEL_PEOPLE = 0.1, 50  # of the source
 _LEVEL_TIMES = 2.0  # the limit of the average
+_KNOWN = 0.2  # of the source, whose explainers are known
 _MAX_VALUES = 30
 _MAX_THIN = 5
 _THE_SAME = 0.9999  # correlation of a column that holds the outcome
@@ -110,11 +120,10 @@ def explain(
     progress(0.1, "Learning what similar people of the target get")
     cell = people.cells()
     found = by_cells(people, cell)
-    everybody = np.ones(len(first), dtype=bool)
     if _share(people, found.comparable) < _IN_CELLS:
         found = by_learners(people, generator(rng))
     progress(0.8, "Comparing levels")
-    gap = _gap(people, everybody, options.level)
+    gap = _gap(people, np.ones(len(first), dtype=bool), options.level)
     overlap = _overlap(people, found, columns)
     average = contrast(people, found, found.comparable)
     exact = average is not None and _is_exact(subject, options, names)
@@ -127,6 +136,7 @@ def explain(
     covered = 1.0 if exact else overlap.share  # of what is known for everyone nothing is estimated
     unknown = _unknown(subject, options)
     judged = _judge(people, together.unexplained, told, covered, options, unknown)
+    judged = _where_known(subject, people, found, columns, options, judged)
     source, target = group_name(options.source), group_name(options.target)
     rates = [_rate(people, side, options.level) for side in (people.source, ~people.source)]
     no_gap = subject.data.numeric is None and {rate.value for rate in rates} in ({0.0}, {1.0})
@@ -519,6 +529,41 @@ def _judge(
         people_needed=_people_needed(float(few), told),
         only_estimated=withheld,
     )
+
+
+def _where_known(
+    subject: Subject,
+    people: TwoGroups,
+    found: Nuisance,
+    columns: dict[str, ColumnLevels],
+    options: ExplainOptions,
+    judged: Judgment,
+) -> Judgment:
+    """Return the judgment without evidence of stored outcomes that does not show where explainers are known.
+
+    People of whom a column is missing are compared with each other; whoever decided on them may know it.
+    """
+    gaps = {
+        name: column.code == len(column.names) - 1
+        for name, column in columns.items()
+        if column.names[-1:] == (MISSING,)
+    }
+    shares = {name: _share(people, gap) for name, gap in gaps.items()}
+    inside, names = found.comparable, list[str]()
+    for name in sorted(gaps, key=lambda name: (-shares[name], name)):
+        known = inside & ~gaps[name]
+        if shares[name] >= MAX_UNKNOWN and _share(people, known) >= _KNOWN:
+            inside = known
+            names.append(name)
+    stored = options.outcome == "label" or not subject.model.invents
+    if judged.verdict != EVIDENCE or not stored or not names:
+        return judged
+    among = dataclasses.replace(found, comparable=inside)
+    told = _levels(people, among, columns, contrast(people, among, inside), options)[1]
+    counted = [condition for condition, counts in told if counts]
+    if counted and judge_conditions(counted, level=options.level).verdict == EVIDENCE:
+        return judged
+    return dataclasses.replace(judged, verdict=INSUFFICIENT, people_needed=None, reason=unknown_text(names))
 
 
 def _not_cleared(

@@ -109,6 +109,12 @@ def no_clearance_text(columns: int) -> str:
     return f"nothing material is left after {those}"
 
 
+def unknown_text(names: Sequence[str]) -> str:
+    """Say where no difference shows that shows among everyone."""
+    known = "is" if len(names) == 1 else "are"
+    return f"the difference does not show among people whose {join_names(list(names))} {known} known"
+
+
 def left_out_text(telling: Sequence[str]) -> str:
     """Say why no verdict follows where default explainers hold columns that may be the outcome itself."""
     was = "was" if len(telling) == 1 else "were"

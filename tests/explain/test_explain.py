@@ -521,3 +521,17 @@ def test_a_side_with_hardly_any_favorable_decision_is_not_known_exactly(seed):
     people = harness.decided(frame, "y", favorable=1, protected=["g"], features=["z"])
     asked = {"source": {"g": "A"}, "target": {"g": "B"}, "explainers": ["z"]}
     assert harness.audited("explain", people, 0, **asked).verdict == INSUFFICIENT
+
+
+@pytest.mark.parametrize(("direct", "verdict"), [(0.0, INSUFFICIENT), (1.0, EVIDENCE)])
+def test_what_is_missing_may_be_what_explains(direct, verdict):
+    """Whoever decided knew x of everyone: among people of whom it is missing here, nothing is adjusted."""
+    rng = np.random.default_rng(3)
+    ours, noise = rng.random(4000) < 0.5, rng.normal(size=4000)
+    x = rng.normal(size=4000) + np.where(ours, 0.0, 0.6)
+    decided = expit(1.5 * x + noise - direct * ours) > rng.random(4000)
+    frame = pd.DataFrame({"x": np.where(rng.random(4000) < 0.3, np.nan, x), "noise": noise})
+    frame = frame.assign(group=np.where(ours, "a", "b"), decision=decided.astype(int))
+    found = audited(frame)
+    assert found.judged.verdict == verdict
+    assert found.together.unexplained.high < 0

@@ -48,7 +48,7 @@ def test_who_is_compared_by_invented_values_is_not_judged(tmp_path, audit, gaps,
     withheld = gaps in {"women", "all"} and verdict == INSUFFICIENT
     assert (judged.badge == "no verdict") == withheld
     assert bool(judged.missing) == withheld
-    assert ("x" in found.result.warnings[0].split() if withheld else True)
+    assert "x" in found.result.warnings[0].split() if withheld else True
 
 
 @pytest.mark.parametrize("missing", ["drop", "category"])
