@@ -25,6 +25,7 @@ from audits.plugins import load_plugin
 from audits.stats import Estimate, weighted_sum, wilson
 from audits.stats.design import Design, design_share
 from audits.stats.intervals import percent_level
+from audits.stats.means import MIN
 
 GROUP = "evenhand.metrics"
 """Entry points of installed packages that name a `Metric`."""
@@ -418,13 +419,15 @@ def by_jackknife(metric: Metric, cells: np.ndarray, level: float) -> Estimate:
     if not math.isfinite(here):
         return Estimate(None, None, None, n, method)
     there = np.flatnonzero(cells >= 1)
-    if n < 2 or not len(there):
-        return Estimate(here, None, None, n, "no interval for one person")
+    if n < MIN:
+        return Estimate(here, None, None, n, f"no interval below {MIN} people")
     without = np.array([value(cells - (np.arange(len(cells)) == kind)) for kind in there])
     if not np.isfinite(without).all():
         return Estimate(here, None, None, n, "no interval: without one person it has no value")
     times = cells[there]
     mean = float(times @ without / times.sum())
     spread = math.sqrt((n - 1) / n * float(times @ (without - mean) ** 2))
+    if spread <= 1e-12 * max(1.0, abs(here)):
+        return Estimate(here, None, None, n, "no interval: there is no spread")
     reach = -float(stdtrit(n - 1, level / 2)) * spread
     return Estimate(here, here - reach, here + reach, n, method)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -87,3 +88,16 @@ def test_a_metric_may_be_named_as_what_a_row_holds_too(folder: Path):
     stated = sorted(row.metric("n").value for row in found.table)
     assert stated == pytest.approx(sorted(by_hand(folder).values()))
     assert "Jaccard index" in found.to_frame()
+
+
+def test_few_people_and_no_mistakes_have_no_jackknife_interval():
+    """Of five against five whose decisions are nearly always right, two in three were cleared."""
+
+    def accuracy(y, d, n):
+        return n[y == d].sum() / n.sum()
+
+    metric = metrics.Metric(name="own", words="own", function=accuracy)
+    for cells, stated in (([4, 1, 4, 0], False), ([10, 0, 10, 0], False), ([9, 1, 9, 1], True)):
+        found = metrics.by_jackknife(metric, np.array(cells, dtype=float), 0.05)
+        assert (found.low is not None) == stated
+        assert found.value == pytest.approx((cells[0] + cells[2]) / sum(cells))
