@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.special import expit, ndtri, stdtrit
 from audits.stats.design import Design, design_mean, design_share
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level, wilson
+from audits.stats.means import mean_test
 
 _STEP = 1e-9
 
@@ -87,17 +89,15 @@ def log_loss(scores: np.ndarray, y: np.ndarray, weights: np.ndarray, *, level: f
     """Mean cross-entropy of probabilities of the favorable label, in nats; 0 is perfect.
 
     A probability that contradicts the label with certainty counts as one rounding step (2.2e-16)
-    away from it, so the loss of one person is at most 36. The interval is the normal one of a mean.
+    away from it, so the loss of one person is at most 36.
     """
-    size = float(weights.sum())
-    losses = _losses(scores, y)
-    mean = float(weights @ losses / size)
-    method = f"normal {percent_level(level)}"
-    if size <= 1:
-        return Estimate(mean, None, None, size, method)
-    error = np.sqrt(weights @ (losses - mean) ** 2 / (size - 1) / size)
-    reach = float(-ndtri(level / 2) * error)
-    return Estimate(mean, max(mean - reach, 0.0), mean + reach, size, method)
+    test = mean_test(_losses(scores, y), weights)
+    found = test.interval(level)
+    if found.low is None:
+        return found
+    if test.few_alike:
+        return Estimate(found.value, None, None, found.n, "no interval: there is no spread")
+    return dataclasses.replace(found, low=max(found.low, 0.0))
 
 
 def _losses(scores: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -35,6 +35,8 @@ MeanMethod = Literal["skewness", "normal"]
 
 MIN = 10
 """People below which nothing is known of a tail: two equal values would give an interval of zero width."""
+ALIKE = 60
+"""People of whom nobody differs: fewer than one in twenty others do, with 95% confidence."""
 _LONG_TAIL = 0.35  # times √n; a sample's skewness cannot pass √n itself
 
 
@@ -80,6 +82,11 @@ class MeanTest:
     def enough(self) -> bool:
         """Whether there are people enough for an interval or a test, and not all of the same value."""
         return self.n > 1 if self.method == "normal" else self.n >= MIN and self.deviation > 0
+
+    @property
+    def few_alike(self) -> bool:
+        """Whether everybody has one value and they are few: an interval without width says too much."""
+        return self.deviation == 0 and self.n < ALIKE
 
     def lower_bound(self, level: float) -> float | None:
         """One-sided bound that lies below the true mean with confidence 1 - `level`; None for too few."""
