@@ -17,7 +17,7 @@ from audits.sensitivity.measurement.gradients import exceeds
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, FeatureShare, GroupSensitivity, Histogram
 from audits.stats import Estimate, Judgment, Verdict, judge, ratio_means, wilson, worst_of
-from audits.stats.means import MIN, mean_test
+from audits.stats.means import ALIKE, MIN, mean_test
 from audits.stats.permutation import p_value
 from audits.stats.quantiles import quantile
 from audits.stats.ratios import mean_ratio
@@ -26,7 +26,6 @@ from audits.stats.verdicts import POWER
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 _BINS = 40
-_ALIKE = 60  # of whom nobody differs: fewer than one in twenty others do, with 95% confidence
 _AT_ONCE = 2_000_000
 _SHUFFLED = 20_000  # people up to whom everyone is shuffled
 _MAX_DRAWS = 20_000
@@ -125,9 +124,12 @@ def judge_groups(
             spread = 0.0 if fits is None else fits.spread(inside)
             p = ratio_p_value(values, size, inside, rng, draws=draws)
             ratio, p = with_spread(reaching_one(ratio, p, level), p, spread, level)
-            same = mine.deviation == 0 and rest.deviation == 0 and min(mine.n, rest.n) < _ALIKE
-            about = f"{attribute}: {name}"
-            parts.append(judge_group(ratio, p * looks, same, withheld, options, about))
+            same = mine.deviation == 0 and rest.deviation == 0 and min(mine.n, rest.n) < ALIKE
+            about, clear = f"{attribute}: {name}", withheld.clear
+            if mine.few_alike or rest.few_alike:
+                clear = clear or "few people with one and the same sensitivity say little about others"
+            why = dataclasses.replace(withheld, clear=clear)
+            parts.append(judge_group(ratio, p * looks, same, why, options, about))
         mean = mean_test(sensitivity[own], weights[own]).interval(options.level) if own.any() else _NOBODY
         share = wilson(float(weights[own] @ flagged[own]), n, level=options.level)
         groups.append(GroupSensitivity(attribute, name, n, mean, ratio, share, spread))

@@ -27,13 +27,14 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level
-from audits.stats.means import MIN
+from audits.stats.means import ALIKE, MIN
 from audits.stats.permutation import p_value
 from audits.stats.sampling import as_people
 from audits.stats.verdicts import NO_MATERIAL, Judgment, judge
 
 _AT_ONCE = 4_000_000  # numbers held at once
 _LAST_DIGITS = 1e-9
+_NO_SPREAD = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,8 @@ class GroupMeans:
     difference, unit : array (k,)
         Mean minus the others' mean, and its standard error; inf for a group without others or people.
     freedom : array (k,)
+    alike : bool array (k,)
+        Whether the fewer than 60 people of the group, or of the others, have one value.
     null : array (permutations,)
         Largest z over the groups in each permutation.
     level : float
@@ -57,6 +60,7 @@ class GroupMeans:
     difference: np.ndarray
     unit: np.ndarray
     freedom: np.ndarray
+    alike: np.ndarray
     null: np.ndarray
     level: float
 
@@ -126,10 +130,11 @@ def group_means(
     people = np.bincount(group, minlength=k)
     freedom = np.where(people > 1, np.minimum(people, len(group) - people) - 1, len(group) - 2)
     freedom = np.maximum(freedom, 1)
+    alike = np.array([_few_alike(values[group == g]) or _few_alike(values[group != g]) for g in range(k)])
     if float(np.average(apart**2, weights=weights)) <= (1e-12 * max(abs(mean), 1e-300)) ** 2:
         nothing, none = np.zeros(k), np.zeros(permutations)
-        unit = np.where(size > 0, 1e-300, np.inf)  # everyone is alike, whoever is in which group
-        return GroupMeans(size, size / size.sum(), nothing, unit, freedom, none, level)
+        unit = np.where(size > 0, _NO_SPREAD, np.inf)  # everyone is alike, whoever is in which group
+        return GroupMeans(size, size / size.sum(), nothing, unit, freedom, alike, none, level)
     difference, unit = (one[0] for one in _apart(apart, weights, group[None], k))
     null = np.empty(permutations)
     step = max(1, _AT_ONCE // len(group))
@@ -138,7 +143,11 @@ def group_means(
         codes = np.array([rng.permutation(group) for _ in range(start, stop)])
         moved, error = _apart(apart, weights, codes, k)
         null[start:stop] = _score(np.abs(moved) / error, freedom).max(axis=1)
-    return GroupMeans(size, size / size.sum(), difference, unit, freedom, null, level)
+    return GroupMeans(size, size / size.sum(), difference, unit, freedom, alike, null, level)
+
+
+def _few_alike(values: np.ndarray) -> bool:
+    return 0 < len(values) < ALIKE and float(np.ptp(values)) == 0
 
 
 def _score(t: np.ndarray, freedom: np.ndarray) -> np.ndarray:
@@ -216,8 +225,9 @@ def judge_groups(
             continue
         value = float(means.difference[g])
         verdict = partial(judge, immaterial=(-material, material), p_value=float(p[g]), level=level)
-        if size < 2 or means.reach is None or not np.isfinite(means.unit[g]):
-            why = "one person alone" if size < 2 else "too few permutations"
+        same = bool(means.alike[g]) and float(means.unit[g]) <= _NO_SPREAD
+        if same or size < 2 or means.reach is None or not np.isfinite(means.unit[g]):
+            why = "one person alone" if size < 2 else "there is no spread" if same else "too few permutations"
             alone = Estimate(value, None, None, float(size), f"no interval: {why}")
             found.append(verdict(alone, reason=why))
             continue
@@ -227,7 +237,9 @@ def judge_groups(
         needed = np.ceil(size * (reach / room) ** 2) if room > 0 else np.inf
         people = int(needed) if room > 0 and size < needed < 1e12 else None
         judged = verdict(interval, people_needed=people, reason="" if room > 0 else open_reason)
-        if judged.verdict == NO_MATERIAL and size < MIN:
-            judged = verdict(interval, only_estimated=f"the spread of fewer than {MIN} people is unknown")
+        fewest = min(size, size / means.share[g] - size)
+        if judged.verdict == NO_MATERIAL and (fewest < MIN or means.alike[g]):
+            who = "few people who are all alike" if means.alike[g] else f"fewer than {MIN} people"
+            judged = verdict(interval, only_estimated=f"the spread of {who} is unknown")
         found.append(judged)
     return tuple(found)

@@ -14,7 +14,7 @@ from audits.models import Subject
 from audits.sensitivity.inference import GroupsJudgment, judge_groups, ratio_p_value
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.text import too_few
-from audits.stats import EVIDENCE, INSUFFICIENT
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 
 N = 840
 
@@ -87,3 +87,12 @@ def test_studentised_permutations_by_hand():
     assert p == pytest.approx(2 * reached, abs=0.03)
     mirrored = ratio_p_value(values, np.ones(4), ~inside, np.random.default_rng(0), draws=4000)
     assert mirrored == pytest.approx(p, abs=0.03)
+
+
+def test_few_of_one_value_are_not_cleared(logistic):
+    rng = np.random.default_rng(1)
+    values = 1 + 0.01 * rng.random(N)
+    values[:12] = 1.005
+    assert judged(logistic, values, {"twelve": 12}).verdict == INSUFFICIENT
+    values[:12] += 1e-4 * rng.random(12)
+    assert judged(logistic, values, {"twelve": 12}).verdict == NO_MATERIAL

@@ -88,7 +88,21 @@ def test_verdict_interval_and_p_value_say_the_same(seed, n, m, apart, permutatio
             assert min(n, m) >= 10 or one.interval.n >= 10
 
 
-def test_everybody_alike_is_no_difference():
-    found = _means(np.full(60, 3.0), np.tile([0, 1], 30))
+@pytest.mark.parametrize(("people", "verdict"), [(20, INSUFFICIENT), (118, INSUFFICIENT), (120, NO_MATERIAL)])
+def test_everybody_alike_is_no_difference_once_they_are_many(people, verdict):
+    found = _means(np.full(people, 3.0), np.tile([0, 1], people // 2))
     assert found.p_value == 1
-    assert [one.verdict for one in judge_groups(found, material=0.5)] == [NO_MATERIAL] * 2
+    judged = judge_groups(found, material=0.5)
+    assert [one.verdict for one in judged] == [verdict] * 2
+    assert [one.interval.low for one in judged] == [None if verdict == INSUFFICIENT else 0.0] * 2
+
+
+def test_few_who_are_alike_clear_nobody():
+    """One in ten of a group of 12 costs five times as much, of 200 others one in a hundred."""
+    verdicts = set()
+    for seed in range(20):
+        chance = np.random.default_rng(seed).random(212)
+        values = np.where(chance < np.repeat([0.1, 0.01], [12, 200]), 5.0, 1.0)
+        judged = judge_groups(_means(values, np.repeat([0, 1], [12, 200]), seed), material=0.1)
+        verdicts |= {one.verdict for one in judged}
+    assert NO_MATERIAL not in verdicts
