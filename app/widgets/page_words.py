@@ -44,6 +44,10 @@ _SAID = {
     "model.path": "The model file",
     "model.endpoint": "The endpoint",
     "model.train": "The model to train",
+    "model.classes": "The choice “Classes in order”",
+    "model.columns": "The choice “Columns in order”",
+    "model.output": "The choice “Scores are”",
+    "model.predict": "The choice “Model output”",
 }
 _PHRASES = {
     re.compile(r"needs at least two groups with people in them(?=\.)"): (

@@ -29,6 +29,14 @@ def test_options_are_told_by_what_stands_above_their_controls(audit: str) -> Non
             assert not _A_KEY.search(told), told
 
 
+def test_keys_of_a_model_are_told_by_what_stands_above_their_controls() -> None:
+    page = (ROOT / "app" / "data_model" / "model_choice.py").read_text(encoding="utf-8")
+    for key in ("classes", "columns", "output", "predict"):
+        told = re.findall("“([^”]+)”", page_words(f"It is unknown; give model.{key}: the values."))
+        assert told
+        assert f'"{told[0]}"' in page, told
+
+
 def test_labels_stand_on_the_pages() -> None:
     """`other_options` words what a page does not draw itself by the record, as `any_audit_page` does."""
     pages = "\n".join(
