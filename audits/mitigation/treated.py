@@ -88,7 +88,7 @@ def find_worst(groups: GroupKind, subject: Subject, options: MitigationOptions) 
     if not len(gaps):
         raise InputError(
             "mitigation.support",
-            "must leave a group and as many people outside it",
+            "is too large: no group has this share of people in it and as many outside",
             options.support,
             _would_do(groups, cells),
         )
