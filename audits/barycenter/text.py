@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 from audits.barycenter.options import BarycenterOptions
 from audits.barycenter.result import BarycenterResult, GroupFlips, Nearness
 from audits.flipset.text import answer, closing
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
+from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
 from audits.stats.text import in_words, out_of, people_in, percent
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, between, brief, in_points, join_names, of_people, points_words, shortest
@@ -78,8 +77,8 @@ def finding(
             f"Among {at_once:,} people sampled at a time, the larger" if at_once else "The larger of the two"
         )
         said.append(
-            f"{who} is {percent(worst.larger, n)}. Chance alone gives {percent(worst.by_chance, n)}. That is "
-            f"{_beside(worst.excess)}."
+            f"{who} is {percent(worst.larger, n)}. Chance alone gives {percent(worst.by_chance, n)}. The "
+            f"difference is {points(worst.excess.value)} ({between(worst.excess)})."
         )
     others = [
         people_in(each.group) for each in groups if each.judged.verdict == EVIDENCE and each is not worst
@@ -141,13 +140,3 @@ def warnings_for(groups: tuple[GroupFlips, ...], nearness: Nearness) -> tuple[st
             f"wide: {join_names(few)}."
         )
     return tuple(found)
-
-
-def _beside(excess: Estimate) -> str:
-    """Say how far above or below chance a share lies, with the interval of that."""
-    if excess.value is not None and float(in_points(abs(excess.value))) == 0:
-        return f"as much as that ({between(excess)})"
-    if (excess.value or 0.0) >= 0 or excess.low is None or excess.high is None:
-        return f"{points(excess.value)} above it ({between(excess)})"
-    below = dataclasses.replace(excess, value=-(excess.value or 0.0), low=-excess.high, high=-excess.low)
-    return f"{points(below.value)} below it ({between(below)})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from audits.barycenter import BarycenterOptions, barycenter, figures
+from audits.barycenter import BarycenterOptions, barycenter, figures, text
 from audits.barycenter.barycenters import least_spread, meet
 from audits.barycenter.people import compare
 from audits.data import DataSpec, build_data
@@ -23,7 +24,7 @@ from audits.models import make_subject, model_spec
 from audits.progress import silent
 from audits.runs.plans.power import _groups
 from audits.runs.spec import parse_spec
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate
 from tests.refused import refused
 
 
@@ -418,3 +419,11 @@ def test_people_whose_group_is_missing_are_a_group():
     assert told["group (missing)"] == (EVIDENCE, True)
     assert (EVIDENCE, None) in told.values()
     assert found.rests_on == "group (missing)"
+
+
+def test_flips_below_chance_are_told_with_the_signs_of_the_figure() -> None:
+    """-0.8 points (-9.2 to 7.6), as the figure draws them: not 0.8 with the interval of the reverse."""
+    result = audited(crowd(150, 3), permutations=20)
+    worst = replace(result.group(result.rests_on), excess=Estimate(-0.008, -0.092, 0.076, 150, "bootstrap"))
+    told = text.finding(worst, result.groups, result.by, 0.1, 0)
+    assert "−0.8 points (−9.2 to 7.6)" in told
