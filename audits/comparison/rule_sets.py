@@ -13,6 +13,7 @@ from audits.comparison.pairs import Kind, Pairing, Pairs, other_people, same_peo
 from audits.rule_sets.leaders.query import members
 from audits.rule_sets.measures.values import WORDS, values_of
 from audits.rule_sets.result import LeaderRow, MeasureResult, RuleSetsResult
+from audits.rule_sets.text import GroupNames
 from audits.stats import Estimate, wilson
 from audits.stats.intervals import cautious_difference
 
@@ -32,10 +33,10 @@ def compare(first: RuleSetsResult, second: RuleSetsResult, subjects: Any = None)
     sizes = _sizes(first)
     if sizes is None:
         return Pairing(why={"": "people represent others, and the table does not say how many"})
-    both = first, second
+    both, names = (first, second), GroupNames(second)
     pairs = Pairs(People.counted(sizes), float(second.options["material"]))
     for row, inside in _groups_of_both(both, (first.leaderboard, second.leaderboard)):
-        _pair_decisions(pairs, row.rule_set, inside, both, sizes)
+        _pair_decisions(pairs, (row.rule_set, names(row.rule_set)), inside, both, sizes)
     looked_at = max(first.n_distinct, second.n_distinct, 1)
     why = {"": "see the change in each group's difference"}
     for before in first.measures:
@@ -46,7 +47,7 @@ def compare(first: RuleSetsResult, second: RuleSetsResult, subjects: Any = None)
             continue
         looked_at += max(before.family, after.family)
         for row, inside in _groups_of_both(both, (before.leaderboard, after.leaderboard)):
-            _pair_measure(pairs, (before, after), row.rule_set, inside, values)
+            _pair_measure(pairs, (before, after), (row.rule_set, names(row.rule_set)), inside, values)
     return pairs.pairing(looked_at=looked_at, why=why)
 
 
@@ -63,13 +64,14 @@ def _groups_of_both(
 
 
 def _pair_decisions(
-    pairs: Pairs, rule_set: str, inside: np.ndarray, both: _Results, sizes: np.ndarray
+    pairs: Pairs, group: tuple[str, str], inside: np.ndarray, both: _Results, sizes: np.ndarray
 ) -> None:
-    """Pair a group's favorable share, and how far it lies from everyone else's."""
+    """Pair a group's favorable share, and how far it lies from everyone else's: its rules, and its people in words."""
+    rule_set, who = group
     favored = [result.people["favorable"].to_numpy(dtype=bool) for result in both]
     own, rest = (share_moved(pairs.people, *((part, side) for side in favored)) for part in (inside, ~inside))
     gaps, shares = zip(*(_group_estimates(result, rule_set, inside, sizes) for result in both), strict=True)
-    place, who = f"leaderboard[{rule_set}]", f"people with {rule_set}"
+    place = f"leaderboard[{rule_set}]"
     words = f"gap in favorable decisions between {who} and everyone else"
     pairs.gap(f"{place}.difference", words, gaps, rest, own)
     pairs.add(f"{place}.favorable_in", f"favorable share of {who}", shares, own, "share")
@@ -104,27 +106,29 @@ def _values(name: str, both: _Results, subjects: Any) -> _Values | None:
 _Measures = tuple[MeasureResult, MeasureResult]
 
 
-def _pair_measure(pairs: Pairs, both: _Measures, rule_set: str, inside: np.ndarray, values: _Values) -> None:
+def _pair_measure(
+    pairs: Pairs, both: _Measures, group: tuple[str, str], inside: np.ndarray, values: _Values
+) -> None:
     """Pair a measure within a group and outside it, and how far the two lie apart."""
-    second = both[1]
+    second, (rule_set, who) = both[1], group
     # a loss has no scale on which a size that matters could be known
     scaled = second.share or second.measure == "calibration_error"
-    place, who = f"measures[{second.name}].leaderboard[{rule_set}]", f"people with {rule_set}"
+    place = f"measures[{second.name}].leaderboard[{rule_set}]"
     what = second.name[0].lower() + second.name[1:]
     kind: Kind = "share" if second.share else "number"
     parts = {"inside": inside, "outside": ~inside}
     moved = {key: _mean_moved(pairs.people, part, values, share=second.share) for key, part in parts.items()}
-    rows = [next((row for row in each.leaderboard if row.rule_set == rule_set), None) for each in both]
+    rows = [next((own for own in each.leaderboard if own.rule_set == rule_set), None) for each in both]
     told: dict[str, list[Estimate]] = {
         key: [
-            _mean(pairs.people, part, side) if row is None else getattr(row, key)
-            for row, side in zip(rows, values, strict=True)
+            _mean(pairs.people, part, side) if own is None else getattr(own, key)
+            for own, side in zip(rows, values, strict=True)
         ]
         for key, part in parts.items()
     }
     gaps = [
-        _apart(own, rest) if row is None else row.difference
-        for row, own, rest in zip(rows, told["inside"], told["outside"], strict=True)
+        _apart(within, rest) if own is None else own.difference
+        for own, within, rest in zip(rows, told["inside"], told["outside"], strict=True)
     ]
     how: dict[str, Any] = {"kind": "gap" if second.share else "number", "judged": True}
     how["material"] = pairs.material if scaled else 0.0

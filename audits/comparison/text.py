@@ -30,10 +30,11 @@ def sentence(name: str, kind: Kind, first: Estimate, second: Estimate, judged: J
         return _number(words, kind, first, second, judged)
 
     quoted = [_QUOTED.sub(partial(_cut, name=name, most=most), name) for most in (99, 6, 4, 3, 2)]
-    every = [told(each) for each in (*quoted, *(cut_words(quoted[-1], most) for most in (12, 9)))]
+    every = [told(each) for each in (*quoted, *(_cut_group(quoted[-1], most) for most in (12, 9)))]
     return shortest(*(end for each in every for end in (each, _without_interval(each))))
 
 
+_REST = " and everyone else"
 _QUOTED = re.compile("“([^”]*)”")
 
 
@@ -41,6 +42,18 @@ def _cut(found: re.Match[str], name: str, most: int) -> str:
     """Shorten a quoted name of a group, from where it differs from another one beside it."""
     others = [each for each in _QUOTED.findall(name) if each != found[1]]
     return f"“{cut_apart(found[1], others[0] if others else '', most)}”"
+
+
+def _cut_group(name: str, most: int) -> str:
+    """Shorten the name of a number by its group, and keep whom that is compared with.
+
+    Examples
+    --------
+    >>> _cut_group("gap in rates between men with a long name that goes on and everyone else", 8)
+    'gap in rates between men with a long … and everyone else'
+    """
+    own = name.removesuffix(_REST)
+    return cut_words(own, most) + name[len(own) :]
 
 
 def _number(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Judgment) -> str:

@@ -14,7 +14,8 @@ import pytest
 
 import audits
 from audits.drawing.marks import legend_name
-from audits.reports.comparison import changes_figure, decided_figure
+from audits.reports.blocks import Figure, FindingBlock
+from audits.reports.comparison import changes_figure, comparison, decided_figure, leading_first
 from audits.reports.contents import full
 from audits.reports.html import render_report
 from audits.reports.pdf import render_pdf
@@ -27,6 +28,7 @@ from audits.runs.spec import parse_spec
 from audits.runs.storage.entry import first
 from audits.stats.paired_shares import paired_difference
 from audits.stats.text import people_in
+from audits.subgroups.phrases import group_of
 from tests.refused import refused
 
 N = 300
@@ -195,6 +197,7 @@ def test_who_is_decided_otherwise_is_counted_and_listed(base: Path, found: RunRe
     assert list(changes.people.index) == [k + 1 for k in np.flatnonzero(first != second)]
     assert changes.people["second score"].tolist() == people["then"][first != second].tolist()
     assert [row.group for row in changes.decided] == ["everyone", "f", "m"]
+    assert changes.decided_frame()["changed"][0] == pytest.approx((first != second).mean())
     drawn = " ".join(decided_figure(changes).layout.yaxis.ticktext)
     assert all(people_in(group) in drawn for group in ("f", "m")), "as other pages name them"
     paid = people["paid"] == 1
@@ -224,6 +227,10 @@ def test_it_is_saved_loaded_and_reported(found: RunResult, tmp_path: Path) -> No
     page = render_report(again, template="comparison")
     assert again.compared is not None
     assert again.compared.changes.finding in page
+    leads = next(each for each in comparison(again.compared) if isinstance(each, FindingBlock | Figure))
+    change, across = leading_first(again.compared.changes)[0]
+    assert isinstance(leads, FindingBlock)
+    assert (leads.badge, change.headline in leads.finding) == (across.judged.badge_text, True)
     for change in again.compared.changes.audits:
         marks = changes_figure(change).data
         seen = {legend_name(verdict) for trace in marks for _, verdict in trace.customdata or ()}
@@ -442,3 +449,12 @@ def test_runs_that_were_asked_for_different_things_are_not_compared(base: Path) 
     assert told.refused
     assert told.rows == ()
     assert not told.tested
+
+
+def test_groups_of_rules_are_named_as_on_their_own_leaderboard(found: RunResult) -> None:
+    board = next(each for each in found.audits if each.name == "rule_sets").result.leaderboard
+    change = next(each for each in found.compared.changes.audits if each.audit == "rule_sets")  # type: ignore[union-attr]
+    names = [row.name for row in change.rows]
+    assert board
+    for row in board:
+        assert f"favorable share of {group_of(row.rules)}" in names
