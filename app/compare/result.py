@@ -23,13 +23,13 @@ from audits.reports.comparison import (
     accuracy_words,
     change_exhibit,
     decided_exhibit,
+    leading_first,
     slope_exhibit,
     title_of,
 )
 from audits.runs.comparison.changes import AuditChange, Changes
 from audits.runs.multiple_testing import RunCorrection
 from audits.runs.result import RunResult
-from audits.stats import VERDICTS
 from audits.stats.text import count, number
 from audits.stats.vocabulary import vocabulary
 
@@ -38,9 +38,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     """Draw a finished comparison: the sentence, the gap before and after, and tabs."""
     assert found.compared is not None  # noqa: S101  (the page asked for it)
     changes = found.compared.changes
-    told = sorted(
-        zip(changes.audits, changes.across(), strict=True), key=lambda each: VERDICTS.index(each[1].verdict)
-    )
+    told = leading_first(changes)
     change, across = told[0]
     judged = across.judged
     headline(change.headline, judged)

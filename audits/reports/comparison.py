@@ -21,6 +21,7 @@ from audits.text import begun
 
 if TYPE_CHECKING:
     from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes
+    from audits.runs.multiple_testing import RunCorrection
     from audits.runs.result import SecondRun
 
 _MOST = 15
@@ -190,7 +191,8 @@ def comparison(compared: SecondRun) -> list[Block]:
         facts.append(("Accuracy", accuracy_words(changes)))
     blocks: list[Block] = [
         Heading("The second model beside the first", 2, "compared"),
-        Text(changes.finding, "finding"),
+        _finding(*leading_first(changes)[0]),
+        Text(changes.finding),
         Text(ABOUT, "quiet"),
         Facts(tuple(facts)),
         *(Text(note, "warning") for note in changes.warnings),
@@ -199,16 +201,26 @@ def comparison(compared: SecondRun) -> list[Block]:
         blocks += _figure(decided_exhibit(changes), "decided")
     for place, (each, across) in enumerate(zip(changes.audits, changes.across(), strict=True), start=1):
         blocks.append(Heading(f"{title_of(each)}: what changes", 3, f"change-{place}"))
-        if each.tested or each.refused:
-            told = " ".join(filter(None, (each.headline, across.doubt, across.note)))
-            blocks.append(FindingBlock(across.judged.badge_text, "", told))
-        else:
-            blocks.append(Text(each.headline, "finding"))
+        blocks.append(_finding(each, across))
         if each.given:
             blocks.append(Text(each.given, "quiet"))
         if each.rows:
             blocks += _figure(change_exhibit(each), f"change-figure-{place}")
     return blocks
+
+
+def leading_first(changes: Changes) -> list[tuple[AuditChange, RunCorrection]]:
+    """Return every audit's change and what the run's correction leaves of it, evidence first."""
+    told = zip(changes.audits, changes.across(), strict=True)
+    return sorted(told, key=lambda each: VERDICTS.index(each[1].verdict))
+
+
+def _finding(change: AuditChange, across: RunCorrection) -> Block:
+    """Return a change with its badge; without one where nothing was tested."""
+    if not change.tested and not change.refused:
+        return Text(change.headline, "finding")
+    told = " ".join(filter(None, (change.headline, across.doubt, across.note)))
+    return FindingBlock(across.judged.badge_text, "", told)
 
 
 def accuracy_words(changes: Changes) -> str:
