@@ -11,7 +11,7 @@ def _with_derived(people: pd.DataFrame) -> pd.DataFrame:
     for name in ("twin_decision", "counterfactual_decision"):
         if name in people:
             otherwise = people["decision"] != people[name]
-            made = otherwise.map({True: "decided otherwise", False: "decided alike"})
+            made = otherwise.map({True: "another decision", False: "same decision"})
             people = people.assign(**{"match set": made})
     return people
 

@@ -240,7 +240,7 @@ class Changes(NotebookDisplay):
                 "people": "n",
                 "gained": "gained",
                 "lost": "lost",
-                estimate_columns("decided otherwise"): "otherwise",
+                estimate_columns("changed"): "otherwise",
             },
         )
 

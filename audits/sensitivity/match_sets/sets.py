@@ -264,7 +264,7 @@ def sides_of(
 ) -> tuple[MatchSetSide, ...]:
     """Describe sensitivity (n,) of the people decided alike, and of those decided otherwise (n,) bool."""
     found = []
-    for name, here in (("decided alike", ~mismatched), ("decided otherwise", mismatched)):
+    for name, here in (("same decision", ~mismatched), ("another decision", mismatched)):
         if not here.any():
             found.append(MatchSetSide(name, Estimate(None, None, None, 0.0, "nobody"), ()))
             continue
