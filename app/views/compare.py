@@ -39,14 +39,8 @@ title("Compare models", subject_line(draft, summary))
 
 stand_in_note(space, draft)
 question = st.container()
-if not data.labeled:
-    st.text(
-        "These data have no outcome, so a second model cannot be trained on them. Upload one as a file, "
-        "or choose another column of decisions."
-    )
-    if "predictions" in draft["spec"]["model"]:
-        offer_stand_in(space, draft, data)
 compared = any("compare" in record["spec"] for record in space.runs())
+unlearned = st.container()
 with st.expander("The second model", expanded=not compared, key="second-model"):
     edited = choose_model(space, draft)
 if edited.get("compare") != draft.get("compare") and not space.read_only:
@@ -59,7 +53,14 @@ with st.sidebar:
 if "train" in (edited["compare"].get("model") or {}) and not data.labeled:
     with question:
         st.markdown(page_text("compare_question"))
-    st.stop()  # said above
+    with unlearned:
+        st.text(
+            "These data have no outcome, so a second model cannot be trained on them. Upload one as a file, "
+            "or choose another column of decisions."
+        )
+        if "predictions" in draft["spec"]["model"]:
+            offer_stand_in(space, draft, data)
+    st.stop()
 if not asked:
     notices.note("Choose at least one audit to run on both models.")
     st.stop()
