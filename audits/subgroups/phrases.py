@@ -13,13 +13,15 @@ _AGE = {"<": "under {}", "≤": "up to {}", "≥": "aged {} or more", ">": "over
 _ENDS = {"<": "below {}", "≤": "up to {}", "≥": "{} or more", ">": "above {}"}
 
 
-def group_of(rules: Sequence[Mapping[str, Any]]) -> str:
+def group_of(rules: Sequence[Mapping[str, Any]], *, longest: int | None = None) -> str:
     """Return the people of a rule set as a noun phrase, in the data's own words as far as it has any.
 
     Parameters
     ----------
     rules : sequence of dict
         ``attribute``, ``words`` (``"age < 30"``) and ``values``, the levels that it admits.
+    longest : int, optional
+        Letters of a condition, of which more are cut in its middle.
 
     Examples
     --------
@@ -27,6 +29,8 @@ def group_of(rules: Sequence[Mapping[str, Any]]) -> str:
     >>> rules.append({"attribute": "race", "words": "race ≠ White", "values": ["Asian", "Black"]})
     >>> group_of(rules)
     'people under 30 with race ≠ White'
+    >>> group_of(rules, longest=8)
+    'people under 30 with race…ite'
     >>> from audits.stats.vocabulary import DataWords, speaking
     >>> with speaking(DataWords(groups={"race": {"Asian": "Asian", "Black": "Black"}})):
     ...     group_of(rules)
@@ -38,19 +42,26 @@ def group_of(rules: Sequence[Mapping[str, Any]]) -> str:
         own = " or ".join(f"{rule['attribute']} {value}" for value in rule["values"])
         limits = _LIMITS.fullmatch(rule["words"])
         if rule["words"].startswith("“"):
-            terms.append(rule["words"])
+            terms.append(_cut(rule["words"], longest))
         elif words.group(own) is not None and not (limits and len(rule["values"]) > 1):
             named.append(own)
         elif limits and limits["name"].lower() == "age":
             ages.append(_within(limits, _AGE, "aged {} to {}"))
         else:
             within = f"{limits['name']} {_within(limits, _ENDS, '{} to {}')}" if limits else rule["words"]
-            clauses.append(within)
+            clauses.append(_cut(within, longest))
     if terms:
         return f"texts with {' and '.join(terms)}"
     who = words.group(" & ".join(named)) if named else words.people
     more = f"with {' and '.join(clauses)}" if clauses else ""
     return " ".join(filter(None, [who, *ages, more]))
+
+
+def _cut(words: str, longest: int | None) -> str:
+    """Cut what is too long in its middle: its attribute begins it, and its value ends it."""
+    if longest is None or len(words) <= longest:
+        return words
+    return f"{words[: longest // 2].rstrip()}…{words[longest // 2 + 1 - longest :].lstrip()}"
 
 
 def _within(limits: re.Match[str], ends: Mapping[str, str], between: str) -> str:

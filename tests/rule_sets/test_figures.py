@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -58,3 +60,22 @@ def test_neighbours_and_profile_label_their_rows(audited):
     figure = figures.profile(table)
     assert [text.split(":")[0] for text in labels(figure)] == list(table["column"][::-1])
     assert np.allclose(figure.data[0].x, table["distance"][::-1])
+
+
+def test_every_condition_of_a_long_name_is_seen_above_its_row(audited):
+    """Of each of two long conditions both its attribute and its value stand within two lines."""
+    _, result = audited
+    rules = tuple(
+        {
+            "attribute": name,
+            "words": f"{name} of the household in the year of applying = not stated by {name} value",
+            "values": [name],
+        }
+        for name in ("first", "second")
+    )
+    board = (dataclasses.replace(result.leaderboard[0], rules=rules), *result.leaderboard[1:])
+    label = labels(figures.leaderboard(dataclasses.replace(result, leaderboard=board)))[-1]
+    assert label.count("<br>") <= 2
+    for name in ("first", "second"):
+        assert f"{name} of" in label.replace("<br>", " ")
+        assert f"{name} value" in label.replace("<br>", " ")

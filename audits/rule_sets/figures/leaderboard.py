@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from textwrap import wrap
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -35,6 +36,7 @@ __all__ = [
 _WORDS = {"harmed": "favorable less often", "advantaged": "favorable more often"}
 _PALE = "#E4E7EA"
 _MAX_POINTS = 2000
+_ROOM = 100  # letters of two lines above a row
 _REACH = 30.0  # points to either side, unless an interval is longer
 _CLEAR = 0.16  # of an axis: what a number written along it takes on a narrow screen
 
@@ -74,7 +76,7 @@ def leaderboard(
     add_legend(figure, [*decides, *((words, box(color)) for words, color, each in looks if each in sure)])
     height = label_rows(
         figure,
-        [group_of(row.rules) for row in shown],
+        [_label(row) for row in shown],
         [_rates(row) for row in shown],
         marks=["✓ " if row.confirmed else "" for row in shown],
     )
@@ -95,6 +97,12 @@ def leaderboard(
 
 def _ends(row: LeaderRow) -> tuple[float | None, float | None]:
     return row.difference.low, row.difference.high
+
+
+def _label(row: LeaderRow) -> str:
+    """Name a group so that each of its conditions is seen: where two lines are short of room, each is cut."""
+    whole = group_of(row.rules)
+    return whole if len(whole) <= _ROOM else group_of(row.rules, longest=_ROOM // len(row.rules) - 10)
 
 
 def _rates(row: LeaderRow) -> str:
@@ -211,7 +219,7 @@ def sunburst(tree: pd.DataFrame) -> go.Figure:
         go.Sunburst(
             ids=tree["id"],
             parents=tree["parent"],
-            labels=[describe(level) for level in tree["level"]],
+            labels=["<br>".join(wrap(describe(level, longest=28), 14)) for level in tree["level"]],
             values=tree["people"],
             branchvalues="total",
             marker={
@@ -221,9 +229,10 @@ def sunburst(tree: pd.DataFrame) -> go.Figure:
                 "cmax": reach,
                 "colorbar": {"title": "points", "thickness": 12},
             },
-            customdata=100 * tree["favorable"],
+            customdata=list(zip(100 * tree["favorable"], map(describe, tree["level"]), strict=True)),
             meta=[people_id({"run": "", "levels": levels}) for levels in _paths(tree)],
-            hovertemplate="%{label}<br>%{value:,.0f} people<br>%{customdata:.1f}% favorable<extra></extra>",
+            hovertemplate="%{customdata[1]}<br>%{value:,.0f} people<br>%{customdata[0]:.1f}% favorable"
+            "<extra></extra>",
         )
     )
     worst = tree.iloc[int(tree["difference"].abs().to_numpy().argmax())]
