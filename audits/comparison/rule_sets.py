@@ -66,7 +66,7 @@ def _groups_of_both(
 def _pair_decisions(
     pairs: Pairs, group: tuple[str, str], inside: np.ndarray, both: _Results, sizes: np.ndarray
 ) -> None:
-    """Pair a group's favorable share, and how far it lies from everyone else's; it comes with its people in words."""
+    """Pair a group's favorable share, and how far it lies from everyone else's, named in two ways."""
     rule_set, who = group
     favored = [result.people["favorable"].to_numpy(dtype=bool) for result in both]
     own, rest = (share_moved(pairs.people, *((part, side) for side in favored)) for part in (inside, ~inside))

@@ -7,7 +7,7 @@ from audits.mitigation.result import MitigationResult
 from audits.records import Exhibit, Section
 from audits.stats.badges import interval_text
 from audits.stats.text import percent, percent_interval
-from audits.text import begun, between, points_of
+from audits.text import begun, between, points_of, points_words
 
 
 def section(result: MitigationResult) -> Section:
@@ -54,7 +54,7 @@ def _frontier(result: MitigationResult) -> tuple[Exhibit, ...]:
     best = result.frontier[result.best]
     name = "the model" if best.name == "as it was" else best.name
     title = (
-        f"{begun(name)} leaves a gap of {points_of(best.gap.value or 0.0, 999)} points at "
+        f"{begun(name)} leaves a gap of {points_words(points_of(best.gap.value or 0.0, 999))} at "
         f"{percent(best.accuracy.value, 999)} correct decisions"
     )
     rate = result.frontier_measure.replace("_", " ")

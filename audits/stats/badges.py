@@ -218,6 +218,9 @@ def interval_text(judged: Judgment) -> str:
     '0.05 standard deviations (−0.06 to 0.15)'
     >>> interval_text(dataclasses.replace(burden, unit="crimes"))
     '0.0463 crimes (−0.0551 to 0.148)'
+    >>> unread = Estimate(0.0, 0.0, 0.0, 256, "exact: the model does not read it")
+    >>> interval_text(judge(unread, immaterial=(-0.1, 0.1)))
+    'exactly 0 points'
     >>> open_share = Estimate(0.09, -0.05, 0.22, 100, "Newcombe 95%")
     >>> interval_text(judge(open_share, immaterial=(-0.2, 0.2), decided_by="level: history = none"))
     '9 points (−5 to 22) · history = none'
@@ -245,6 +248,8 @@ def interval_text(judged: Judgment) -> str:
     whom = about if group == about else people_in(group)
     where = "" if named else f" · {vocabulary().group(group) or whom}"
     size = points_words(value or "") if unit == " points" else f"{value}{unit}"
+    if interval.low == interval.high:  # without width it says nothing of how sure it is, unless by logic
+        return f"exactly {size}{where}" if interval.method.startswith("exact:") else f"{size}{where}"
     return f"{size} ({reach}){where}"
 
 
