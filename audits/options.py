@@ -102,8 +102,8 @@ Material = Annotated[float, option("Smallest difference that matters to you.", u
 MaterialAmount = Annotated[
     float | str,
     option(
-        "Of a numeric outcome, the smallest difference that matters: in its unit (0.5), or in percent of "
-        "the mean of the reference group ('5%')."
+        "For a numeric outcome, the smallest difference that matters: in its unit (0.5), or as a "
+        "percentage of the reference group's mean ('5%')."
     ),
 ]
 MeasureAsked = Literal["equal_rates", "equal_errors", "calibration", "amounts"]
@@ -117,11 +117,12 @@ MEASURE_WORDS: dict[str, str] = {
 MaterialOn = Annotated[
     Literal["difference", "ratio", "either"],
     option(
-        "What the limit is on: the difference of two decision rates, their ratio (0.8, four fifths), or the "
-        "difference and, where the overall rate is below 20%, the ratio too."
+        "What the limit applies to: the difference of two decision rates; their ratio (0.8, "
+        "four-fifths); or either: the difference and, if the overall rate is below 20%, the ratio "
+        "too."
     ),
 ]
-Permutations = Annotated[int, option("Permutations for each p-value; 0 leaves them out.", ge=0, le=100_000)]
+Permutations = Annotated[int, option("Permutations for each p-value; 0 for none.", ge=0, le=100_000)]
 
 
 @cache

@@ -18,18 +18,21 @@ class AttributeSwapOptions:
 
     attribute: Annotated[
         str | tuple[str, ...] | None,
-        option("Protected attributes to change, all by default; of texts, categories of identity terms."),
+        option("Protected attributes to change; by default all. For texts: categories of identity terms."),
     ] = None
     together: Annotated[
-        bool, option("Change them all at once: each person gets every other combination of their values.")
+        bool, option("Change all attributes at once: each person gets every other combination of values.")
     ] = False
     max_pairs: Annotated[
-        int, option("Pairs of a value and another one, largest groups first.", unit="pairs", ge=1, le=1000)
+        int,
+        option(
+            "Largest number of pairs of values to compare, largest groups first.", unit="pairs", ge=1, le=1000
+        ),
     ] = 20
     text: Annotated[
         str | None,
         option(
-            "Column of text in which identity terms are exchanged; by default the only one a model reads."
+            "Text column in which identity terms are exchanged; by default the only one that the model reads."
         ),
     ] = None
     terms: Terms = None

@@ -24,27 +24,29 @@ class BarycenterOptions:
     by: Annotated[
         tuple[str, ...] | None,
         option(
-            "Protected attributes whose values make the groups, several by their combinations; by default "
-            "the first."
+            "Protected attributes that define the groups; several define them by combinations. By default"
+            " the first attribute."
         ),
     ] = None
     cost: Annotated[
         Cost | None,
         option(
-            "Distance that matching keeps small. Two groups: any, by default l1_squared, as a flipset's. "
+            "Distance that matching minimizes. Two groups: any, by default l1_squared, as in flipset. "
             "Three or more: l2_squared, for which a barycenter is a mean."
         ),
     ] = None
     weights: Annotated[
         Literal["people", "equal"],
-        option("How much a group counts in the barycenter: by its people, or the same as any other."),
+        option("Weight of each group in the barycenter: by number of people, or equal."),
     ] = "people"
     fewest: Annotated[
-        int, option("Groups of fewer people are left out.", unit="people", ge=2, le=1_000_000)
+        int, option("Smallest group; smaller ones are left out.", unit="people", ge=2, le=1_000_000)
     ] = 20
     rounds: Annotated[
         int,
-        option("Rounds in which the points of the barycenter move, at most.", unit="rounds", ge=0, le=50),
+        option(
+            "Largest number of rounds in which the points of the barycenter move.", unit="rounds", ge=0, le=50
+        ),
     ] = 1
     level: Level = 0.05
     material: Material = 0.10
@@ -52,12 +54,13 @@ class BarycenterOptions:
     permutations: Permutations = 399
     seconds: Annotated[
         float,
-        option("Time for measuring chance, as estimated beforehand.", unit="s", gt=0, le=86_400),
+        option("Time for measuring chance, by an estimate made before the run.", unit="s", gt=0, le=86_400),
     ] = 20.0
     max_people: Annotated[
         int | None,
         option(
-            "People matched at most, in all; by default as many as take about half a minute.",
+            "Largest number of people to match, over all groups; by default as many as take about half a "
+            "minute.",
             unit="people",
             ge=20,
         ),

@@ -22,15 +22,19 @@ from audits.runs.spec import Comparing
 
 _TOP = {
     "data": "Which table, which rows, which label, which groups.",
-    "model": "Where the model comes from: exactly one way.",
-    "threshold": "Favorable when the favorable score is at least this: one number (0.5), or one for each "
-    "value of a protected attribute: {race: {A: 0.4, B: 0.5}}.",
-    "seed": "Seed of everything random, a whole number (0). The same seed gives the same numbers.",
+    "model": "Where the model comes from: exactly one source.",
+    "threshold": "The decision is favorable if the score is at least this: one number (default: 0.5), or "
+    "one for each value of a protected attribute: {race: {A: 0.4, B: 0.5}}.",
+    "seed": "Seed of everything random, a whole number (default: 0). The same seed gives the same numbers.",
     "audits": "The list of audits with their options: - groups, - flipset: {source: …, target: …}.",
     "compare": "A second model. Every audit runs on both models, on the same people, and each change gets "
     "a paired interval where there is one.",
-    "gate": "What passes --fail-on gate: how many verdicts of each kind, limits on numbers, and on their "
-    "growth. A list is short for its rules.",
+    "search": "on or off. On (the default): if an audit finds no material difference, or a small one, also "
+    "search for a group that the average hides.",
+    "measure": "Which measure leads the headline and the report: equal_rates, equal_errors, calibration or "
+    "amounts. By default, the one that differs most.",
+    "gate": "What passes --fail-on gate: how many verdicts of each kind, limits on numbers, and limits on "
+    "their growth. A list is short for its rules.",
 }
 _SECTIONS: dict[str, type] = {
     "data": DataSpec,

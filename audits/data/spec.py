@@ -31,7 +31,7 @@ class Keep:
     Attributes
     ----------
     column : str
-        A column of the table, recodes applied.
+        A column of the table, after recodes.
     between : (low, high), optional
         Both ends included.
     within : tuple, optional
@@ -39,9 +39,9 @@ class Keep:
     not_in : tuple, optional
         None of these values.
     at_least, at_most : number or date, optional
-        Bounds, included.
+        Bounds, inclusive.
     above, below : number or date, optional
-        Bounds, not included.
+        Bounds, exclusive.
     not_missing : True, optional
         Any value.
     missing : True, optional
@@ -74,18 +74,18 @@ class Recode:
     Attributes
     ----------
     mapping : mapping
-        "map" in a spec: old value to new one, old ones compared as text; a new value of null means
-        missing. A value that it does not name stays as it is, and is counted in the notes.
+        "map" in a spec: old value to new value. Old values are compared as text; a new value of null means
+        missing. Values that it does not name stay as they are, and are counted in the notes.
     source : str, optional
-        "from" in a spec: the column to read; the one of the recode's own name if left out.
+        "from" in a spec: the column to read; by default the one with the same name as the recode.
     where : tuple of Keep
         Instead of a map: the column holds its own name in rows that meet all of these conditions, and
         "everyone else" in the others.
     rows : tuple of int or str
         Row numbers ("9-14" means all from 9 to 14): only these rows can belong to the group.
     take : {"year", "month", "weekday", "hour", "days", "years"}, optional
-        Instead of a map: what is taken of a column of dates. Days and whole years, such as an age, count from
-        it to `until`.
+        Instead of a map: the part to take from a column of dates. Days and whole years, such as an age, count
+        from that date to `until`.
     until : str, optional
         A column of dates, or a date such as 2024-12-31.
     """
@@ -107,7 +107,7 @@ class Recode:
 
 @dataclass(frozen=True)
 class LabelCut:
-    """A label made from a number: true where the one condition holds, which is favorable unless said."""
+    """A label made from a number: true where the condition holds. True is favorable by default."""
 
     __pydantic_config__ = _FORBID
 
@@ -180,12 +180,12 @@ class Weights:
     Attributes
     ----------
     column : str
+        The column of weights.
     kind : {"counts", "sampling"}, optional
-        How many people a row stands for and was made from; or how many it was drawn to speak for, which
-        makes no more people of it. Left out, weights must look like counts: whole and mostly repeated, or
-        of the cells of a cross table.
+        counts: how many people a row represents. sampling: survey weights, where a row is still one person.
+        If left out, weights must look like counts: whole and mostly repeated, or the cells of a cross table.
     strata, cluster : str, optional
-        Columns of the strata and clusters that sampling drew from.
+        Columns with the strata and clusters of a survey.
     """
 
     __pydantic_config__ = _FORBID
@@ -203,67 +203,68 @@ class DataSpec:
     Attributes
     ----------
     path : str or tuple of str, optional
-        File, files with the same columns, or a Parquet folder; None for a table given in memory.
+        A file, a list of files with the same columns, or a Parquet folder. None for a table in memory.
     query : str, optional
-        One SELECT whose answer becomes the file `path`: over files, in DuckDB's words, or over `database`.
+        One SELECT whose answer becomes the file `path`: over files, in DuckDB's SQL, or over `database`.
     database : str, optional
-        Environment variable that holds the SQLAlchemy address of the database to ask.
+        Environment variable with the SQLAlchemy address of the database.
     address : str, optional
-        Where the file `path` is fetched from: https://, s3://, gs://.
+        Where to fetch the file `path` from: https://, s3://, gs://.
     format : str, optional
-        "csv", "tsv", "parquet", "arrow", "xlsx" or "jsonl"; found if left out.
+        "csv", "tsv", "parquet", "arrow", "xlsx" or "jsonl"; detected if left out.
     read : ReadOptions
-        How to read it.
+        How to read the file.
     keep : tuple of Keep
         Row filters, applied after the recodes.
     among : tuple of Keep
-        Row filters, too, but only of who is audited: a model that is trained here learns from everyone.
+        Row filters that only apply to who is audited: a model trained here learns from everyone.
     recode : mapping of str to Recode
         New or changed columns.
     label : str or LabelCut, optional
-        The outcome's column, or a cut of a numeric one.
+        The outcome column, or a cut of a numeric one.
     favorable : value or tuple of values, optional
-        Label values that are good for the person; with a cut, true unless given; of a numeric outcome high
-        (unless given) or low.
+        Label values that are good for the person. With a cut, true by default; for a numeric outcome, high
+        (the default) or low.
     outcome : {"numeric"}, optional
-        The outcome is a number and is taken as it is: pay, days, loss. Left out, it is favorable or not.
+        The outcome is a number that is used as it is: pay, days, loss. By default it is favorable or not.
     protected : tuple of str
         Protected attributes.
     features : tuple of str, optional
-        What models read; all but label, protected attributes, weights, identifiers and text if left
-        out. A protected attribute is a feature only if named here.
+        What models read. By default all columns but label, protected attributes, weights, identifiers and
+        text. A protected attribute is a feature only if named here.
     kinds : mapping of str to Kind
-        Where inference should not decide.
+        Kinds of columns, where the detected kind is wrong.
     orders : mapping of str to tuple of str
-        Levels of ordinal columns, lowest first, where they cannot be told.
+        Levels of ordinal columns, lowest first, where the order cannot be detected.
     roles : mapping of Role to tuple of str
-        What a person can change.
+        Which columns a person can change.
     bins : mapping of str to tuple of float, or int
-        Edges to cut numeric protected attributes at: [a, b), the last [a, b]. A number of bins cuts at
-        quantiles, into bins of about as many people.
+        Edges at which to cut numeric protected attributes: [a, b), the last [a, b]. A number of bins cuts
+        at quantiles, into bins of about the same number of people.
     weights : str or Weights, optional
-        Column of counts: how many people a row stands for; or of sampling weights, where it says so.
+        Column of counts (how many people a row represents), or of sampling weights if `kind` says so.
     person : str, optional
-        Column that repeats for one person: rows of one person are then no evidence of their own.
+        Column that repeats for one person: rows of one person then do not count as separate evidence.
     missing : {"category", "drop", "impute"}
-        What to do about missing feature values (for "drop", protected ones too).
+        What to do about missing feature values ("drop" also drops rows with missing protected ones).
     repeated : {"keep", "drop"}, optional
-        Whether rows that repeat another in every column are left out; kept, and told if many, if left out.
+        Whether to leave out rows that repeat another in every column. By default they are kept, with a note
+        if there are many.
     labels : mapping of str to mapping
-        What the values of a column mean (``{sex: {1: male, 2: female}}``): everything shown says that. A
-        model that is brought is given the values as the file has them.
+        What the values of a column mean (``{sex: {1: male, 2: female}}``): these names appear everywhere.
+        Your own model gets the values as they are in the file.
     words : DataWords, optional
         What sentences call people, decisions and groups.
     units : mapping of str to str
-        What a column of numbers is measured in (``{income: EUR a year}``): said beside its values where one
-        person is shown.
+        What a column of numbers is measured in (``{income: EUR a year}``): shown beside the values of one
+        person.
     mended : tuple of str
-        What was mended before, in sentences: noted with the data.
+        What was fixed before the audit, in sentences: kept with the data.
     test_size : float
         Share held out when a model is trained here.
     draw : int, optional
-        Rows drawn of a Parquet table, label and protected attributes in their shares: audits are then of
-        these. 200,000 of a table too large to be held, unless all that is asked for can be counted in it.
+        Rows to sample from a Parquet table, with label and protected attributes in proportion. By default
+        200,000 if a table is too large for memory, unless everything asked for can be counted in it.
     """
 
     __pydantic_config__ = _FORBID

@@ -20,8 +20,8 @@ class ExplainOptions:
         "material_amount": "5%",
     }
 
-    source: Annotated[dict[str, Any], option("The group whose rate is compared with the other's.")]
-    target: Annotated[dict[str, Any], option("The group it is compared with.")]
+    source: Annotated[dict[str, Any], option("The group asked about.")]
+    target: Annotated[dict[str, Any], option("The group that it is compared with.")]
     explainers: Annotated[
         tuple[str, ...] | None,
         option(
@@ -30,9 +30,12 @@ class ExplainOptions:
         ),
     ] = None
     outcome: Annotated[
-        Literal["decision", "label"], option("The gap of the model's decisions, or of the labels.")
+        Literal["decision", "label"],
+        option("Which gap to explain: in the model's decisions, or in the labels."),
     ] = "decision"
-    bins: Annotated[int, option("Levels into which a number is cut.", unit="levels", ge=2, le=50)] = 4
+    bins: Annotated[
+        int, option("Number of levels into which a numeric column is cut.", unit="levels", ge=2, le=50)
+    ] = 4
     attribution: Annotated[
         bool,
         option(
@@ -44,4 +47,6 @@ class ExplainOptions:
     material: Material = 0.10
     material_on: MaterialOn = "either"
     material_amount: MaterialAmount = "5%"
-    draws: Annotated[int, option("Draws for the simultaneous intervals of levels.", ge=200, le=20_000)] = 4000
+    draws: Annotated[
+        int, option("Random draws for the simultaneous intervals of levels.", ge=200, le=20_000)
+    ] = 4000

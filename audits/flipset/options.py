@@ -38,19 +38,20 @@ class FlipsetOptions:
     source: Annotated[dict[str, Any], option("The group whose people are examined.")]
     target: Annotated[dict[str, Any], option("The group that provides their counterparts.")]
     transport: Annotated[
-        Transport, option("Counterparts: real people at the least total cost, or people that a map invents.")
+        Transport,
+        option("Counterparts: real people, matched at the least total cost, or invented people from a map."),
     ] = "exact"
     map: Annotated[dict[str, Any] | None, option("Options of that map; its cost is `cost`.")] = None
     cost: Annotated[
         Cost,
         option(
-            "Distance that matching keeps small: numbers count in standard deviations of all people audited, "
-            "another category is 1 under L1; FlipTest's is l1_squared."
+            "Distance that matching minimizes. Numbers count in standard deviations of all people "
+            "audited; a different category counts 1 under L1. FlipTest uses l1_squared."
         ),
     ] = "l1_squared"
     feature_weights: Annotated[
         dict[str, Annotated[float, option("Weight in the cost.", ge=0, allow_inf_nan=False)]] | None,
-        option("Weight of a feature in the cost; 1 where not given."),
+        option("Weight of a feature in the cost; 1 by default."),
     ] = None
     condition_on: Annotated[
         str | None,
@@ -61,7 +62,7 @@ class FlipsetOptions:
     ] = None
     counterfactuals: Annotated[
         dict[str, str] | None,
-        option("For each feature, the column that holds what it would have been in the other group."),
+        option("For each feature, the column with what it would have been in the other group."),
     ] = None
     reverse: Annotated[bool, option("Also count flips from the target group to the source group.")] = True
     level: Level = 0.05
@@ -79,29 +80,30 @@ class FlipsetOptions:
     ] = None
     seconds: Annotated[
         float,
-        option("Time for measuring chance, as estimated beforehand.", unit="s", gt=0, le=86_400),
+        option("Time for measuring chance, by an estimate made before the run.", unit="s", gt=0, le=86_400),
     ] = 20.0
-    bootstrap: Annotated[int, option("Draws for the transparency report's intervals.", ge=100, le=10_000)] = (
-        500
-    )
+    bootstrap: Annotated[
+        int, option("Bootstrap draws for the intervals of the transparency report.", ge=100, le=10_000)
+    ] = 500
     repeats: Annotated[
         int,
         option(
-            "How often half of each group is matched again with another seed, to see who still flips.",
+            "How many times to match half of each group again with another seed, to see who still flips.",
             ge=0,
             le=1000,
         ),
     ] = 0
     repeat_maps: Annotated[
-        list[Transport], option("Maps that the repeats use in turn; by default the audit's own.")
+        list[Transport], option("Maps for the repeats to use in turn; by default the audit's own.")
     ] = field(default_factory=list)
     repeat_people: Annotated[
-        bool, option("Draw halves of the groups; otherwise the repeats differ by seed and map alone.")
+        bool,
+        option("Sample half of each group for every repeat. If off, repeats differ only in seed and map."),
     ] = True
     max_people: Annotated[
         int | None,
         option(
-            "People drawn from each group at most; by default as many as are matched exactly within two "
+            "Largest number of people per group; by default as many as can be matched exactly within two "
             "minutes and 4 GB.",
             unit="people",
             ge=2,

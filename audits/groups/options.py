@@ -38,8 +38,8 @@ class GroupsOptions:
     by: Annotated[
         tuple[str | tuple[str, ...], ...] | None,
         option(
-            "What to group by: an attribute, or a list of attributes for their intersection; by default "
-            "every protected attribute, and the intersection of all where there are several."
+            "What to group by: an attribute, or a list of attributes for their intersection. By default "
+            "every protected attribute and, if there are several, the intersection of all."
         ),
     ] = None
     reference: Annotated[
@@ -65,8 +65,8 @@ class GroupsOptions:
     measure: Annotated[
         MeasureAsked | None,
         option(
-            "Which measure fits, and leads: equal rates of decisions, equal errors, calibration (equal "
-            "shares of favorable outcomes among those favored), or amounts of a numeric outcome."
+            "Which measure leads: equal rates of decisions, equal errors, calibration (equal shares of "
+            "favorable outcomes among those favored), or amounts of a numeric outcome."
         ),
     ] = None
     level: Level = 0.05
@@ -76,8 +76,8 @@ class GroupsOptions:
     bootstrap: Annotated[
         int,
         option(
-            "Resamples for the second interval of balanced accuracies, and (200 at most) for further "
-            "metrics; 0 for none.",
+            "Bootstrap resamples for the second interval of balanced accuracies and (at most 200) for "
+            "further metrics; 0 for none.",
             strict=True,
             ge=0,
             le=100_000,
@@ -93,7 +93,7 @@ class GroupsOptions:
     limits: Annotated[
         dict[str, Annotated[float, Field(gt=0)]],
         option(
-            "For a further metric, the smallest difference that matters, in its own unit; the default is "
+            "For each further metric, the smallest difference that matters, in its own unit; by default "
             "the limit above."
         ),
     ] = field(default_factory=dict)

@@ -21,18 +21,18 @@ class MisspecifiedMetric:
 
     towards: Annotated[
         dict[str, _Finite],
-        option("Direction towards which it is turned, as coefficients by encoded feature.", min_length=1),
+        option("Direction to turn towards, as coefficients by encoded feature.", min_length=1),
     ]
     turn: Annotated[
         dict[str, _Finite] | None,
         option(
-            "Direction that is turned, likewise; by default the first that the metric lets move freely, both "
-            "ways."
+            "Direction to turn, in the same form; by default the first that the metric leaves free, "
+            "turned both ways."
         ),
     ] = None
     angles: Annotated[
         tuple[Annotated[float, Field(ge=-90, le=90)], ...],
-        option("By how much it is turned.", unit="degrees", min_length=1, max_length=12),
+        option("Angles to turn it by.", unit="degrees", min_length=1, max_length=12),
     ] = (0.0, 5.0, 10.0, 20.0)
 
 
@@ -45,20 +45,20 @@ class LossRatioOptions:
     sensitive: Annotated[
         tuple[str, ...] | None,
         option(
-            "Protected attributes whose traces should not matter, all by default; also columns of "
-            "numbers. A number in bins or with more than 12 values counts as a number, others by their "
-            "groups."
+            "Protected attributes whose traces should not matter; by default all. Can also be numeric "
+            "columns. A number in bins or with more than 12 values counts as a number; anything else "
+            "counts by its groups."
         ),
     ] = None
     metric: Annotated[
         Literal["learned", "expert", "factor", "explore"],
         option(
-            "Source of the fair metric: what predicts the sensitive attributes; free_features, directions "
-            "or matrix; or people who are comparable."
+            "Source of the fair metric. learned: what predicts the sensitive attributes. expert: "
+            "free_features, directions or matrix. factor, explore: people who are comparable."
         ),
     ] = "learned"
     free_features: Annotated[
-        tuple[str, ...], option("Features in which people may differ and still count as alike (expert).")
+        tuple[str, ...], option("Features in which people may differ and still count as similar (expert).")
     ] = ()
     directions: Annotated[
         tuple[dict[str, _Finite], ...],
@@ -74,8 +74,8 @@ class LossRatioOptions:
     misspecified: Annotated[
         MisspecifiedMetric | None,
         option(
-            "Test again under metrics that are off by some degrees: two directions of any model, `turn` "
-            "(the metric's first by default) and `towards`, and the `angles`."
+            "Also test metrics that are off by some degrees: from `turn` (by default the metric's first "
+            "direction) to `towards`, by `angles`."
         ),
     ] = None
     comparable: Annotated[
@@ -88,8 +88,8 @@ class LossRatioOptions:
     loss: Annotated[
         Literal["cross_entropy", "logistic", "squared"] | None,
         option(
-            "Loss of a person; the first two are the same, the third is Brier's. Default: cross-entropy; "
-            "squared error for a model that predicts a number, for which there is no other."
+            "Loss of a person. The first two are the same; the third is Brier's. Default: cross-entropy, "
+            "or squared error, the only choice for a model that predicts a number."
         ),
     ] = None
     regularizer: Annotated[
@@ -98,8 +98,8 @@ class LossRatioOptions:
     steps: Annotated[
         int | None,
         option(
-            "Steps T of the flow. Default: 500; 100 for a model that predicts a number, because its "
-            "squared error is unbounded and people soon move far from anyone.",
+            "Steps T of the flow. Default: 500, or 100 for a model that predicts a number: its squared "
+            "error is unbounded, so people soon move far from anyone.",
             ge=1,
             le=100_000,
         ),
@@ -117,13 +117,14 @@ class LossRatioOptions:
     ] = False
     tolerance: Annotated[
         float,
-        option("Largest mean ratio δ that the auditor accepts.", unit="times", gt=1, allow_inf_nan=False),
+        option("Largest mean ratio δ that you accept.", unit="times", gt=1, allow_inf_nan=False),
     ] = 1.25
     level: Level = 0.05
     inference: Annotated[
         Literal["robust", "paper"],
         option(
-            "Skewness-corrected and score intervals, or the paper's own normal and delta-method intervals."
+            "robust: skewness-corrected and score intervals. paper: the paper's normal and delta-method "
+            "intervals."
         ),
     ] = "robust"
     material: Annotated[
@@ -138,9 +139,9 @@ class LossRatioOptions:
     loss_floor: Annotated[
         float | None,
         option(
-            "Losses count as at least this: by default 0 (the paper's ratio; a loss of exactly 0 counts as a "
-            "rounding step), and 0.01 where the model has no gradient or predicts a number: a squared error "
-            "that passes through 0 has a ratio without a mean.",
+            "Smallest loss; smaller ones count as this. Default: 0 (the paper's ratio; a loss of exactly "
+            "0 counts as a rounding step). If the model has no gradient or predicts a number: 0.01, "
+            "because the ratio has no mean if a squared error passes through 0.",
             ge=0,
             allow_inf_nan=False,
         ),
@@ -148,7 +149,7 @@ class LossRatioOptions:
     worst: Annotated[
         int,
         option(
-            "Number of people with the largest ratios whose moves are kept, feature by feature.",
+            "Number of people, those with the largest ratios, whose moves are saved feature by feature.",
             unit="people",
             ge=1,
             le=1000,
@@ -163,11 +164,11 @@ class LossRatioOptions:
             "Models retrained on several splits of the same people, for a table like the paper's Table 1."
         ),
     ] = ()
-    splits: Annotated[int, option("Those splits.", ge=2, le=50)] = 5
+    splits: Annotated[int, option("Number of splits for `compare`.", ge=2, le=50)] = 5
     odds_slack: Annotated[
         float,
         option(
-            "For the reductions among them: how far a group's error rates may be from everyone's.", gt=0, lt=1
+            "For reductions in `compare`: how far a group's error rates may be from everyone's.", gt=0, lt=1
         ),
     ] = 0.03
     device: Annotated[

@@ -37,26 +37,26 @@ class MitigationOptions:
 
     protected: Protected = None
     support: Support = 0.05
-    bins: Annotated[Amount, option("Bins of a continuous attribute.", unit="bins")] = 10
+    bins: Annotated[Amount, option("Number of bins for a continuous attribute.", unit="bins")] = 10
     depth: Depth = None
     text: Text = None
     terms: Terms = None
     amounts: Annotated[
         tuple[Annotated[float, Field(gt=0, le=1)], ...],
-        option("Samples added, as shares of the training rows; at least 50 people."),
+        option("How many samples to add, as shares of the training rows; at least 50 people."),
     ] = (0.01, 0.03, 0.1)
     also: Annotated[
         dict[str, dict[str, Any]] | None,
         option(
             "Other audits to run before and after, by name with their options. Default: all that need no "
-            "choices on these data."
+            "choice for these data."
         ),
     ] = None
     methods: Annotated[
         tuple[Method, ...],
         option(
-            "Methods to compare on the frontier of accuracy and gap: thresholds by group, reweighing, and "
-            "the retraining above; reductions (of a logistic regression) if you name them."
+            "Methods to compare on the frontier of accuracy and gap: thresholds by group, reweighing, and"
+            " the retraining above. Reductions (of a logistic regression) only if you name them."
         ),
     ] = ("thresholds", "reweighing", "retraining")
     by: Annotated[
@@ -65,7 +65,7 @@ class MitigationOptions:
     ] = None
     measure: Annotated[
         Literal["selection_rate", "true_positive_rate", "false_positive_rate"],
-        option("Rate whose largest difference between two groups is the gap of the frontier."),
+        option("Rate for the gap of the frontier, which is its largest difference between two groups."),
     ] = "selection_rate"
     accuracy_lost: Annotated[
         float,

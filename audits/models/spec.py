@@ -44,8 +44,8 @@ class Predictions:
         Whether a higher score is better or worse for the person. For a risk score, where it is
         worse, people below the threshold get the favorable decision; at the threshold they do not.
     made : {"held_out", "in_sample", "unknown"} or None
-        Of whom: people whom the model had not seen in training, or had, or nobody says (None too). Stated
-        with every accuracy.
+        Whether the model was trained on these people: not at all, yes, or unknown (the default). Stated with
+        every accuracy.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -65,13 +65,13 @@ class Endpoint:
     url : str
         Its address; the host must be one of ``EVENHAND_ENDPOINT_HOSTS`` (unset: this machine).
     rows_under : str
-        The key of the request under which the rows stand.
+        The key of the request that holds the rows.
     rows_at_once : int
-        Most rows in a request, at least 1.
+        Largest number of rows in a request, at least 1.
     timeout : float
         Seconds to wait for an answer, above 0 and at most 600.
     version : str
-        Whatever tells one model behind the address from the next: results are kept under it.
+        Any name for the current model at this address; results are saved under it.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -109,26 +109,25 @@ class ModelSpec:
 
     Attributes
     ----------
-    train : {"logistic", "mlp", "forest", "boosting", "text", "project", "sensr",
-            "reductions"} or None
-        Train this kind here, on a part of the data; the audits use the rest. "text" learns from the words
-        of the one text column among the features. The last three are fair baselines, which use the
-        protected attributes in training and never in scoring unless they are features.
+    train : str or None
+        Train this kind of model here, on part of the data; audits use the rest. "text" learns from the words
+        of the one text column among the features. "project", "sensr" and "reductions" are fair baselines:
+        they use the protected attributes in training, but not in scoring unless they are features.
     path : str or None
         A model file (see `audits.models.formats`), relative to the spec file.
     predictions : Predictions or None
         A column of the data.
     endpoint : Endpoint or None
-        A service that is asked for scores.
+        A service to ask for scores.
     classes : tuple or None
-        Label values in the order of the outputs, where a file or service does not say or says it wrong.
+        Label values in the order of the outputs, if a file or service does not name them, or wrongly.
     predict : {"label"} or None
-        What a model trained here learns, or a file or service gives: by default whether the outcome is
-        favorable; ``"label"`` is the label itself, each of its values where there are more than two, or the
-        number that `data.label` cuts.
+        What a model trained here learns, or a file or service gives. By default: whether the outcome is
+        favorable. ``"label"``: the label itself, which is each of its values if there are more than two, or
+        the number that `data.label` cuts.
     columns : tuple of str, or mapping of str to tuple of str, or None
-        Columns that a file reads by position, in the order it was trained on; for a file with several
-        inputs those of each, by the input's name. For an endpoint: the columns sent (the features).
+        Columns that a file reads by position, in the order it was trained on. For a file with several inputs:
+        the columns of each, by the input's name. For an endpoint: the columns to send (default: features).
     output : {"probabilities", "logits"} or None
         What a file or endpoint gives; ``"logits"`` are log-odds.
     made : {"held_out", "in_sample", "unknown"} or None

@@ -22,20 +22,20 @@ class Policy:
     ] = None
     label: Annotated[
         str | None,
-        option("Column with decisions, or that `train` learns; the data's favorable values are favorable."),
+        option("Column with decisions, or for `train` to learn. Its favorable values are those of the data."),
     ] = None
     train: Annotated[
         Trained | None,
         option(
-            "Another model, trained on the same rows as the audited one. With a label, it learns that "
-            "column instead, also for a column of predictions."
+            "Another model to train on the same rows as the audited one. With a label, it learns that "
+            "column instead; this also works if the audited model is a column of predictions."
         ),
     ] = None
     constraint: Annotated[
         Literal["equal_opportunity"] | None,
         option(
-            "Constraint on `train: logistic`: among people with a favorable label, its score is related "
-            "to none of the groups of `by` (Zafar and others' covariance, 0)."
+            "Constraint on `train: logistic`: among people with a favorable label, its score is not "
+            "correlated with any group of `by` (covariance 0, as in Zafar et al.)."
         ),
     ] = None
     path: Annotated[
@@ -45,7 +45,8 @@ class Policy:
     higher_is: Annotated[
         Literal["favorable", "unfavorable"] | None,
         option(
-            "Whether higher scores in the column are better for the person; like the audited ones by default."
+            "Whether higher scores in the column are better for the person; by default as for the audited"
+            " scores."
         ),
     ] = None
 
@@ -67,30 +68,33 @@ class OutcomeTransportOptions:
 
     by: Annotated[
         tuple[str, ...] | None,
-        option("Protected attributes whose combinations are the groups; all of them by default."),
+        option("Protected attributes whose combinations are the groups; by default all."),
     ] = None
     against: Annotated[
         Literal["label", "equal_opportunity"] | Policy | None,
         option(
-            "Compare the model with a reference on the same people: what happened (label, the default), its "
-            "version with a threshold for each group that equalizes true positive rates, or another model."
+            "What to compare the model with, on the same people: what happened (label, the default); the "
+            "same model with thresholds by group that equalize true positive rates (equal_opportunity); "
+            "or another model."
         ),
     ] = None
     source: Annotated[
         Members | None,
-        option("People whose outcomes are mapped: protected attributes with a value each, or rejected."),
+        option("People whose outcomes are mapped: protected attributes with one value each, or rejected."),
     ] = None
     target: Annotated[
         Members | None,
-        option("People onto whose outcomes they are mapped: as for the source, or accepted."),
+        option(
+            "People to whose outcomes they are mapped: protected attributes with one value each, or accepted."
+        ),
     ] = None
     outcome: Annotated[
         Literal["automatic", "decision", "probability", "score", "classes"],
         option(
-            "What is compared. Automatic: decisions against labels (numbers where the model predicts the "
-            "number that the label is cut from) and equal opportunity; else classes where there are more "
-            "than two, probabilities where the model gives them or all scores lie in [0, 1], other scores, "
-            "else decisions."
+            "What to compare. Automatic: against labels or equal opportunity, decisions (or numbers, if "
+            "the model predicts the number from which the label is cut). Otherwise the first that "
+            "applies: more than two classes; probabilities, if the model gives them or all scores lie in "
+            "[0, 1]; other scores; decisions."
         ),
     ] = "automatic"
     cost: Annotated[
@@ -103,7 +107,7 @@ class OutcomeTransportOptions:
     ] = "l2"
     features: Annotated[
         Literal["all", "actionable", "mutable", "immutable"],
-        option("Features that distance is taken over: all, or those of one role."),
+        option("Features used in the distance: all, or those of one role."),
     ] = "all"
     split_by: Annotated[
         Literal["outcome", "label", "prediction", "none"],
@@ -141,8 +145,8 @@ class OutcomeTransportOptions:
     material: Annotated[
         float,
         option(
-            "Smallest difference that matters: of outcomes (in standard deviations where they are scores of "
-            "any scale), and of a group's bias as a share of the mean bias.",
+            "Smallest difference that matters: in outcomes (in standard deviations if they are scores on "
+            "any scale), and in a group's bias as a share of the mean bias.",
             unit="as a share",
             gt=0,
             lt=1,
@@ -150,14 +154,12 @@ class OutcomeTransportOptions:
     ] = 0.10
     material_on: MaterialOn = "either"
     permutations: Permutations = 239
-    draws: Annotated[int, option("Bootstrap draws for the intervals; 0 leaves them out.", ge=0, le=9999)] = (
-        200
-    )
+    draws: Annotated[int, option("Bootstrap draws for the intervals; 0 for none.", ge=0, le=9999)] = 200
     max_people: Annotated[
         int,
         option(
-            "People on each side at most; larger sides are sampled. 20,000 for a blurred coupling of "
-            "anything but decisions.",
+            "Largest number of people on each side; larger sides are sampled. At most 20,000 for a "
+            "blurred coupling of anything but decisions.",
             unit="people",
             ge=2,
         ),

@@ -38,15 +38,15 @@ class RecourseOptions:
 
     steps: Annotated[
         tuple[Annotated[float, Field(ge=0, le=1)], ...],
-        option("Values of α that are reported, in [0, 1].", min_length=1, max_length=101),
+        option("Values of α to report, in [0, 1].", min_length=1, max_length=101),
     ] = tuple(round(0.05 * k, 2) for k in range(21))
     by: Annotated[
         tuple[str, ...] | None,
-        option("Protected attributes whose combinations are the groups; all of them by default."),
+        option("Protected attributes whose combinations are the groups; by default all."),
     ] = None
     actionable: Annotated[
         tuple[str, ...] | None,
-        option("Columns that a person can change; those of that role in the data by default."),
+        option("Columns that a person can change; by default those with the role actionable in the data."),
     ] = None
     preset: Annotated[
         Literal["german_credit"] | None, option("Roles of the paper's Table A1 (German credit).")
@@ -57,15 +57,15 @@ class RecourseOptions:
     cost_weights: Annotated[
         dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]],
         option(
-            "Cost of a change by one standard deviation (numbers) or to another value (categories), by "
-            "column; 1 by default."
+            "For each column, the cost of a change by one standard deviation (numbers) or to another "
+            "value (categories); 1 by default."
         ),
     ] = field(default_factory=dict)
     interpolation: Annotated[
         Literal["snapped", "literal"],
         option(
-            "On the way, people have values that exist (snapped), or values in between, including parts "
-            "of categories, as in Eq. 15 (literal; only for models with a known gradient)."
+            "Values on the way. snapped: only values that exist. literal: values in between, including "
+            "parts of categories, as in Eq. 15; only for models with a known gradient."
         ),
     ] = "snapped"
     resolution: Annotated[float, option("Grid step of the search for the smallest α.", ge=0.005, le=0.5)] = (
@@ -75,7 +75,8 @@ class RecourseOptions:
     ways: Annotated[
         int,
         option(
-            "Different ways to find for each of some rejected people, and one action per group; 0: none.",
+            "How many different ways to find for each of a sample of rejected people, with one action per"
+            " group; 0 for none.",
             ge=0,
             le=10,
         ),
@@ -83,21 +84,24 @@ class RecourseOptions:
     ways_people: Annotated[
         int,
         option(
-            "Rejected people, sampled at random, for whom ways are searched.", unit="people", ge=1, le=1000
+            "Size of the random sample of rejected people for whom ways are searched.",
+            unit="people",
+            ge=1,
+            le=1000,
         ),
     ] = 100
     refits: Annotated[
         int,
         option(
-            "Models retrained on resamples of the training data, to see which ways they still accept; for "
-            "models trained here.",
+            "How many models to retrain on resamples of the training data, to see which ways they still "
+            "accept; only for models trained here.",
             ge=0,
             le=100,
         ),
     ] = 10
     noise: Annotated[
         float,
-        option("Noise added to each changed number, in standard deviations; 0: none.", ge=0, le=2),
+        option("Noise added to each changed number, in standard deviations; 0 for none.", ge=0, le=2),
     ] = 0.1
     follows: Annotated[
         dict[str, Annotated[tuple[str, ...], Field(min_length=1)]],
@@ -110,7 +114,7 @@ class RecourseOptions:
     material: Annotated[
         float,
         option(
-            "Smallest difference that matters: of shares accepted, and of burdens as a share of their mean.",
+            "Smallest difference that matters: in shares accepted, and in burdens as a share of their mean.",
             unit="as a share",
             gt=0,
             lt=1,

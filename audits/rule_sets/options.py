@@ -32,7 +32,8 @@ class RuleSetsOptions(RuleOptions):
     max_candidates: Annotated[
         int,
         option(
-            "Most rule sets to count, largest groups first. The search says so if it stops there.",
+            "Largest number of rule sets to count, largest groups first. The search says so if it stops "
+            "there.",
             unit="rule sets",
             ge=1,
         ),
@@ -40,8 +41,7 @@ class RuleSetsOptions(RuleOptions):
     samples: Annotated[
         int,
         option(
-            "Perturbed people on each side for every sampled score (the paper's sample_thr); 0 leaves "
-            "them out.",
+            "Perturbed people on each side for every sampled score (the paper's sample_thr); 0 for none.",
             unit="people",
             ge=0,
         ),
@@ -63,7 +63,9 @@ class RuleSetsOptions(RuleOptions):
             lt=1,
         ),
     ] = 0.95
-    max_samples: Annotated[int, option("Most perturbed people to score.", unit="people", ge=1)] = 500_000
+    max_samples: Annotated[
+        int, option("Largest number of perturbed people to score.", unit="people", ge=1)
+    ] = 500_000
     permutations: Annotated[
         int,
         option("Permutations of the decisions for simultaneous p-values and intervals.", ge=19, le=100_000),
@@ -85,7 +87,7 @@ class RuleSetsOptions(RuleOptions):
     overlap: Annotated[
         float,
         option(
-            "Share of people in common (of those in either) from which two groups count as one finding.",
+            "Two groups count as one finding if they share at least this part of the people in either.",
             unit="as a share",
             gt=0,
             le=1,
@@ -94,8 +96,8 @@ class RuleSetsOptions(RuleOptions):
     leftover: Annotated[
         float,
         option(
-            "A group that keeps less than this share of its difference without the people of an earlier "
-            "finding counts as that finding; 0 keeps nested groups separate.",
+            "A group counts as an earlier finding if, without that finding's people, less than this share"
+            " of its difference is left. 0 keeps nested groups separate.",
             unit="as a share",
             ge=0,
             lt=1,
@@ -104,16 +106,17 @@ class RuleSetsOptions(RuleOptions):
     measures: Annotated[
         tuple[Measure, ...],
         option(
-            "Errors by which the same groups are compared, besides favorable decisions. Each is tested "
-            "for all groups at an equal share of the level. The first three need the label; the others "
-            "also need probabilities or predicted numbers."
+            "Errors by which to compare the same groups, besides favorable decisions. Each is tested for "
+            "all groups at an equal share of the level. The first three need the label; the others also "
+            "need probabilities or predicted numbers."
         ),
     ] = ()
     rank_by: Annotated[
         Literal["score", "evidence", "sampled"],
         option(
-            "Order of the leaderboard: by score, by the score's distance from chance, or by the score on "
-            "perturbed people or exchanged texts, as in the paper. By score if there are none of these."
+            "Order of the leaderboard: by score; by the score's distance from chance (evidence); or by "
+            "the score on perturbed people or exchanged texts, as in the paper (sampled). If there are "
+            "none, by score."
         ),
     ] = "score"
 

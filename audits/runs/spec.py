@@ -74,12 +74,12 @@ class Comparing:
     Attributes
     ----------
     model : ModelSpec, optional
-        Where the second model comes from, as model says of the first.
+        Where the second model comes from, as in model for the first.
     threshold : float or dict, optional
-        Its own threshold; the first model's where left out.
+        Its own threshold; by default the first model's.
     treated : dict, optional
-        Instead of model: the first model, trained again for its worst group as mitigation does, with options
-        of that; `{}` are the usual ones.
+        Instead of model: the first model, retrained for its worst group as in mitigation, with options of
+        that audit; `{}` for the defaults.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}

@@ -17,32 +17,33 @@ class SensitivityOptions:
     protected: Annotated[
         str | tuple[str, ...] | None,
         option(
-            "Protected attributes whose influence is measured, all by default. For each, a model learns "
-            "to predict it from the features; a person's sensitivity is the largest of them."
+            "Protected attributes whose influence is measured; by default all. For each, a model learns "
+            "to predict it from the features. A person's sensitivity is the largest over attributes."
         ),
     ] = None
     status_model: Annotated[
         Literal["like", "network", "logistic"],
         option(
-            "The protected-status model A: like the audited network if it is one, otherwise a network "
-            "with two hidden layers of 64; or one of the two."
+            "The protected-status model A. like: the same kind as the audited network, or, if that is not"
+            " a network, one with two hidden layers of 64. Or name the kind: network, logistic."
         ),
     ] = "like"
     give_protected: Annotated[
         bool,
-        option("Let A read the protected columns themselves; only a column among the features can be given."),
+        option("Let A read the protected columns themselves, if they are among the features."),
     ] = False
     gradient: Annotated[
         Literal["logit", "literal"],
         option(
-            "A's gradient at its log-odds, or at its probability as in Definition 3.1, which vanishes "
-            "where A is sure."
+            "Gradient of A's log-odds (logit), or of its probability as in Definition 3.1 (literal), "
+            "which vanishes where A is sure."
         ),
     ] = "logit"
     smooth: Annotated[
         int,
         option(
-            "Noise draws over which gradients are averaged (SmoothGrad); 0 uses the person's own gradient.",
+            "Noise draws over which gradients are averaged (SmoothGrad); 0 uses only the person's own "
+            "gradient.",
             ge=0,
             le=200,
         ),
@@ -70,7 +71,7 @@ class SensitivityOptions:
     material: Annotated[
         float,
         option(
-            "Ratio of two groups' mean sensitivities that matters to you.",
+            "Smallest ratio of two groups' mean sensitivities that matters to you.",
             unit="times",
             gt=1,
             allow_inf_nan=False,
@@ -87,16 +88,18 @@ class SensitivityOptions:
         dict[str, str] | None,
         option(
             "For each feature, the column with what it would have been in the other group, from a known "
-            "causal generator. The match set then uses these instead of the twin."
+            "causal model. The match set then uses these instead of the twin."
         ),
     ] = None
     bands: Annotated[
         int,
         option(
-            "Bands of distance from the decision threshold in which the match set is evaluated.", ge=1, le=50
+            "Number of bands of distance from the decision threshold in which the match set is evaluated.",
+            ge=1,
+            le=50,
         ),
     ] = 5
-    bootstrap: Annotated[int, option("Draws for curves and feature shares.", ge=100, le=5000)] = 300
+    bootstrap: Annotated[int, option("Bootstrap draws for curves and feature shares.", ge=100, le=5000)] = 300
     max_people: Annotated[
         int | None, option("Largest number of people; more are sampled down to it.", unit="people", ge=20)
     ] = None

@@ -14,13 +14,11 @@ Amount = Annotated[int, Field(ge=2, le=100)]
 
 Protected = Annotated[
     tuple[str, ...] | None,
-    option("Protected attributes that rules may use; all by default."),
+    option("Protected attributes that rules may use; by default all."),
 ]
 Text = Annotated[
     str | None,
-    option(
-        "Column of text. Rules then say which identity term a text contains, and attributes are not used."
-    ),
+    option("Text column. Rules then say which identity term a text contains, and attributes are not used."),
 ]
 Terms = Annotated[
     dict[str, tuple[str, ...]] | None,
@@ -32,13 +30,13 @@ Support = Annotated[
 ]
 Depth = Annotated[
     Annotated[int, Field(ge=1)] | None,
-    option("Most rules in a rule set; by default any number.", unit="rules"),
+    option("Largest number of rules in a rule set; by default any number.", unit="rules"),
 ]
 Bins = Annotated[
     Amount | dict[str, Amount | Edges],
     option(
-        "Bins of a continuous attribute (the paper's K), for all or by attribute, or their edges. Bins in "
-        "the data take precedence."
+        "Number of bins of a continuous attribute (the paper's K), for all or by attribute; or the "
+        "edges. Bins set in the data take precedence."
     ),
 ]
 
@@ -63,16 +61,19 @@ class RuleOptions:
     bins: Bins = 10
     binning: Annotated[
         Literal["width", "quantile"],
-        option("Bins of equal width, as in the paper, or with equally many people."),
+        option("Bins of equal width, as in the paper, or with about the same number of people (quantile)."),
     ] = "width"
     categories: Annotated[
         Literal["subsets", "values"],
-        option("Rules on a category: every proper subset of its values, as in the paper, or single values."),
+        option(
+            "Rules on a category: every proper subset of its values, as in the paper, or single values only."
+        ),
     ] = "subsets"
     intervals: Annotated[
         Literal["runs", "thresholds", "bins"],
         option(
-            "Rules on bins: every run of adjacent ones, as in the paper, one-sided thresholds, or single."
+            "Rules on bins: every run of adjacent bins, as in the paper; one-sided thresholds; or single "
+            "bins."
         ),
     ] = "runs"
     depth: Depth = None

@@ -30,20 +30,20 @@ class ReadOptions:
     header : bool, optional
         Whether the first line of the table holds the column names.
     names : tuple of str, optional
-        Column names, for a file without header or instead of its header. Given without `header`,
-        the file is taken to have none unless its first line clearly is one.
+        Column names, for a file without a header or to replace its header. Without `header`, the file is
+        assumed to have none unless its first line clearly is one.
     skip_rows : int or tuple of int, optional
-        Lines to skip before the table; a tuple gives one number a file.
+        Lines to skip before the table; a tuple gives one number per file.
     encoding : str, optional
         A name that Python knows ("utf-8", "cp1252").
     missing : tuple of str, optional
         Exactly these texts mean "missing", in every column. An empty cell in a column of numbers or
-        dates is missing whatever is listed.
+        dates is always missing.
     decimal : {",", "."}, optional
-        The decimal mark of numbers in text formats; the other mark, spaces and apostrophes then group
-        thousands, and signs of money and per cent are taken off. Detected where a file shows it beyond doubt.
+        The decimal mark of numbers in text formats. The other mark, spaces and apostrophes then group
+        thousands; currency and percent signs are removed. Detected where a file leaves no doubt.
     sheet : str, optional
-        The sheet of a workbook; the first that holds a table if left out.
+        The sheet of a workbook; by default the first with a table.
     """
 
     __pydantic_config__ = _FORBID

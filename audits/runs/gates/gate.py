@@ -35,7 +35,7 @@ class Gate:
     Attributes
     ----------
     evidence, material, insufficient : int
-        Most verdicts of that kind that pass; left out, any number does.
+        Largest number of such verdicts that passes; by default any number.
     rules : tuple of Rule
         What single numbers must be: [{metric: impact_ratio, by: sex, at_least: 0.8, on: lower}].
     baseline : BaselineRule

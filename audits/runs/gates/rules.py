@@ -43,8 +43,8 @@ class Rule:
     Attributes
     ----------
     metric : str
-        Name of a number as results.json has it (impact_ratio), after its parent where that is needed
-        (differences.selection_rate, positive.share). The rule holds for every number of that name.
+        Name of a number as in results.json (impact_ratio), with its parent in front if needed
+        (differences.selection_rate, positive.share). The rule applies to every number of that name.
     audit : str
         Only of this audit.
     by : str
@@ -54,8 +54,8 @@ class Rule:
     at_least, at_most : float
         Bounds; one of them must be given.
     on : {"value", "lower", "upper"}
-        What keeps to the bounds: the number itself, or an end of its interval. at_least on lower asks for
-        proof, at_least on upper stops only what the data exclude.
+        What must stay within the bounds: the number itself, or one end of its interval. at_least on lower
+        asks for proof; at_least on upper stops only what the data rule out.
     baseline : str
         File of `evenhand baseline`: the bounds are then for the change since, now minus then.
     people_at_least : int
