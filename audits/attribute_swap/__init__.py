@@ -1,10 +1,11 @@
-"""Change one word: each person with every other value of a protected attribute, everything else as it is.
+"""Change one word: give each person every other value of a protected attribute, and change nothing else.
 
-Whose decision changes is the oldest question about a model ("causal discrimination" of Galhotra, Brun,
+Whose decision changes? This is the oldest question about a model ("causal discrimination" of Galhotra, Brun,
 Meliou, "Fairness Testing: Testing Software for Discrimination", 2017). For the people audited the answer
 is exact; an interval is about people like them.
 
-It is no other life: someone of another sex would have had another career, and what goes with sex stays.
+This does not show another life: someone of another sex would have had another career. Whatever else goes with
+sex stays as it is.
 """
 
 import lazy_loader

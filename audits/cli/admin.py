@@ -12,12 +12,12 @@ from typer import Option
 from audits.cli.parameters import SETTINGS, Id, Json
 from audits.cli.text import count_of, one_line
 
-admin = typer.Typer(help="See to the servers that work on EVENHAND_HOME.", **SETTINGS)
+admin = typer.Typer(help="Administer the servers that use EVENHAND_HOME.", **SETTINGS)
 
 
 @admin.command()
 def status(as_json: Json = False) -> str:
-    """What runs and waits; memory and disk by workspace."""
+    """Show what runs and waits; memory and disk by workspace."""
     from audits.runs.storage.audit_log import short
     from audits.runs.storage.control import disk_by_workspace, servers
     from audits.runs.storage.store import home
@@ -61,13 +61,13 @@ def cancel(identity: Id) -> str:
 @admin.command("log")
 def audit_log(
     days: Annotated[float | None, Option(metavar="N", help="only the last N days")] = None,
-    who: Annotated[str, Option(metavar="NAME", help="only the acts of this person")] = "",
-    act: Annotated[str, Option(metavar="ACT", help="only this, such as exported")] = "",
+    who: Annotated[str, Option(metavar="NAME", help="only acts of this person")] = "",
+    act: Annotated[str, Option(metavar="ACT", help="only this act, such as exported")] = "",
     check: Annotated[
         bool, Option("--check", help="only check whether any line was changed or removed")
     ] = False,
 ) -> str:
-    """The audit log, as JSON lines."""
+    """Print the audit log, as JSON lines."""
     from audits.runs.storage.audit_log import AuditLog
     from audits.runs.storage.store import home
 

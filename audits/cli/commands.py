@@ -40,7 +40,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _begin(
     version: Annotated[
-        bool, Option("--version", callback=_version, is_eager=True, help="say which this is")
+        bool, Option("--version", callback=_version, is_eager=True, help="print the version")
     ] = False,
 ) -> None:
     """Fairness audits of data and models."""
@@ -71,7 +71,7 @@ def run(
         list[Path] | None, Option(metavar="DIR", help="another folder for --untrusted; may be repeated")
     ] = None,
 ) -> Told:
-    """Run a spec and write what it finds."""
+    """Run the audits of a spec and write results and report."""
     if allow and not untrusted:
         raise InputError("--allow", "only applies with --untrusted")
     if estimate:
@@ -95,7 +95,7 @@ def explain(
         str, Argument(metavar="KEY", help="such as data.missing, model.path, flipset or flipset.cost")
     ],
 ) -> Told:
-    """Say what a key of the spec means, its values and default."""
+    """Explain an audit or a key of the spec: meaning, values, default."""
     from audits.cli.explain import explain
 
     return explain(key)
@@ -103,7 +103,7 @@ def explain(
 
 @app.command()
 def describe(file: Annotated[Path, Argument(metavar="FILE")], as_json: Json = False) -> Told:
-    """Say what a data file holds, and how it was read."""
+    """Describe a table: how it was read, its columns, and what it allows."""
     from audits.cli.describe import describe
 
     return describe(file, as_json=as_json)
@@ -114,7 +114,7 @@ def sample_data(
     out: Annotated[Path, Option(metavar="DIR", help="folder to write to")],
     name: Annotated[str, Argument(metavar="NAME", help="one example set")] = "all",
 ) -> Told:
-    """Write example data, models and specs."""
+    """Write the example data, models and specs."""
     from audits.data.samples import write_samples
 
     return "\n".join(str(path) for path in write_samples(name, out))
@@ -129,7 +129,7 @@ app.command()(schema)
 
 @app.command()
 def completion(shell: Annotated[Literal["bash", "zsh", "fish"], Argument()]) -> Told:
-    """Print a script that has the shell complete commands: eval "$(evenhand completion bash)"."""
+    """Print a script for shell completion: eval "$(evenhand completion bash)"."""
     from typer.completion import get_completion_script
 
     return get_completion_script(prog_name="evenhand", complete_var=COMPLETE, shell=shell)

@@ -48,7 +48,7 @@ def init(
     ] = None,
     force: Force = False,
 ) -> str:
-    """Write a commented spec for a table that runs as it is, each guess told."""
+    """Write a spec for a table, ready to run, with a comment on each guess."""
     from audits.cli.doctor import finding_lines
     from audits.runs.plans.proposal import RoleAnswers, propose, read_past_header, table_findings
 
@@ -80,7 +80,7 @@ def data(
     ] = None,
     force: Force = False,
 ) -> str:
-    """Write a spec for a public data set from its files as published; nothing is fetched."""
+    """Write a spec for a public data set from files you downloaded."""
     from audits.checks import choices
     from audits.data.public import PUBLIC, public_section
     from audits.runs.documents import dump_yaml

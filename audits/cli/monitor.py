@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 _SEND_SECONDS = 300.0
 
-monitor = typer.Typer(help="Measure new people as a sensitivity audit did, without a server.", **SETTINGS)
+monitor = typer.Typer(
+    help="Watch a deployed model: measure new people, replay past ones, send rows.", **SETTINGS
+)
 Bundle = Annotated[Path, Argument(metavar="BUNDLE", help="folder that `monitor export` wrote")]
 Rows = Annotated[Path, Argument(metavar="ROWS", help="CSV, TSV, Parquet, Arrow, XLSX or JSON lines")]
 
@@ -34,9 +36,9 @@ def export(
         Argument(metavar="DIR", help="folder that `run --out` wrote; or a spec with predictions"),
     ],
     out: Annotated[Path, Option(metavar="BUNDLE", help="folder for the bundle")],
-    note: Annotated[str, Option(metavar="TEXT", help="kept in the bundle")] = "",
+    note: Annotated[str, Option(metavar="TEXT", help="saved in the bundle")] = "",
 ) -> str:
-    """Write the bundle of a finished run's sensitivity audit, or of a spec's predictions without a model."""
+    """Write a bundle from a finished run's sensitivity audit, or from a spec with predictions."""
     from audits.monitor.recoding import with_values, written_words
 
     made, section = _bundle(folder, note)
@@ -78,7 +80,7 @@ def score(
     rows: Rows,
     out: Annotated[Path | None, Option(metavar="FILE", help="where to write them (default: printed)")] = None,
 ) -> str:
-    """Measure the rows of a table, one JSON line a row."""
+    """Measure the rows of a table; prints one JSON line per row."""
     from audits.data import read_table
     from audits.monitor.bundle import MonitorBundle
     from audits.monitor.recoding import frame_as_audited
@@ -119,7 +121,7 @@ def replay_report(
     people_between: Annotated[float, Option(help="people between false alarms")] = 100_000.0,
     as_json: Json = False,
 ) -> str:
-    """When would a monitor have alarmed on a past table, its people oldest first?"""
+    """Say when a monitor would have raised an alarm on a past table, oldest first."""
     from audits.data import read_table
     from audits.monitor.batches import Batch
     from audits.monitor.bundle import MonitorBundle
@@ -162,7 +164,7 @@ def send(
         str | None, Option(metavar="COLUMN", help="column with the deployed model's scores")
     ] = None,
 ) -> str:
-    """Send a table to a monitor of a server, a nightly batch say."""
+    """Send a table to a monitor on a server, such as a nightly batch."""
     from audits.data import read_table
     from audits.monitor.client import Monitor
 
@@ -193,20 +195,20 @@ def window(
         str, Argument(metavar="ID", help="its id, as its page shows it; the first digits are enough")
     ],
     out: Annotated[Path, Option(metavar="DIR", help="for table, spec and results")],
-    last: Annotated[int | None, Option(metavar="N", help="the last so many people")] = None,
+    last: Annotated[int | None, Option(metavar="N", help="the last N people")] = None,
     since: Annotated[
-        str | None, Option(metavar="DATE", help="from then on, of UTC unless it says otherwise")
+        str | None, Option(metavar="DATE", help="from this date on, in UTC unless it has a time zone")
     ] = None,
-    until: Annotated[str | None, Option(metavar="DATE", help="up to then")] = None,
+    until: Annotated[str | None, Option(metavar="DATE", help="up to this date")] = None,
     audit: Annotated[list[str] | None, Option(metavar="NAME", help="groups, rule_sets …")] = None,
-    outcomes: Annotated[bool, Option("--outcomes", help="with outcomes, where they are known")] = False,
+    outcomes: Annotated[bool, Option("--outcomes", help="with outcomes, if they are known")] = False,
     executor: Executor = "process",
     fail_on: FailOn = None,
     junit: Junit = None,
     summary: Summary = None,
     annotate: Annotate = False,
 ) -> Told:
-    """Audit what a monitor of this machine received: the last so many people, or dates."""
+    """Audit what a monitor on this machine received: the last N people, or a range of dates."""
     from audits.cli.run import Wishes, run
     from audits.monitor.monitors import Monitors
     from audits.monitor.windows import file_name, moment, needs_rows, take_window, window_spec

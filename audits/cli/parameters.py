@@ -29,10 +29,10 @@ Executor = Annotated[
 FailOn = Annotated[
     Literal["evidence", "material", "gate"] | None,
     Option(
-        help="exit with status 1 if some verdict, corrected for all audits of the run, is 'evidence of a "
-        "difference', if one is of a material difference, or if the spec's gate stops the run"
+        help="exit with status 1: on any verdict 'evidence of a difference', corrected for all audits of the "
+        "run (evidence); on any material difference (material); or if the spec's gate stops the run (gate)"
     ),
 ]
-Junit = Annotated[Path | None, Option(metavar="FILE", help="write what the gate says as JUnit XML")]
-Summary = Annotated[Path | None, Option(metavar="FILE", help="add what the gate says to a Markdown file")]
-Annotate = Annotated[bool, Option("--annotate", help="print what does not pass for GitHub Actions")]
+Junit = Annotated[Path | None, Option(metavar="FILE", help="write the result of the gate as JUnit XML")]
+Summary = Annotated[Path | None, Option(metavar="FILE", help="add the result of the gate to a Markdown file")]
+Annotate = Annotated[bool, Option("--annotate", help="print failures as annotations for GitHub Actions")]

@@ -37,7 +37,7 @@ class SeveralValues(TyperCommand):
 def plan(
     spec: SpecFile,
     people: Annotated[
-        list[int] | None, Option(metavar="N …", help="in each group (default: 100 300 1000)")
+        list[int] | None, Option(metavar="N …", help="people in each group (default: 100 300 1000)")
     ] = None,
     difference: Annotated[
         list[float] | None,
@@ -46,7 +46,7 @@ def plan(
     worlds: Annotated[int, Option(metavar="N", help="simulations of each size and share")] = 20,
     as_json: Json = False,
 ) -> str:
-    """Simulate groups of given sizes: what could each audit of a spec see by its own test?"""
+    """Simulate groups of given sizes, to see what each audit of a spec could find."""
     from audits.cli.specs import read_spec
     from audits.runs.plans import power
     from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL

@@ -22,13 +22,13 @@ def report(
     form: Annotated[Literal["html", "pdf", "json", "card"], Option("--format")] = "html",
     template: Annotated[
         Template,
-        Option(help="of HTML and PDF: " + "; ".join(f"{name}: {told}" for name, told in TEMPLATES.items())),
+        Option(help="for HTML and PDF: " + "; ".join(f"{name}: {told}" for name, told in TEMPLATES.items())),
     ] = "full",
     sex: Annotated[
-        str | None, Option(metavar="COLUMN", help=f"that holds sex, for {' and '.join(BY_CATEGORY)}")
+        str | None, Option(metavar="COLUMN", help=f"the column with sex, for {' and '.join(BY_CATEGORY)}")
     ] = None,
     race: Annotated[
-        str | None, Option(metavar="COLUMN", help=f"that holds race, for {' and '.join(BY_CATEGORY)}")
+        str | None, Option(metavar="COLUMN", help=f"the column with race, for {' and '.join(BY_CATEGORY)}")
     ] = None,
     exclude_under: Annotated[
         float | None,
@@ -40,7 +40,7 @@ def report(
     ] = None,
     out: Annotated[Path | None, Option(metavar="FILE", help="where to write it (default: into DIR)")] = None,
 ) -> str:
-    """Write the report of a finished run again."""
+    """Write a report of a finished run, in any format."""
     chosen = {"sex": sex, "race": race, "exclude_under": exclude_under}
     told = {name: value for name, value in chosen.items() if value is not None}
     if told and (template not in BY_CATEGORY or form not in {"html", "pdf"}):
@@ -53,7 +53,7 @@ def report(
 def baseline(
     folder: ResultsFolder, out: Annotated[Path, Option(metavar="FILE")] = Path("baseline.json")
 ) -> str:
-    """Write a finished run's numbers and decisions, for a gate's baseline."""
+    """Save a finished run as a baseline for gates."""
     from audits.runs.gates.baselines import baseline_of
 
     return write_file(out, baseline_of(finished_run(folder)))
@@ -62,7 +62,7 @@ def baseline(
 def schema(
     out: Annotated[Path | None, Option(metavar="FILE", help="where to write it (default: printed)")] = None,
 ) -> str:
-    """Write the JSON schema of results.json."""
+    """Print the JSON schema of results.json."""
     from audits.reports.schema import results_schema
 
     text = json.dumps(results_schema(), indent=1, ensure_ascii=False)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SHORT = 8
 _MAX_A_PART = 12
 _HEAD = ("evenhand", "spec", "data", "model")
-runs = typer.Typer(help="List and keep saved audits.", **SETTINGS)
+runs = typer.Typer(help="List, show, compare and manage saved audits.", **SETTINGS)
 
 
 @runs.command("list")
@@ -30,11 +30,11 @@ def list_runs(
         str | None, Option(help="only running, done, failed, cancelled or interrupted ones")
     ] = None,
     verdict: Annotated[str | None, Option(help="only those with this overall verdict")] = None,
-    audit: Annotated[str | None, Option(help="only those that hold this audit")] = None,
+    audit: Annotated[str | None, Option(help="only those with this audit")] = None,
     text: Annotated[str, Option(help="only those with this in title, note or finding")] = "",
     as_json: Json = False,
 ) -> str:
-    """List them, latest first."""
+    """List saved audits, latest first."""
     from audits.runs.storage.saved import STATUSES, SavedRuns
 
     if status is not None and status not in STATUSES:
@@ -53,7 +53,7 @@ def list_runs(
 
 @runs.command("show")
 def show_run(identity: Id, as_json: Json = False) -> str:
-    """Findings and spec of one; with --json all numbers."""
+    """Show findings and spec of a saved audit; with --json all numbers."""
     from audits.runs.documents import dump_yaml
     from audits.runs.storage.saved import SavedRuns
 
@@ -72,7 +72,7 @@ def show_run(identity: Id, as_json: Json = False) -> str:
 
 @runs.command()
 def compare(first: Id, second: Id, as_json: Json = False) -> str:
-    """What changed between two."""
+    """Show what changed between two saved audits."""
     from audits.runs.comparison.two_models import paired_changes
     from audits.runs.gates.compare import compare_runs
     from audits.runs.storage.saved import SavedRuns
@@ -120,7 +120,7 @@ def _numbers(changes: list[RunChange], part: str) -> list[str]:
 
 @runs.command("rename")
 def rename_run(identity: Id, title: Annotated[str, Argument(metavar="TITLE")]) -> str:
-    """Give one another title."""
+    """Rename a saved audit."""
     from audits.runs.storage.saved import SavedRuns
 
     SavedRuns().rename(identity, title)
@@ -129,7 +129,7 @@ def rename_run(identity: Id, title: Annotated[str, Argument(metavar="TITLE")]) -
 
 @runs.command("note")
 def annotate(identity: Id, text: Annotated[str, Argument(metavar="TEXT")]) -> str:
-    """Keep a note with one; an empty text removes it."""
+    """Save a note with an audit; an empty text removes it."""
     from audits.runs.storage.saved import SavedRuns
 
     SavedRuns().annotate(identity, text)
@@ -146,7 +146,7 @@ def start(
     summary: Summary = None,
     annotate: Annotate = False,
 ) -> Told:
-    """Start again one that failed, was cancelled or interrupted."""
+    """Restart a run that failed, was cancelled or was interrupted."""
     from audits.cli.run import Wishes, start_again
 
     return start_again(identity, out, Wishes(executor, fail_on, junit, summary, annotate))
@@ -154,7 +154,7 @@ def start(
 
 @runs.command("rm")
 def remove_runs(identities: Annotated[list[str], Argument(metavar="ID …")]) -> str:
-    """Delete them."""
+    """Delete saved audits."""
     from audits.runs.storage.saved import SavedRuns
 
     saved = SavedRuns()

@@ -24,12 +24,12 @@ def serve(
     python: Annotated[
         str, Option(metavar="PATH", help="the Python with the packages the model needs", show_default=False)
     ] = sys.executable,
-    port: Annotated[int, Option(metavar="N", help="of 127.0.0.1")] = 8000,
+    port: Annotated[int, Option(metavar="N", help="port on 127.0.0.1")] = 8000,
     columns: Annotated[
         str | None, Option(metavar="NAME,…", help="its columns in order, if the model does not name them")
     ] = None,
 ) -> tuple[int, str]:
-    """Have your own model answer for audits on this machine, run by a Python of yours.
+    """Serve your own model to audits on this machine, with your own Python.
 
     Opening a joblib or pickle file runs what is in it: serve only files that you trust.
     """

@@ -16,7 +16,7 @@ CopyFile = Annotated[Path, Argument(metavar="FILE.tar.gz")]
 
 
 def backup(file: CopyFile) -> str:
-    """Copy EVENHAND_HOME and the database into a file, while servers go on."""
+    """Copy EVENHAND_HOME and the database into a file, while servers run."""
     from audits.runs.storage.audit_log import AuditLog
     from audits.runs.storage.backup import backup
     from audits.runs.storage.store import home
@@ -27,7 +27,7 @@ def backup(file: CopyFile) -> str:
 
 
 def restore(file: CopyFile) -> str:
-    """Lay out what `backup` copied in an empty EVENHAND_HOME and an empty database."""
+    """Restore a backup into an empty EVENHAND_HOME and an empty database."""
     from audits.runs.storage.audit_log import AuditLog
     from audits.runs.storage.backup import restore
     from audits.runs.storage.store import home
@@ -40,11 +40,11 @@ def restore(file: CopyFile) -> str:
 def erase(
     person: Annotated[str, Option(metavar="VALUE", help="the person's value in that column")],
     column: Annotated[
-        str | None, Option(metavar="NAME", help="that column (default: what specs name as person)")
+        str | None, Option(metavar="NAME", help="that column (default: the one that specs name as person)")
     ] = None,
     look: Annotated[bool, Option("--look", help="only list what would be removed")] = False,
 ) -> str:
-    """Take a person's rows out of uploads and monitors; delete audits made with them."""
+    """Remove a person's rows from uploads and monitors; delete audits made with them."""
     from audits.runs.storage.erasure import erase_person
 
     told = erase_person(person, column=column, look=look)

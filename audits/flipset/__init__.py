@@ -8,21 +8,22 @@ chance (section 5.1).
 
 Departures, and why:
 
-* Groups of unequal size are matched by a coupling, so a person may have several counterparts; flips are
-  then shares. Equal people share their counterparts evenly, so that no number depends on row order.
-* A transparency report ranks by differences in standard deviations, and states them in the feature's own
-  unit too: the paper's features are standardized beforehand, a user's are not.
-* The chance level comes from permuting group membership and matching again (the paper trains on two
-  samples of one distribution), on subsamples where the groups are large. The verdict follows from what the
-  larger flipset holds above that (`audits.flipset.null_distribution`), and from whether people with the same
-  features are decided alike (`audits.flipset.comparisons.conditional_test`), which the paper does not ask:
-  flips above chance come from either a second rule or features that hang together differently. Maps that
-  invent counterparts are
-  refitted to every permutation; for networks, of which one a permutation would take hours, a linear one.
+* Groups of unequal size are matched by a coupling, so a person may have several counterparts, and flips are
+  then shares. Equal people share their counterparts evenly, so no number depends on row order.
+* A transparency report ranks by differences in standard deviations, and also states them in the feature's own
+  unit. The paper's features are standardized beforehand; a user's are not.
+* What chance gives comes from permuting group membership and matching again, on subsamples if the groups are
+  large. (The paper trains on two samples of one distribution.) The verdict follows from how far the larger
+  flipset exceeds that (`audits.flipset.null_distribution`), and from whether people with the same features
+  get the same decisions (`audits.flipset.comparisons.conditional_test`). The paper does not ask the latter.
+  Flips above chance come either from a second rule, or from features that are related differently in the two
+  groups.
+* Maps that invent counterparts are refitted to every permutation. For networks that would take hours, so a
+  linear map is used.
 * A map's counterparts are made admissible before they are scored: whole numbers, one category, within the
-  range seen. The attributes compared take the value of the nearest person of the target group.
-* Section 5.1's checks get limits (`audits.flipset.counterparts.validation`), from the paper's own tables: a
-  map that exceeds a serious one says first that it cannot be trusted.
+  range seen. The attributes compared take the value of the nearest person in the target group.
+* The checks of section 5.1 have limits here (`audits.flipset.counterparts.validation`), taken from the
+  paper's tables. If a map exceeds a serious one, the result first says that it cannot be trusted.
 """
 
 import lazy_loader

@@ -1,7 +1,7 @@
-"""Training again with the worst rule set's missing examples, and what that does everywhere.
+"""Retrain with the missing examples of the worst rule set, and see what that does everywhere.
 
 Implements RQ3 (Table 7) of "TestSGD: Interpretable Testing of Neural Networks against Subtle Group
-Discrimination"; the method and its departures stand in `audits.mitigation.audit`.
+Discrimination"; the method and its departures are in `audits.mitigation.audit`.
 """
 
 import lazy_loader

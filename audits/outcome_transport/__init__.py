@@ -1,4 +1,4 @@
-"""Whose outcomes are mapped onto whose, and how biased that is.
+"""Which subgroup's outcomes correspond to which, and how biased is that?
 
 Implements Kwegyir-Aggrey, Santorella, Brown, "Everything is Relative: Understanding Fairness with Optimal
 Transport" (2021):
@@ -11,20 +11,20 @@ Transport" (2021):
 
 Departures, and why:
 
-* Optimal couplings are far from unique: with equal outcomes, and, under the unsquared norm of Eq. 10, even
-  without. Every number here is that of the coupling that keeps order and spreads mass evenly within ties, and
-  stands beside the smallest and largest value over all optimal couplings
-  (`audits.outcome_transport.matching.optimal_face`). The verdict on groups' bias is one that holds in all of
-  them
+* Optimal couplings are far from unique if outcomes are equal, and, under the unsquared norm of Eq. 10, even
+  if they are not. Every number here is from the coupling that keeps order and spreads mass evenly within
+  ties. It is shown with the smallest and largest value over all optimal couplings
+  (`audits.outcome_transport.matching.optimal_face`). The verdict on groups' bias holds in all of them
   (`audits.outcome_transport.inference`).
-* The paper calls the distance with the unsquared norm of Eq. 10 W2; by its own Eq. 4 that is order 1. It
-  is the default, named order 1; the squared norm gives order 2.
-* Individual bias is Eq. 12's expectation, over a row of the coupling that sums to 1; the appendix's Eq. 16
-  leaves out the factor n. Group bias is given as a mean beside the paper's sum, which grows with the group.
-* Where a blurred coupling leaves people unmatched, means and flows weigh people by what is matched of them.
-  An entropic plan is rounded to the marginals, so that it never costs less than is possible.
-* The equal-opportunity policy is the model with a threshold for each group (Hardt et al. 2016) instead of a
-  model trained under a constraint, so that any model has one.
+* The paper calls the distance with the unsquared norm of Eq. 10 W2. By its own Eq. 4 that is order 1. Here
+  it is the default and is called order 1; the squared norm gives order 2.
+* Individual bias is the expectation of Eq. 12, over a row of the coupling that sums to 1. Eq. 16 in the
+  appendix leaves out the factor n. Group bias is given as a mean, beside the paper's sum, which grows with
+  the group.
+* If a blurred coupling leaves people unmatched, means and flows weight people by the part that is matched. An
+  entropic plan is rounded to the marginals, so it never costs less than is possible.
+* The equal-opportunity policy is the model with a threshold for each group (Hardt et al. 2016), not a model
+  trained under a constraint. So any model has one.
 """
 
 import lazy_loader

@@ -4,15 +4,15 @@ Implements section 4.3 of Kwegyir-Aggrey, Santorella, Brown, "Everything is Rela
 Fairness with Optimal Transport" (2021): interpolation (Eq. 15), Figures 4 and A1, and the roles of Table A1
 (`GERMAN_ROLES`).
 
-Past the paper, on request: several ways for one person, which of them hold, one action for a whole group, and
-what follows from an action (`ways`, `downstream`).
+Beyond the paper, on request: several ways for one person, which of them are robust, one action for a whole
+group, and what follows from an action (`ways`, `downstream`).
 
 Departures, and why:
 
-* Every rejected score lies below every accepted one, so that under Eq. 10's cost any coupling of the two is
-  optimal. Recourse takes the one that is optimal for the squared cost, which keeps order.
-* Interpolated rows are admissible ones (whole numbers, one category, limits), where the paper scores
-  fractions of categories: no model here can be asked about half a guarantor.
+* Every rejected score is below every accepted one, so under the cost of Eq. 10 any coupling of the two is
+  optimal. Recourse uses the one that is optimal for the squared cost, which keeps order.
+* Interpolated rows are admissible (whole numbers, one category, limits). The paper scores fractions of
+  categories, but no model here can score half a guarantor.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Specs, how they are carried out, and where results lie.
+"""Specs, how they are run, and where results are saved.
 
 Nothing is imported here: a worker process has to hide its pipes before any library can print.
 """

@@ -1,4 +1,4 @@
-"""Prediction sensitivity: is this very prediction driven by protected status?
+"""Prediction sensitivity: is this one prediction driven by protected status?
 
 Maughan, Ngong, Near, "Prediction Sensitivity: Continual Audit of Counterfactual Fairness in Deployed
 Classifiers", 2022.
@@ -10,20 +10,20 @@ causal models (`synthetic`); section 6, match sets by counterfactual augmentatio
 
 Departures, and why:
 
-* A's gradient is taken at its log-odds. Taken at the probability, as Definition 3.1 is written, it vanishes
-  where A is sure: with the protected column among the features nearly everyone is at 0. The literal form
-  is an option that warns.
-* A is not given the protected column unless asked; the paper's experiments give it.
-* A is a network unless asked otherwise, also beside a logistic F: of two logistic regressions the sensitivity
-  is p(1 - p) times a constant, and no verdict follows from it.
-* With more than two groups A's log-odds are those of the likeliest group against the rest; with two this
-  is the paper's. With several attributes each has an A, and a person's sensitivity is the largest.
+* The gradient is that of A's log-odds. The gradient of its probability, as Definition 3.1 is written,
+  vanishes where A is sure: with the protected column among the features, nearly everyone is at 0. The
+  literal form is an option, with a warning.
+* By default A does not read the protected column; in the paper's experiments it does.
+* By default A is a network, even if F is a logistic regression. With two logistic regressions, the
+  sensitivity is p(1 - p) times a constant, and no verdict follows from it.
+* With more than two groups, A's log-odds are those of the likeliest group against the rest; with two groups
+  this is the paper's definition. Each attribute has its own A, and a person's sensitivity is the largest.
 * Features are points of a `FeatureSpace`: numbers in standard deviations, categories as entries of 0.5.
-* The threshold is a quantile of the reference people with an interval; the paper leaves it to the
-  maintainer. Groups, features and the verdict on them are added.
-* Match sets are held beside two rivals that know nothing of groups, and looked at among people equally far
-  from the decision threshold: near it any second model decides otherwise (Figures 4 and 7 do not tell
-  the two apart).
+* The threshold is a quantile of the reference people, with an interval; the paper leaves it to the
+  maintainer. Results by group and by feature, and the verdict on them, are added.
+* Match sets are also evaluated for two rivals that ignore groups, and among people equally far from the
+  decision threshold. Near the threshold, any second model decides differently, and Figures 4 and 7 do not
+  distinguish that from sensitivity.
 * A model without a gradient is measured by finite differences and swaps, labeled as such.
 """
 

@@ -1,1 +1,1 @@
-"""Tables from files: what lies in them, found or told, and columns of numbers, dates and texts."""
+"""Tables from files: detected or given formats, and columns of numbers, dates and texts."""

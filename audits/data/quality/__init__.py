@@ -1,1 +1,1 @@
-"""What is likely wrong with a table before it is audited, and what would mend it."""
+"""What is likely wrong with a table before it is audited, and how to fix it."""

@@ -1,4 +1,4 @@
-"""Example data: invented people of whom the truth is known, with the specs and models that audit them.
+"""Example data: invented people with a known truth, and the specs and models to audit them.
 
 `benchmarks.samples` makes the files; ``sample_data/README.md`` says what is true of them.
 

@@ -1,1 +1,1 @@
-"""Model files of other libraries: XGBoost's, LightGBM's, CatBoost's, and scikit-learn's kept by skops."""
+"""Model files of other libraries: XGBoost, LightGBM, CatBoost, and scikit-learn saved by skops."""

@@ -1,1 +1,1 @@
-"""ONNX files: what they may hold, how columns feed them, what they give, and their gradients."""
+"""ONNX files: what they may contain, how columns feed them, what they return, and their gradients."""

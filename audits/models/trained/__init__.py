@@ -1,1 +1,1 @@
-"""Models trained here: baselines of a label, of its values or a number, and those made to be fair."""
+"""Models trained here: baselines for a label, its values or a number, and fair models."""

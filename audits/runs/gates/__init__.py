@@ -1,1 +1,1 @@
-"""What a run may state before a build fails, and what changed since another run."""
+"""Gates: what makes a build fail, and what changed since another run."""

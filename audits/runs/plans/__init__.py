@@ -1,1 +1,1 @@
-"""What is told before a run: a spec guessed from a table, how long it takes, and what it could see."""
+"""Before a run: a spec guessed from a table, how long the run takes, and what it could find."""

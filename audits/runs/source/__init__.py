@@ -1,1 +1,1 @@
-"""A run's table: fetched from elsewhere, looked into, drawn from, or counted batch by batch if large."""
+"""A run's table: fetched from elsewhere, previewed, sampled, or counted batch by batch if large."""

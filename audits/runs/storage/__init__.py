@@ -1,1 +1,1 @@
-"""What lies in a home folder and its database: runs, saved audits, audit log; taken along, and taken out."""
+"""The home folder and its database: runs, saved audits, audit log, backup and erasure."""
