@@ -18,14 +18,15 @@ from audits.runs.registry import AUDITS  # noqa: E402
 
 _HEAD = """# The five papers, item by item
 
-Made by `make docs` from `docs/papers.yaml`. Every definition, theorem, algorithm, figure and table that a
-paper numbers, and every number beside them: where it is, what was published, what comes out here, how that
-was drawn, whether it is reproduced, why they differ, and the test that holds it. A dash under *published*
-means that the paper states no number. Names such as `relative-3a` are run by
-`python -m benchmarks.papers NAME`. How each audit departs from its paper stands at the top of its package.
+`make docs` writes this page from `docs/papers.yaml`. It lists every definition, theorem, algorithm, figure
+and table that has a number in a paper, and every result in them: where it is in the code, what was
+published, what comes out here, with which data and seeds, whether it is reproduced, why they differ, and the
+test that checks it. A dash under *published* means that the paper states no number. To run an experiment
+such as `relative-3a`, use `python -m benchmarks.papers NAME`. How each audit departs from its paper is at the
+top of its package.
 
-*Reproduced* says: `yes`, the number or the stated order; `pattern`, the direction and not the digits;
-`in part`, some of the numbers; `no`; `not run`, with the reason.
+*Reproduced* has one of five values. `yes`: the number or the stated order. `pattern`: the direction, but not
+the digits. `in part`: some of the numbers. `no`. `not run`, with the reason.
 """
 
 
@@ -68,7 +69,8 @@ def page() -> str:
         parts += [
             f"## {name}",
             f"{paper['cites']}. The audit is `{audit.name}`: *{audit.question}*",
-            "| item | what | where | published | ours | drawn | reproduced | why they differ | held by |\n"
+            "| item | what | where | published | here | data and seeds | reproduced | why they differ "
+            "| test |\n"
             "|---|---|---|---|---|---|---|---|---|\n" + "\n".join(_line(row) for row in paper["rows"]),
         ]
     return "\n\n".join(parts) + "\n"
