@@ -38,9 +38,8 @@ def _audit(audit: Audit) -> str:
         "",
         f"*{audit.question}*",
         "",
-        f"Its options are stated in {_link(audit.options.__module__)}; "
-        f"{_place(audit.runs)} computes, {_place(audit.result)} is what it returns, "
-        f"{_place(audit.presents)} says what is shown:",
+        f"Options: {_link(audit.options.__module__)}. {_place(audit.runs)} computes and returns "
+        f"{_place(audit.result)}. {_place(audit.presents)} says what is shown:",
         "",
         "| exhibit | drawn by | its numbers |",
         "|---|---|---|",

@@ -107,7 +107,7 @@ def audit_page(name: str) -> str:
         section("How to read it", text(f"{name}_reading")),
         f"## What it cannot tell\n\n{text(f'{name}_limits') or audit.limits}",
         f"## Calibration\n\n{calibration(name)}",
-        f"## In Python\n\n`{module}`, whose results are a `{audit.result_type.__qualname__}`: "
+        f"## In Python\n\nThe module is `{module}`, and its result is a `{audit.result_type.__qualname__}`: "
         "see the [reference](../reference.md).",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -163,7 +163,7 @@ def calibration(name: str) -> str:
     whole = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
     own = re.search(rf"^## {name}\n\n(.*?)(?=^## |\Z)", whole, flags=re.DOTALL | re.MULTILINE)
     if own is None:
-        return "Its intervals and tests are among those of the [calibration](../calibration.md)."
+        return "Its intervals and tests are part of the [calibration](../calibration.md)."
     return own[1].strip()
 
 
