@@ -18,7 +18,7 @@ unawareness, FAT*; Imbens, Manski (2004), Econometrica 72:1845-1857 (intervals o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,7 @@ from audits.data.partition import draw_people
 from audits.errors import InputError
 from audits.groups.options import GroupsOptions
 from audits.stats import Estimate, Judgment, Verdict, judge, wilson
-from audits.stats.intervals import cautious_difference, percent_level
+from audits.stats.intervals import cautious_difference, cautious_p, percent_level
 
 ASSUMPTION = "decisions have nothing to do with membership, given its probability"
 _BINS = 20
@@ -79,6 +79,11 @@ class _Bound:
 
     value: float
     influence: np.ndarray
+
+    @property
+    def share(self) -> float:
+        """The value as a share of people."""
+        return float(np.clip(self.value, 0.0, 1.0))
 
 
 def probability_columns(frame: pd.DataFrame, asked: Mapping[str, Mapping[str, str]]) -> dict[str, np.ndarray]:
@@ -162,15 +167,24 @@ def compare_probable(
     found = []
     for name in order:
         low, high = bounds[name]
-        held = _interval(low, high, size, level)
+        n, m = (float(size @ chance[each]) for each in (name, first))
+        seen = [wilson(each.share * n, n, level=level) for each in (low, high)]
+        held = _interval(low, high, seen, size, level)
         rate = _weighted_mean(chance[name], decided, size, proxy_error, level)
         gap = bound = judged = p_value = None
         if name != first:
             gap = _gap(chance[name], chance[first], decided, size, proxy_error, corrected)
             least = _Bound(low.value - bounds[first][1].value, low.influence - bounds[first][1].influence)
             most = _Bound(high.value - bounds[first][0].value, high.influence - bounds[first][0].influence)
-            bound = _interval(least, most, size, corrected, -1.0)
+            ends = [
+                (own.share * n, n, other.share * m, m)
+                for own, other in zip(bounds[name], reversed(bounds[first]), strict=True)
+            ]
+            apart = [cautious_difference(*counts, level=corrected) for counts in ends]
+            bound = _interval(least, most, apart, size, corrected, -1.0)
             p_value = 2 * float(ndtr(-max(0.0, *_distances(least, most, size))))
+            if least.value > 0 or most.value < 0:  # of few people the errors of bounds are too small
+                p_value = max(p_value, cautious_p(*ends[0 if least.value > 0 else 1]) or 0.0)
             judged = judge(bound, immaterial=(-material, material), level=corrected, reason=_OPEN)
         found.append(
             ProbableGroup(
@@ -239,10 +253,24 @@ def _ratio(part: np.ndarray, whole: np.ndarray, size: np.ndarray) -> _Bound:
     return _Bound(value, (part - value * whole) / max(float(size @ whole), 1e-12))
 
 
-def _interval(low: _Bound, high: _Bound, size: np.ndarray, level: float, floor: float = 0.0) -> Estimate:
-    """Ends that hold what lies between both bounds: each is moved out for its sampling error."""
+def _interval(
+    low: _Bound,
+    high: _Bound,
+    seen: Sequence[Estimate],
+    size: np.ndarray,
+    level: float,
+    floor: float = 0.0,
+) -> Estimate:
+    """Ends that hold what lies between both bounds: each is moved out for its sampling error.
+
+    They reach at least as far as the intervals `seen` of both bounds, counted on the people expected: of few
+    who are decided alike a bound shows no error.
+    """
     z, n = -float(ndtri(level / 2)), float(size.sum())
-    ends = [low.value - z * _error(low, size), high.value + z * _error(high, size)]
+    ends = [
+        min(low.value - z * _error(low, size), floor if seen[0].low is None else seen[0].low),
+        max(high.value + z * _error(high, size), 1.0 if seen[1].high is None else seen[1].high),
+    ]
     value = float(np.clip((low.value + high.value) / 2, floor, 1.0))
     method = (
         f"bounds by partial identification {float(np.clip(low.value, floor, 1)):.3f} to "

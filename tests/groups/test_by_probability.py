@@ -10,8 +10,9 @@ import pytest
 
 from audits.data import DataSpec, build_data
 from audits.groups import GroupsOptions, GroupsResult, groups
-from audits.groups.by_probability import compare_probable, probability_columns
+from audits.groups.by_probability import column_name, compare_probable, probability_columns
 from audits.models import Subject, make_subject, model_spec
+from audits.stats import INSUFFICIENT
 from tests.refused import refused
 
 ASKED = {"race": {"Black": "p_black", "White": "p_white"}}
@@ -111,3 +112,21 @@ def test_an_unknown_column_and_an_unknown_reference_are_named():
         probability_columns(frame, {"race": {"Black": "p_blac"}})
     with refused("groups.reference"):
         audited(frame, reference={"race": "Green"})
+
+
+@pytest.mark.parametrize(("few", "many"), [(5, 5), (10, 10), (5, 200)])
+def test_few_people_decided_alike_are_neither_cleared_nor_accused(few, many):
+    """All were cleared or, of 5 beside 200 people who are as often favored, accused in 3 of 4 samples."""
+    member = np.repeat([1.0, 0.0], [few, many])
+    options = GroupsOptions(by_probability={"race": {"a": "pa", "b": "pb"}})
+    for others in (1.0, 0.95):
+        decided = np.r_[np.ones(few), np.arange(many) < others * many].astype(float)
+        table = {"decision": decided, "people": 1.0}
+        table |= {column_name("race", name): p for name, p in (("a", member), ("b", 1 - member))}
+        found = compare_probable(
+            pd.DataFrame(table), "race", options, corrected=0.05, rng=np.random.default_rng(0)
+        )
+        for each in found:
+            assert each.bounds.high - each.bounds.low > 0.01
+            assert each.is_reference or each.verdict == INSUFFICIENT
+            assert each.is_reference or each.p_value > 0.05 or others == 1
