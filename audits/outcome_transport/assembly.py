@@ -148,7 +148,8 @@ def _estimates(parts: ResultParts, s: int, level: float) -> Iterator[tuple[str, 
     for k, members in enumerate(groups.members):
         first, last = (None if np.isnan(end[k]) else end[k] for end in (low, high))
         n = float((members & (stands > 0)).sum() if drawn else size[k])
-        yield groups.names[k], groups.levels[k], members, Estimate(known[k], first, last, n, method)
+        how = method if first is not None or parts.resampled is None else "no interval: nobody differs"
+        yield groups.names[k], groups.levels[k], members, Estimate(known[k], first, last, n, how)
 
 
 def _by_drawing(parts: ResultParts, s: int, means: np.ndarray) -> np.ndarray:

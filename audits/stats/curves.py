@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from audits.stats.estimate import Estimate
-from audits.stats.intervals import percent_level
+from audits.stats.intervals import percent_level, wilson
 
 _GRID = np.linspace(0.0, 1.0, 51)
 _NEIGHBORS = 10
@@ -40,6 +40,8 @@ class Roc:
         """Area of one score minus that of another, with the paired bootstrap's interval."""
         gap = float(self.area[first] - self.area[second])
         moves = self.draws[:, first] - self.draws[:, second]
+        if np.ptp(moves) == 0:
+            return Estimate(gap, None, None, n, "no interval: all draws of these people agree")
         low, high = np.quantile(moves, [level / 2, 1 - level / 2])
         method = f"paired bootstrap {percent_level(level)}"
         return Estimate(gap, float(min(low, gap)), float(max(high, gap)), n, method)
@@ -110,8 +112,8 @@ def area_within(
     value = pooled(counts)
     sides = [side for rows in parts for side in (rows[member[rows]], rows[~member[rows]])]
     found = np.array([pooled(_bootstrap_counts(counts, sides, rng)) for _ in range(draws)])
-    low, high = np.quantile(found, [level / 2, 1 - level / 2])
-    return Estimate(value, float(min(low, value)), float(max(high, value)), n, method)
+    cases = float(sum(counts[rows][member[rows]].sum() for rows in parts))
+    return _with_ends(Estimate(value, None, None, n, method), found, cases, level)
 
 
 def area_equally_far(
@@ -152,8 +154,18 @@ def area_equally_far(
         again = _beside(score, distance, cases, times, np.repeat(others, drawn))
         if again is not None:
             found.append(again)
-    low, high = np.quantile(found or [value], [level / 2, 1 - level / 2])
-    return Estimate(value, float(min(low, value)), float(max(high, value)), n, method)
+    return _with_ends(
+        Estimate(value, None, None, n, method), np.array(found or [value]), float(counts[cases].sum()), level
+    )
+
+
+def _with_ends(area: Estimate, drawn: np.ndarray, members: float, level: float) -> Estimate:
+    """Return an area with the ends of its draws; where these agree, as of a share of the members."""
+    value, (low, high) = float(area.value or 0.0), np.quantile(drawn, [level / 2, 1 - level / 2])
+    if low == high:
+        share = wilson(value * members, members, level=level)
+        return replace(area, low=share.low, high=share.high, method=f"{share.method} of the members")
+    return replace(area, low=float(min(low, value)), high=float(max(high, value)))
 
 
 def _beside(

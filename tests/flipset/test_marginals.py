@@ -142,3 +142,20 @@ def test_missing_values_do_not_enter_the_transparency_report():
     assert report["x"].mean_difference.n == 3
     assert report["x"].mean_sign.value == -1
     assert report["x is missing"].mean_difference.value == pytest.approx(0.25)
+
+
+def test_twelve_who_all_differ_by_one_have_no_interval():
+    """Their draws all agree, and of 12 people one in ten of whom differ the bootstrap held in 68 of 100."""
+    frame = pd.DataFrame(
+        {
+            "x": [float(k) for k in range(12)] + [k + 1.0 for k in range(12)],
+            "group": ["a"] * 12 + ["b"] * 12,
+            "decision": [0] * 12 + [1] * 12,
+        }
+    )
+    result = audited(
+        subject_of(frame, features=("x",)), source={"group": "a"}, target={"group": "b"}, permutations=0
+    )
+    (line,) = result.negative.transparency
+    assert (line.mean_difference.value, line.mean_difference.low) == (pytest.approx(-1.0), None)
+    assert line.mean_sign.low < line.mean_sign.high

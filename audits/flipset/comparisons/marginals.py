@@ -17,6 +17,7 @@ from audits.flipset.counterparts.matching import FlipLinks
 from audits.flipset.result import CALIPER, SIMILAR, FeatureDifference, Marginal
 from audits.stats import Estimate, as_people, draw_counts, holm, p_value, ratio_means, sign_balance
 from audits.stats.intervals import percent_level
+from audits.stats.means import ALIKE
 from audits.transport.levels import numbers_of
 
 _MIN = 10  # people below which a bootstrap interval would pretend to know
@@ -82,6 +83,8 @@ def report(
             value = float(totals[:, k].sum() / mass)
             low, high = ends.get(k, (None, None))
             how = method if k in ends else f"no interval below {_MIN} people"
+            if low is not None and low == high and mass < ALIKE:
+                low, high, how = None, None, "no interval: there is no spread"
             difference = Estimate(value, low, high, mass, how)
             signs = sign_balance(more, less, mass, level=level / len(axes))
             signs = replace(signs, method=f"{signs.method}, given this matching")

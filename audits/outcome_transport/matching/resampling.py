@@ -20,6 +20,7 @@ from audits.outcome_transport.comparison.sides import TwoSides
 from audits.outcome_transport.matching.outcomes import OutcomeCost, OutcomePlan, match_outcomes
 from audits.progress import Progress
 from audits.stats import as_people
+from audits.stats.means import ALIKE
 from audits.transport import Cost, pairwise_cost
 
 _LEVELS = 2000  # at which inverse distribution functions are compared
@@ -342,7 +343,7 @@ def _distance(
 def simultaneous(
     value: np.ndarray, moves: np.ndarray, people: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ends (g,) of intervals that hold for all groups together (max-t); NaN for groups of one.
+    """Ends (g,) of intervals that hold for all groups together (max-t); NaN for one person, or few alike.
 
     Parameters
     ----------
@@ -357,7 +358,8 @@ def simultaneous(
     freedom = np.maximum(people - 1, 1.0)
     normal = max(float(np.quantile(ratio.max(axis=1), 1 - level)), float(norm.isf(level / 2)))
     reach = student.isf(norm.sf(normal), freedom) * spread
-    reach = np.where(people >= 2, reach, np.nan)
+    known = (people >= 2) & ((spread > 1e-12 * np.maximum(np.abs(value), 1.0)) | (people >= ALIKE))
+    reach = np.where(known, reach, np.nan)
     return np.maximum(value - reach, 0.0), value + reach
 
 
