@@ -200,7 +200,11 @@ def judge_ratio(
     p = None if p is None else max(p, grounds.told_p)
     if not all(each.enough for each in tests):
         few = any(each.n < MIN for each in tests)
-        reason = f"{people(test.n)} are too few for an interval" if few else "all ratios are the same"
+        reason = (
+            f"{people(test.n)} are too few for an interval"
+            if few
+            else "few people with one and the same ratio say little about others"
+        )
         return _judge(interval, tolerance, material, level, p, reason=reason)
     if grounds.reached is not None and grounds.reached <= tolerance < (interval.low or 0.0):
         between = "part of this is between categories, where no row can be, and whole rows do not show it"

@@ -91,13 +91,8 @@ def log_loss(scores: np.ndarray, y: np.ndarray, weights: np.ndarray, *, level: f
     A probability that contradicts the label with certainty counts as one rounding step (2.2e-16)
     away from it, so the loss of one person is at most 36.
     """
-    test = mean_test(_losses(scores, y), weights)
-    found = test.interval(level)
-    if found.low is None:
-        return found
-    if test.few_alike:
-        return Estimate(found.value, None, None, found.n, "no interval: there is no spread")
-    return dataclasses.replace(found, low=max(found.low, 0.0))
+    found = mean_test(_losses(scores, y), weights).interval(level)
+    return found if found.low is None else dataclasses.replace(found, low=max(found.low, 0.0))
 
 
 def _losses(scores: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -140,12 +140,9 @@ def _last(way: RecoursePath, path: Walk) -> float:
 def _mean(values: np.ndarray, weights: np.ndarray, level: float, k: int) -> Estimate:
     if not len(values):
         return Estimate(None, None, None, 0.0, "nobody to average")
-    test = mean_test(values, weights)
-    found = test.interval(level / k)
+    found = mean_test(values, weights).interval(level / k)
     if found.low is None:
         return found
-    if test.few_alike:
-        return Estimate(found.value, None, None, found.n, "no interval: there is no spread")
     method = found.method.replace(percent_level(level / k), f"{percent_level(level)}, all groups together")
     return Estimate(found.value, found.low, found.high, found.n, method)
 

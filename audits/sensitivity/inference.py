@@ -17,7 +17,7 @@ from audits.sensitivity.measurement.gradients import exceeds
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, FeatureShare, GroupSensitivity, Histogram
 from audits.stats import Estimate, Judgment, Verdict, judge, ratio_means, wilson, worst_of
-from audits.stats.means import ALIKE, MIN, mean_test
+from audits.stats.means import MIN, mean_test
 from audits.stats.permutation import p_value
 from audits.stats.quantiles import quantile
 from audits.stats.ratios import mean_ratio
@@ -124,12 +124,8 @@ def judge_groups(
             spread = 0.0 if fits is None else fits.spread(inside)
             p = ratio_p_value(values, size, inside, rng, draws=draws)
             ratio, p = with_spread(reaching_one(ratio, p, level), p, spread, level)
-            same = mine.deviation == 0 and rest.deviation == 0 and min(mine.n, rest.n) < ALIKE
-            about, clear = f"{attribute}: {name}", withheld.clear
-            if mine.few_alike or rest.few_alike:
-                clear = clear or "few people with one and the same sensitivity say little about others"
-            why = dataclasses.replace(withheld, clear=clear)
-            parts.append(judge_group(ratio, p * looks, same, why, options, about))
+            alike = mine.few_alike or rest.few_alike
+            parts.append(judge_group(ratio, p * looks, alike, withheld, options, f"{attribute}: {name}"))
         mean = mean_test(sensitivity[own], weights[own]).interval(options.level) if own.any() else _NOBODY
         share = wilson(float(weights[own] @ flagged[own]), n, level=options.level)
         groups.append(GroupSensitivity(attribute, name, n, mean, ratio, share, spread))
@@ -183,7 +179,7 @@ def with_spread(ratio: Estimate, p: float, spread: float, level: float) -> tuple
 def judge_group(
     ratio: Estimate,
     p: float,
-    same: bool,
+    alike: bool,
     withheld: Withheld,
     options: SensitivityOptions,
     about: str,
@@ -195,8 +191,8 @@ def judge_group(
         return judge_about_one(ratio, p, options, only_estimated=withheld.verdict, **told)
     if ratio.value is None:
         return judge_about_one(ratio, p, options, reason="nobody has a sensitivity to compare with", **told)
-    if same:
-        reason = "everyone has the same sensitivity, which says little about others with so few people"
+    if alike:
+        reason = "few people with one and the same sensitivity say little about others"
         return judge_about_one(ratio, p, options, only_estimated=reason, **told)
     if withheld.clear:
         told |= {"cannot_clear": withheld.clear, "reason": withheld.clear}

@@ -79,14 +79,14 @@ class MeanTest:
         return self.deviation / math.sqrt(self.n) if self.n > 1 else None
 
     @property
-    def enough(self) -> bool:
-        """Whether there are people enough for an interval or a test, and not all of the same value."""
-        return self.n > 1 if self.method == "normal" else self.n >= MIN and self.deviation > 0
-
-    @property
     def few_alike(self) -> bool:
         """Whether everybody has one value and they are few: an interval without width says too much."""
         return self.deviation == 0 and self.n < ALIKE
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are people enough for an interval or a test."""
+        return self.n > 1 if self.method == "normal" else self.n >= MIN and not self.few_alike
 
     def lower_bound(self, level: float) -> float | None:
         """One-sided bound that lies below the true mean with confidence 1 - `level`; None for too few."""
@@ -96,7 +96,7 @@ class MeanTest:
         """Mean with its two-sided interval; no interval for too few people."""
         if not self.enough:
             fewest = MIN if self.method == "skewness" else 2
-            why = ": all values are the same" if self.n >= fewest else f" below {fewest} people"
+            why = ": there is no spread" if self.n >= fewest else f" below {fewest} people"
             return Estimate(self.mean, None, None, self.n, f"no interval{why}")
         reach = self._quantile(level / 2)
         words = "skewness-corrected (Hall) t" if self.method == "skewness" else "normal"

@@ -45,19 +45,23 @@ def test_two_people_who_are_alike_are_no_evidence(logistic):
     assert "two (2)" in said
 
 
-def test_people_of_one_value_are_evidence_only_if_permutations_agree(logistic):
+def test_people_of_one_value_are_evidence_only_if_they_are_many_and_permutations_agree(logistic):
     values = np.full(N, 1.0)
     values[N // 2 :] = 2.0
-    values[:12] = 2.0  # a spread of none, and half of everyone has this value
-    found = judged(logistic, values, {"twelve": 12})
+    values[:60] = 2.0  # a spread of none, and more than half of everyone has this value
+    found = judged(logistic, values, {"sixty": 60})
+    sixty = next(group for group in found.groups if group.group == "sixty")
+    assert found.verdict == EVIDENCE, "sixty of sixty above is not by chance"
+    assert sixty.ratio.low > 1
+    values[:20] = 1.0
+    found = judged(logistic, values, {"sixty": 60})
+    sixty = next(group for group in found.groups if group.group == "sixty")
+    assert found.verdict != EVIDENCE
+    assert sixty.ratio.low <= 1 <= sixty.ratio.high
+    found = judged(logistic, values, {"none": 20, "twelve": 12})
     twelve = next(group for group in found.groups if group.group == "twelve")
-    assert found.verdict == EVIDENCE, "twelve of twelve above is not by chance: 2 in 4,096 times two"
-    assert twelve.ratio.low > 1
-    values[:4] = 1.0
-    found = judged(logistic, values, {"twelve": 12})
-    twelve = next(group for group in found.groups if group.group == "twelve")
-    assert found.verdict == INSUFFICIENT
-    assert twelve.ratio.low <= 1 <= twelve.ratio.high
+    assert twelve.ratio.low is twelve.ratio.high is None
+    assert found.verdict != EVIDENCE
 
 
 def test_a_small_group_that_differs_is_found(logistic):
