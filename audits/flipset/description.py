@@ -142,7 +142,7 @@ def causal_part(
 def noise_of(chance: NullDistribution) -> Noise:
     """Describe the larger flips when membership says nothing."""
     larger = chance.null[:, 0].max(1)
-    counts, edges = np.histogram(larger, bins=_BINS)
+    counts, edges = np.histogram(larger.round(12), bins=_BINS)  # of shares alike but for rounding
     return Noise(
         permutations=len(larger),
         method=chance.method,

@@ -246,3 +246,13 @@ def test_people_without_a_date_are_a_level_of_their_own():
         sum(each.n_source for each in result.levels if each.name.startswith("paid"))
         == (people["group"] == "a").sum()
     )
+
+
+def test_chance_that_is_the_same_but_for_rounding_is_counted():
+    """Nine of ten people are favored, and nearly all have one feature: all permutations flip as many."""
+    frame = pd.DataFrame({"c": list("vvvvvvvuuv"), "group": ["a"] * 5 + ["b"] * 5, "decision": [1] * 9 + [0]})
+    result = audited(
+        subject_of(frame, features=("c",)), source={"group": "a"}, target={"group": "b"}, permutations=99
+    )
+    assert result.verdict == "insufficient evidence"
+    assert sum(result.noise.histogram["permutations"]) == 99
