@@ -128,7 +128,7 @@ def rule_sets(
     measured = tuple(
         each
         if each.values.name == "amount"  # which needs no label
-        else replace(each, withheld=unknown.withheld, cannot_clear=unknown.cannot_clear)
+        else replace(each, withheld=unknown.withheld, cannot_clear=unknown.cannot_clear or each.cannot_clear)
         for each in measured
     )
     return pack(subject, options, (*unknown.note(), *notes), family, tests, sampled, exchanged, measured)

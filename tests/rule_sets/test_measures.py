@@ -14,7 +14,7 @@ from audits.rule_sets import RuleSetsOptions, RuleSetsResult, contributions_of, 
 from audits.rule_sets.leaders.contributions import contributions
 from audits.rule_sets.options import MEASURES
 from audits.rule_sets.sections import section
-from audits.stats import EVIDENCE
+from audits.stats import EVIDENCE, INSUFFICIENT
 from audits.subgroups.attributes import category
 from audits.subgroups.cells import count_cells
 from tests.refused import refused
@@ -151,3 +151,16 @@ def test_amounts_are_means_of_the_number():
     pay = table.groupby("sex").pay.mean()
     assert abs(found.difference.value) == pytest.approx(pay["m"] - pay["f"])
     assert found.verdict == EVIDENCE
+
+
+@pytest.mark.parametrize("people", [5, 40])
+def test_few_people_with_one_loss_clear_nobody(people):
+    """All are surely right: the losses of either group have no spread."""
+    table = pd.DataFrame({"sex": np.repeat(["f", "m"], people), "s": np.tile([0.75, 0.25], people)})
+    table["y"] = (table["s"] > 0.5).astype(int)
+    data = build_data(table, data_spec({"label": "y", "favorable": 1, "protected": ["sex"]}))
+    asked = make_subject(data, model_spec({"predictions": {"score": "s"}}))
+    options = RuleSetsOptions(measures=("log_loss", "calibration_error"), samples=0, permutations=99)
+    verdicts = {each.measure: each.judged.verdict for each in rule_sets(asked, options, rng=0).measures}
+    assert verdicts["log_loss"] == INSUFFICIENT
+    assert verdicts["calibration_error"] == INSUFFICIENT or people > 5

@@ -22,6 +22,7 @@ from audits.models import Subject
 from audits.progress import Progress, part, silent
 from audits.rule_sets.inference.permutation import adjusted_p_values, agreeing, critical
 from audits.rule_sets.options import Measure
+from audits.stats.means import ALIKE, MIN
 from audits.stats.shares import newcombe_ends
 from audits.subgroups.cells import Cells
 from audits.subgroups.sums import GroupSums
@@ -273,17 +274,27 @@ def _test_measure(
     if not np.isfinite(edge) or not null.any():
         edge = float(norm.isf(level / max(int(known.sum()), 1) / 2))
     low, high = np.full(len(n), np.nan), np.full(len(n), np.nan)
+    cannot_clear = ""
     if values.words.share:
         counts = (side[known] for side in (total, n, rest_total, rest))
         low[known], high[known] = newcombe_ends(*counts, level=max(2 * float(norm.sf(edge)), 1e-12))
     else:
         with np.errstate(invalid="ignore", divide="ignore"):
-            spread = np.maximum(squares - n * inside**2, 0) / (n - 1) / n
-            spread += np.maximum(rest_squares - rest * outside**2, 0) / (rest - 1) / rest
+            sides = [
+                (size, np.maximum(square - size * mean_of**2, 0) / (size - 1) / size)
+                for size, square, mean_of in ((n, squares, inside), (rest, rest_squares, outside))
+            ]
+        spread = sides[0][1] + sides[1][1]
+        flat = 1e-12 * float(np.mean(values.values**2)) if len(values.values) else 0.0
+        few = [(size < MIN) | ((size < ALIKE) & (own_spread * size <= flat)) for size, own_spread in sides]
+        if (known & np.logical_or(*few)).any():
+            cannot_clear = "a group has too few people, or few who are all alike, to rule out a difference"
         low = np.where(known, difference - edge * np.sqrt(spread), np.nan)
         high = np.where(known, difference + edge * np.sqrt(spread), np.nan)
     low[known], high[known] = agreeing(difference[known], low[known], high[known], p[known] <= level)
-    return MeasureTest(values, cells, n, total, squares, difference, low, high, z, p, known, edge)
+    return MeasureTest(
+        values, cells, n, total, squares, difference, low, high, z, p, known, edge, cannot_clear=cannot_clear
+    )
 
 
 def _factors(values: np.ndarray, n: np.ndarray, known: np.ndarray) -> np.ndarray:
