@@ -113,7 +113,7 @@ _LITERAL = re.compile(
 """Code, names and values of the data, and addresses: these are said as they stand."""
 _THRESHOLD = re.compile(r"\bthreshold\.(\w+)")
 _FIRST = re.compile(
-    r"^(?:the|this|line|column|bins|row|features|threshold|seed|protected|data|model)\b(?![.\[])"
+    r"^(?:the|this|line|column|bins|row|features|threshold|seed|protected|data|model|name)\b(?![.\[])"
 )
 _MODEL = re.compile(r"^model(?= (?:must|is|needs|has|cannot)\b)")
 _NAMES = re.compile(

@@ -37,6 +37,7 @@ from audits.stats.design import Design, design_mean, design_share
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
 from audits.stats.power import times_to_settle
+from audits.stats.text import people_in
 from audits.subgroups.binning import number_edges
 from audits.subgroups.texts import TERMS, Vocabulary
 
@@ -497,7 +498,7 @@ def _to_settle(judged: Judgment, rows: Sequence[SwapRow], level: float) -> Judgm
     times = times_to_settle(length, room) if room > 0 else None
     if times is None:
         return replace(judged, reason=text.CANCELS if limit > 0 else text.NO_RATIO)
-    return replace(judged, people_needed=math.ceil(times * row.n))
+    return replace(judged, people_needed=math.ceil(times * row.n), people_of=people_in(row.group))
 
 
 def _stand_ins(subject: Subject, attributes: Sequence[_Attribute]) -> list[tuple[str, str]]:

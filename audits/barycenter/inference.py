@@ -25,6 +25,7 @@ from audits.stats import (
     wilson,
 )
 from audits.stats.intervals import cautious_difference
+from audits.stats.text import people_in
 from audits.transport.levels import LevelDifference, level_conditions, level_differences, people_for_levels
 
 ABOVE_CHANCE = "flips above chance"
@@ -171,7 +172,8 @@ def judge_groups(
             reason=why,
             cannot_clear=why or not_comparable(compared.left_out, levels[k]),
         )
-        found.append((excess, replace(judged, unit="points", limit_name=limit_name(options, compared.limit))))
+        judged = replace(judged, unit="points", people_of=people_in(compared.names[k]))
+        found.append((excess, replace(judged, limit_name=limit_name(options, compared.limit))))
     return found
 
 

@@ -523,12 +523,13 @@ def _judge(
         withheld = left.method.removeprefix("no interval: ")
     limit = _limit(people, options)
     alone = Condition(name=AVERAGE, interval=left, immaterial=(-limit, limit))
-    return judge_conditions(
+    judged = judge_conditions(
         [condition for condition, counts in told if counts] or [alone],
         level=options.level,
         people_needed=_people_needed(float(few), told),
         only_estimated=withheld,
     )
+    return dataclasses.replace(judged, people_of="people in each group")
 
 
 def _where_known(

@@ -122,6 +122,7 @@ def judge_flips(
         only_estimated=distrust,
         cannot_clear=why or _cannot_clear(compared, strata, levels, alike, level),
     )
+    judged = replace(judged, people_of="people in each group")
     return net, found, replace(judged, limit_name=limit_name(options, compared.limit))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from audits.data import named_with
 from audits.data.values import MISSING
 from audits.groups.metrics import METRICS
 from audits.groups.result import AmountRow, Difference, GroupRow, GroupsResult
@@ -14,6 +15,7 @@ from audits.stats import EVIDENCE, INSUFFICIENT, Judgment, judge_conditions
 from audits.stats.intervals import cautious_difference, cautious_p, share_ratio
 from audits.stats.power import times_to_settle
 from audits.stats.ratios import MIN_REFERENCE
+from audits.stats.text import people_in
 from audits.stats.verdicts import FOUR_FIFTHS, VERDICTS, Condition, exceeds, on_ratio
 
 Row = TypeVar("Row", GroupRow, AmountRow)
@@ -159,7 +161,8 @@ def judge_audit(
         counts += [(share.value or 0.0) * share.n, share.n]
     p = cautious_p(*counts)
     judged = judged_of(row.differences[rate], material)
-    return replace(judged, p_value=None if p is None else min(1.0, looks * p))
+    who = people_in(named_with(row.attribute, row.group))
+    return replace(judged, p_value=None if p is None else min(1.0, looks * p), people_of=who)
 
 
 def most_telling(table: Sequence[GroupRow], measure: str | None = None) -> tuple[GroupRow, GroupRow, str]:

@@ -20,6 +20,7 @@ from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, l
 from audits.stats.group_means import GroupMeans, judge_groups
 from audits.stats.intervals import largest_gap, newcombe, percent_level
 from audits.stats.paired_shares import paired_difference
+from audits.stats.text import people_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +303,9 @@ def _of_distance(parts: ResultParts, options: OutcomeTransportOptions, distance:
     if parts.comparison.kind == "probability" and judged.material and distance.low is not None:
         # probabilities may lie so far apart and their means not: outside the ratio is none of the means
         judged = replace(judged, material=True if distance.low > options.material * _unit(parts) else None)
-    return replace(judged, unit="apart")
+    sides = parts.comparison.source.name, parts.comparison.target.name
+    smaller = people_in(sides[int(parts.b.sum() < parts.a.sum())])
+    return replace(judged, unit="apart", people_of="" if parts.comparison.same_people else smaller)
 
 
 def _difference_ranges(parts: ResultParts, tested: GroupMeans) -> tuple[np.ndarray, np.ndarray] | None:

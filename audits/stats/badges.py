@@ -88,7 +88,9 @@ class Judgment:
         Of the test for no difference that has to agree, corrected like the interval; where an audit has no
         test of its own None.
     people_needed : int or None
-        About how many people in each group would settle insufficient evidence.
+        About how many people would settle insufficient evidence.
+    people_of : str
+        Who they are: ``"women"``, ``"people in each group"``; empty for people of any group.
     reason : str
         Why more people would not settle it, or what it rests on that is only an estimate; empty otherwise.
     decided_by : str
@@ -124,6 +126,7 @@ class Judgment:
     unit: str = ""
     limit_name: str = ""
     missing: tuple[tuple[str, str], ...] = ()
+    people_of: str = ""
 
     @property
     def badge_text(self) -> str:
@@ -176,6 +179,9 @@ def badge_text(judged: Judgment) -> str:
     '◐ Small difference'
     >>> badge_text(judge(share(0.05, -0.04, 0.14), immaterial=(-0.1, 0.1), people_needed=8712))
     "○ Can't tell yet · needs about 8,700 people"
+    >>> few = judge(share(0.05, -0.04, 0.14), immaterial=(-0.1, 0.1), people_needed=450)
+    >>> badge_text(dataclasses.replace(few, people_of="women"))
+    "○ Can't tell yet · needs about 450 women"
     >>> badge_text(judge(share(0.05, -0.04, 0.14), immaterial=(-0.1, 0.1), reason="nobody is comparable"))
     '◌ No verdict · nobody is comparable'
     >>> badge_text(judge(share(0.01, -0.05, 0.07), immaterial=(-0.1, 0.1)))
@@ -190,7 +196,11 @@ def badge_text(judged: Judgment) -> str:
     elif badge == "small difference":
         more = f"on average; see {judged.see}" if judged.see else ""
     elif badge == "cannot tell yet":
-        needs = f"needs about {_round(judged.people_needed):,} people" if judged.people_needed else ""
+        needs = (
+            f"needs about {_round(judged.people_needed):,} {judged.people_of or 'people'}"
+            if judged.people_needed
+            else ""
+        )
         more = "; ".join(filter(None, [needs, judged.see and f"see {judged.see}"]))
     elif badge == "no verdict":
         more = "; ".join(filter(None, [judged.reason, judged.see and f"see {judged.see}"]))

@@ -164,6 +164,7 @@ def test_equal_decisions_are_cleared_by_as_many_people_as_are_said_to_be_needed(
     assert few.verdict == "insufficient evidence"
     assert few.judged.badge == "cannot tell yet"
     assert 400 < few.people_needed < 20_000
+    assert few.judged.badge_text.endswith("people in each group")
 
 
 def test_groups_of_a_few_people_cannot_tell_how_many_it_takes():
