@@ -16,8 +16,10 @@ def next_step(ready: bool, *, features: bool = True, trial: str = "ready") -> No
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Open At a glance →", type="primary", key="next", disabled=not ready):
             st.switch_page("views/glance.py", query_params=state.address("At a glance"))
-        if not ready or trial == "refused":
+        if not ready:
             st.text("Fix the items marked on this page first.")
+        elif trial == "refused":
+            st.text("Some audits cannot run on these data; this page says why.")
         elif trial == "trying":
             st.text("Trying the first audits on a sample.")
         elif features:

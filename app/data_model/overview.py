@@ -51,7 +51,7 @@ def overview_words(found: Problems, favored: float | None, trial: str = "ready")
     elif summary.favorable is not None:
         told.append(f"{_percent(summary.favorable)} {words.truth_yes or 'with a favorable outcome'}")
     needed = sum(map(len, found.sentences.values()))
-    last = {"ready": ["ready"], "trying": [], "refused": ["not ready"]}[trial]
+    last = {"ready": ["ready"], "trying": [], "refused": ["not every audit can run"]}[trial]
     return ", ".join([*told, *(last if found.ready else [f"{several(needed, 'answer')} needed"])])
 
 
