@@ -22,7 +22,7 @@ TRIED = 2_000
 _MIN = 25  # of every group, where there are so many
 _QUICK = {"permutations": (0, 19), "repeats": (0,), "refits": (0,), "draws": (0, 200), "ways_people": (5,)}
 """Values of options that make an audit quick, the quickest first; an audit takes the first that it allows."""
-_PLACE = re.compile(r"^audits\[\d+\]\.\w+[.:]? ?")
+_PLACE = re.compile(r"^audits\[\d+\]\.(?:\w+:? )?")
 
 
 def trial(subject: Subject, *, audits: Mapping[str, Mapping[str, Any]], seed: int = 0) -> dict[str, str]:
@@ -50,6 +50,8 @@ def refusals(said: Mapping[str, str]) -> list[str]:
     --------
     >>> refusals({"flipset": "audits[0].flipset: x is constant.", "recourse": "x is constant.", "groups": ""})
     ['x is constant.']
+    >>> refusals({"flipset": "audits[0].flipset.source needs 2 people.", "groups": ""})
+    ['flipset.source needs 2 people.']
     """
     return list(dict.fromkeys(_PLACE.sub("", sentence) for sentence in said.values() if sentence))
 
