@@ -97,7 +97,7 @@ def remarks(subject: Any) -> list[str]:
     if not_cut(subject):
         remarks.append(
             "The threshold of 0.5 is not on the scale of the scores, so no audit clears these decisions: set "
-            "model.threshold."
+            "one that is."
         )
     elif why := subject.cannot_clear:
         advice = "" if subject.made == "in_sample" else " If it was not, say so: made is held_out."
