@@ -336,6 +336,7 @@ def rows_named(
         wide = len(list(figure.select_xaxes())) == 1
     if longest <= (_BESIDE_WIDE if wide else beside):
         figure.layout.yaxis.ticktext = list(labels)
+        figure.layout.yaxis.ticklabelstandoff = 8  # clear of a mark at the end of the axis
         if longest <= beside:
             return _BESIDE_PITCH
     row = {"showarrow": False, "xref": "paper", "x": 0, "xanchor": "left", "xshift": CLEAR}
