@@ -64,7 +64,8 @@ def changes_needed(result: RecourseResult) -> go.Figure:
         )
     figure.update_layout(barmode="stack", legend_traceorder="normal")
     ticks = [0, 25, 50, 75, 100]
-    figure.update_xaxes(range=[0, 104], tickvals=ticks, ticktext=[f"{share}%" for share in ticks])
+    texts = ["0", *(f"{share}%" for share in ticks[1:])]  # 0% would reach over the edge, and be hidden
+    figure.update_xaxes(range=[0, 104], tickvals=ticks, ticktext=texts)
     names = distinct([people_in(row.group) for row in rows], longest=40)
     named = [f"{name} ({count(row.n)})" for name, row in zip(names, rows, strict=True)]
     each = rows_named(figure, named, beside=0, wide=False)
