@@ -43,7 +43,7 @@ def not_cut(subject: Any) -> bool:
     scale = subject.score_kind == "number" and subject.data.cut is None and subject.data.numeric is None
     if not scale or not np.all(np.equal(subject.threshold, 0.5)) or np.abs(subject.scores).max() <= 1:
         return False
-    favorable = float(subject.decisions.mean())
+    favorable = float(np.average(subject.decisions, weights=row_weights(subject.data)))
     return min(favorable, 1 - favorable) < _HARDLY
 
 

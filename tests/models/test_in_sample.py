@@ -119,3 +119,15 @@ def test_scores_of_any_scale_are_not_cleared_at_the_threshold_of_probabilities(
     one = make_subject(data, model_spec({"predictions": {"score": "points"}}), threshold=threshold)
     assert (one.cannot_clear == "") == clears
     assert (found(one).verdict == "no material difference") == clears
+
+
+def test_a_threshold_off_the_scale_is_one_of_people_not_of_rows():
+    """A row of two stands for one person of a thousand."""
+    rows = pd.DataFrame({"sex": ["f", "m"] * 2, "points": [70.0, 60.0, 0.1, 80.0], "n": [500, 497, 1, 2]})
+    people = rows.loc[rows.index.repeat(rows["n"])].drop(columns="n").reset_index(drop=True)
+    asked = model_spec({"predictions": {"score": "points"}})
+    each = [
+        make_subject(build_data(table, DataSpec(protected=("sex",), weights=weights)), asked)
+        for table, weights in ((rows, "n"), (people, None))
+    ]
+    assert [one.cannot_clear != "" for one in each] == [True, True]
