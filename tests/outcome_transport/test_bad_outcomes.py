@@ -34,23 +34,14 @@ def test_bad_input_in_one_sentence(options, refusal):
         flows_of(scored(crowd(30)), **options)
 
 
-def test_probabilities_outside_their_range():
-    frame = crowd(30).assign(score=lambda table: table["score"] * 3)
+def test_outcomes_that_cannot_be_measured_or_compared():
+    people = crowd(30, ties=False)
+    three, huge = (people.assign(score=people["score"] * times) for times in (3, 1e200))
     with refused("outcome_transport.outcome"):
-        flows_of(scored(frame), source=A, target=B, outcome="probability")
-
-
-def test_outcomes_too_large_to_measure():
-    frame = crowd(30, ties=False).assign(score=lambda table: table["score"] * 1e200)
+        flows_of(scored(three), source=A, target=B, outcome="probability")
     with refused("outcome_transport", "1e+100"):
-        flows_of(scored(frame), source=A, target=B)
-
-
-def test_everyone_accepted_has_no_rejected_group():
+        flows_of(scored(huge), source=A, target=B)
     with refused("outcome_transport.source", "'rejected'"):
         flows_of(scored(crowd(30), threshold=-1), source="rejected", target="accepted")
-
-
-def test_no_label():
     with refused("outcome_transport.against"):
         flows_of(scored(crowd(30).drop(columns="label")), against="label")

@@ -41,18 +41,6 @@ def plans(policies):
     return found
 
 
-def test_the_cost_is_unique(policies, plans):
-    """Closed form in one dimension × √2 is the norm of Eq. 10 between (p, 1 - p), to 8 decimals."""
-    comparison, _ = policies
-    matched = match_outcomes(comparison.source.outcomes, comparison.target.outcomes)
-    p, q = (side.outcomes / np.sqrt(2) for side in (comparison.source, comparison.target))
-    for plan in plans.values():
-        cells = sparse.coo_array(plan)
-        pairs = (np.hstack([v[at], 1 - v[at]]) for v, at in ((p, cells.row), (q, cells.col)))
-        cost = paired_cost(*pairs, cost="l2") @ cells.data
-        assert matched.cost == pytest.approx(float(cost), abs=1e-8)
-
-
 def test_shares_and_bias_of_the_solvers_lie_in_our_range(policies, plans):
     comparison, x = policies
     matched = match_outcomes(comparison.source.outcomes, comparison.target.outcomes)

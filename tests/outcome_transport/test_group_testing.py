@@ -11,12 +11,12 @@ def _worlds(crowd: str, outcomes: str, number: int) -> list[Said]:
 
 def test_bias_that_differs_in_every_coupling_is_found():
     """One coupling: a difference by half. Ties leave room, so that it takes a larger one to hold in all."""
-    assert sum(one.evidence for one in _worlds("spread_2", "unique", 8)) >= 6
-    assert sum(one.evidence for one in _worlds("spread_10", "pairs", 8)) >= 6
+    assert sum(one.evidence for one in _worlds("spread_2", "unique", 4)) >= 3
+    assert sum(one.evidence for one in _worlds("spread_10", "pairs", 4)) >= 3
 
 
 def test_what_ties_leave_open_is_no_evidence():
     """Half as much bias again in the even coupling, and in another optimal one none at all."""
-    found = _worlds("spread_2", "fives", 6)
-    assert sum(one.even for one in found) >= 5
+    found = _worlds("spread_2", "fives", 3)
+    assert sum(one.even for one in found) >= 2
     assert not any(one.evidence for one in found)

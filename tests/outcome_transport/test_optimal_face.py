@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -73,66 +71,31 @@ def draw(seed, n, m, levels, ground, weights=False, c=1):
 
 
 def check(pair: Pair) -> None:
-    """Every range equals the linear program's, and holds the even coupling."""
+    """Every range of bias and flow equals the linear program's, and holds the even coupling."""
     far = cdist(pair.x, pair.y)
     for name, members, found in zip(pair.groups.names, pair.groups.members, pair.ranges(), strict=True):
         mass = (pair.a * members).sum() / pair.a.sum()
         if mass == 0:
             assert found is None
             continue
-        cost, low, high = lp_range(pair.costs, far * members[:, None], pair.a, pair.b)
+        cost, *ends = lp_range(pair.costs, far * members[:, None], pair.a, pair.b)
         assert pair.matched.cost == pytest.approx(cost, abs=1e-9)
-        low_found, high_found, exact = found
+        *found_ends, exact = found
         assert exact, name
         # the solver's own tolerance: constraints hold to 1e-7 there
-        assert low_found == pytest.approx(low / mass, abs=1e-5), name
-        assert high_found == pytest.approx(high / mass, abs=1e-5), name
+        assert found_ends == pytest.approx([end / mass for end in ends], abs=1e-5), name
         even = np.average(pair.measured.value[members], weights=pair.a[members])
-        assert low_found - 1e-9 <= even <= high_found + 1e-9
-
-
-@settings(max_examples=25)
-@given(
-    st.integers(0, 10**6),
-    st.integers(2, 9),
-    st.integers(2, 9),
-    st.sampled_from([0, 2, 4]),
-    st.sampled_from(["euclidean", "squared_euclidean"]),
-    st.booleans(),
-)
-def test_bias_range_is_the_linear_programs(seed, n, m, levels, ground, weights):
-    check(draw(seed, n, m, levels, ground, weights))
+        assert found_ends[0] - 1e-9 <= even <= found_ends[1] + 1e-9
+    if pair.p.shape[1] > 1:
+        return  # flows of outcome vectors have no range
+    inside = np.outer(pair.source.group == 0, pair.target.group == 1).astype(float)
+    ends = lp_range(pair.costs, inside, pair.a, pair.b)[1:]
+    assert [each[0, 1] for each in pair.cells()] == pytest.approx(ends, abs=1e-6)
 
 
 def test_weights_that_are_no_counts_leave_no_gap_unbalanced():
     """The group and the rest, rounded on their own, put a gap that nothing may cross out of balance."""
     check(draw(314, 9, 6, 0, "euclidean", weights=True))
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("ground", ["euclidean", "squared_euclidean"])
-def test_bias_range_of_outcome_vectors(seed, ground):
-    check(draw(seed, 7, 6, 3, ground, c=3))
-
-
-@settings(max_examples=25)
-@given(
-    st.integers(0, 10**6),
-    st.integers(2, 9),
-    st.integers(2, 9),
-    st.sampled_from([0, 2, 5]),
-    st.sampled_from(["euclidean", "squared_euclidean"]),
-    st.booleans(),
-)
-def test_flow_range_is_the_linear_programs(seed, n, m, levels, ground, weights):
-    pair = draw(seed, n, m, levels, ground, weights)
-    low, high = pair.cells()
-    for r in range(2):
-        for c in range(2):
-            inside = np.outer(pair.source.group == r, pair.target.group == c).astype(float)
-            _, least, most = lp_range(pair.costs, inside, pair.a, pair.b)
-            assert low[r, c] == pytest.approx(least, abs=1e-6)
-            assert high[r, c] == pytest.approx(most, abs=1e-6)
 
 
 def test_by_hand_ties():
@@ -149,39 +112,6 @@ def test_by_hand_ties():
     assert high[0, 0] == 0.5
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_what_solvers_return_lies_in_the_range(seed):
-    """POT's solvers return other optimal plans than ours, shuffled input yet others: all are inside."""
-    import ot
-
-    pair = draw(seed, 60, 60, 6, "euclidean")
-    far = cdist(pair.x, pair.y)
-    rng = np.random.default_rng(seed)
-    order, turn = rng.permutation(60), rng.permutation(60)
-    shuffled = np.zeros((60, 60))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        shuffled[np.ix_(order, turn)] = ot.emd([], [], pair.costs[np.ix_(order, turn)].copy())
-        plans = {
-            "emd": ot.emd([], [], pair.costs),
-            "emd_1d": np.asarray(ot.emd_1d(pair.p[:, 0], pair.q[:, 0], metric="euclidean")),
-            "shuffled": shuffled,
-        }
-    low, high = pair.cells()
-    values = set()
-    for plan in plans.values():
-        assert (plan * pair.costs).sum() == pytest.approx(pair.matched.cost, abs=1e-12)
-        for members, found in zip(pair.groups.members, pair.ranges(), strict=True):
-            bias = (plan * far)[members].sum() / plan[members].sum()
-            assert found[0] - 1e-9 <= bias <= found[1] + 1e-9
-        values.add(round(float((plan * far).sum()), 9))
-        for r in range(3):
-            for c in range(3):
-                mass = plan[np.ix_(pair.source.group == r, pair.target.group == c)].sum()
-                assert low[r, c] - 1e-12 <= mass <= high[r, c] + 1e-12
-    assert len(values) > 1, "the solvers agree, so this shows nothing"
-
-
 def test_without_room_for_the_programs_the_range_is_an_outer_bound(monkeypatch):
     import audits.outcome_transport.bias.groups as module
 
@@ -192,3 +122,21 @@ def test_without_room_for_the_programs_the_range_is_an_outer_bound(monkeypatch):
         assert not loose[2]
         assert loose[0] <= tight[0] + 1e-12
         assert loose[1] >= tight[1] - 1e-12
+
+
+@settings(max_examples=12)
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 9),
+    st.integers(2, 9),
+    st.sampled_from([0, 2, 4]),
+    st.sampled_from(["euclidean", "squared_euclidean"]),
+    st.booleans(),
+)
+def test_ranges_are_the_linear_programs(seed, n, m, levels, ground, weights):
+    check(draw(seed, n, m, levels, ground, weights))
+
+
+@pytest.mark.parametrize("ground", ["euclidean", "squared_euclidean"])
+def test_ranges_of_outcome_vectors(ground):
+    check(draw(1, 7, 6, 3, ground, c=3))

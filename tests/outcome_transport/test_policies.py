@@ -69,14 +69,12 @@ def test_other_policies():
 
 def test_scores_that_are_worse_when_higher_keep_their_direction():
     """A risk score compared with another: mirrored columns and thresholds give the same audit."""
-    frame = crowd(60, seed=5, ties=False)
+    frame, features = crowd(60, seed=5, ties=False), ("x", "z")
     frame["rival"] = np.random.default_rng(2).random(len(frame))
     risky = frame.assign(score=1 - frame["score"], rival=1 - frame["rival"])
-    features = ("x", "z")
     good = flows_of(scored(frame, features=features), against={"score": "rival"}, **QUICK)
-    data = scored(risky, features=features).data
     model = model_spec({"predictions": {"score": "score", "higher_is": "unfavorable"}})
-    subject = make_subject(data, model, threshold=0.5)
+    subject = make_subject(scored(risky, features=features).data, model, threshold=0.5)
     bad = flows_of(subject, against={"score": "rival"}, **QUICK)
     assert bad.wasserstein.value == pytest.approx(good.wasserstein.value)
     assert bad.flows.rows == good.flows.rows
@@ -97,39 +95,28 @@ def test_the_number_behind_a_label_is_held_against_the_number_predicted():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({"x": rng.normal(size=80), "group": rng.choice(["a", "b"], 80)})
     frame["gpa"] = 3 + 0.5 * frame["x"] + rng.normal(size=80) * 0.1
-    spec = DataSpec(
-        label=LabelCut("gpa", at_least=3.0),
-        protected=("group",),
-        features=("x",),
-        kinds={"gpa": "continuous"},
-    )
-    model = model_spec({"train": "logistic", "predict": "label"})
-    subject = make_subject(build_data(frame, spec), model, test_size=0.5)
+    label, kinds = LabelCut("gpa", at_least=3.0), {"gpa": "continuous"}
+    data = build_data(frame, DataSpec(label=label, protected=("group",), features=("x",), kinds=kinds))
+    subject = make_subject(data, model_spec({"train": "logistic", "predict": "label"}), test_size=0.5)
     result = flows_of(subject, against="label", **QUICK)
     assert result.outcome == "score"
-    truth = np.sort(subject.data.frame["gpa"].to_numpy())
-    predicted = np.sort(subject.scores)
+    truth, predicted = np.sort(subject.data.frame["gpa"].to_numpy()), np.sort(subject.scores)
     assert result.wasserstein.value == pytest.approx(np.abs(truth - predicted).mean())
 
 
 def test_a_second_model_from_a_file(tmp_path):
     """Two files, one spec: both are part of what is remembered, and neither place is."""
-    for name in ("hiring.csv", "hiring.onnx"):
-        (tmp_path / name).write_bytes((SAMPLES / name).read_bytes())
-    (tmp_path / "older.onnx").write_bytes((SAMPLES / "hiring.onnx").read_bytes())
+    here, elsewhere = tmp_path, tmp_path / "moved"
+    elsewhere.mkdir()
+    for folder in (here, elsewhere):
+        for name, file in (("hiring.csv",) * 2, ("hiring.onnx",) * 2, ("older.onnx", "hiring.onnx")):
+            (folder / name).write_bytes((SAMPLES / file).read_bytes())
     options = {"against": {"path": "older.onnx"}, "permutations": 0, "draws": 0}
     document = load_document(SAMPLES / "hiring.yaml") | {"audits": [{"outcome_transport": options}]}
-    spec = parse_spec(document, tmp_path)
-    assert [where for where, _, _ in spec.paths()][-1] == "audits[0].outcome_transport.against.path"
+    spec, moved = (parse_spec(document, folder) for folder in (here, elsewhere))
     result = execute(spec).audits[0].result
-    assert result.source == "ONNX model older.onnx"
-    assert result.wasserstein.value == 0
+    assert (result.source, result.wasserstein.value) == ("ONNX model older.onnx", 0)
     key = spec.key(spec.digests())
-    elsewhere = tmp_path / "moved"
-    elsewhere.mkdir()
-    for name in ("hiring.csv", "hiring.onnx", "older.onnx"):
-        (elsewhere / name).write_bytes((tmp_path / name).read_bytes())
-    moved = parse_spec(document, elsewhere)
     assert moved.key(moved.digests()) == key
     (elsewhere / "older.onnx").write_bytes((SAMPLES / "loans.onnx").read_bytes())
     assert moved.key(moved.digests()) != key
