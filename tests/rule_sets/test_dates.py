@@ -9,12 +9,10 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audits.rule_sets import RuleSetsOptions, rule_sets
+from audits.rule_sets import RuleSetsOptions
 from audits.subgroups.binning import read_attributes
 from tests.refused import refused
 from tests.rule_sets.conftest import crowd, subject_of
-
-FAST = {"permutations": 99, "samples": 0}
 
 
 def dated(moments, **options):
@@ -28,19 +26,12 @@ def dated(moments, **options):
 
 def said(words: str, moments: pd.Series) -> np.ndarray:
     """Who the words of a rule mean, read from the words alone."""
-    if words == "since missing":
-        return moments.isna().to_numpy()
-    if words == "since known":
-        return moments.notna().to_numpy()
+    if words in {"since missing", "since known"}:
+        return (moments.isna() if words == "since missing" else moments.notna()).to_numpy()
     inside = moments.notna()
     for sign, end in re.findall(r"since (<|≤|≥|>|=) (.+)$", words):
-        end = pd.Timestamp(end)
-        inside &= {
-            "<": moments < end,
-            "≤": moments <= end,
-            "≥": moments >= end,
-            "=": moments == end,
-        }[sign]
+        compare = {"<": "lt", "≤": "le", "≥": "ge", "=": "eq"}[sign]
+        inside &= getattr(moments, compare)(pd.Timestamp(end))
     for low in re.findall(r"^(.+) ≤ since", words):
         inside &= moments >= pd.Timestamp(low)
     return inside.to_numpy()
@@ -65,13 +56,7 @@ def test_few_dates_are_values():
     assert attribute.words == ("since = 2023-02-03", "since known", "since = 2024-05-01", "since missing")
 
 
-def test_an_afternoon_is_cut_between_minutes():
-    attribute, _ = dated(pd.date_range("2024-01-01 12:00:30", periods=200, freq="min"), bins=4)
-    assert attribute.words[0] == "since < 2024-01-01 12:51:00"
-    assert len(attribute.levels) == 4
-
-
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(3, 80),
@@ -79,33 +64,16 @@ def test_an_afternoon_is_cut_between_minutes():
     binning=st.sampled_from(["width", "quantile"]),
     intervals=st.sampled_from(["runs", "thresholds", "bins"]),
     bins=st.integers(2, 12),
-    missing=st.booleans(),
 )
-def test_every_rule_holds_whom_its_words_say(seed, n, exponent, binning, intervals, bins, missing):
+def test_every_rule_holds_whom_its_words_say(seed, n, exponent, binning, intervals, bins):
     rng = np.random.default_rng(seed)
     ticks = 1_600_000_000_000_000 + rng.integers(0, 10**exponent + 1, n)
-    moments = pd.Series(ticks.astype("datetime64[us]"))
-    if missing:
-        moments[rng.random(n) < 0.3] = pd.NaT
+    moments = pd.Series(ticks.astype("datetime64[us]")).mask(rng.random(n) < 0.3)
     moments[0] = pd.Timestamp("2020-09-13 12:26:40")
     attribute, read = dated(moments, binning=binning, intervals=intervals, bins=bins)
     assert len(attribute.levels) <= bins + int(read.isna().any())
     for words, rule in zip(attribute.words, attribute.rules, strict=True):
         assert (rule[attribute.codes] == said(words, read)).all(), words
-
-
-def test_a_planted_date_effect_is_found():
-    frame = crowd(4000)
-    rng = np.random.default_rng(2)
-    frame["since"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1000, 4000), unit="D")
-    late = (frame["sex"] == "f") & (frame["since"] >= "2021-10-01")
-    frame["decision"] = (rng.random(4000) < 0.6 - 0.4 * late).astype(int)
-    subject = subject_of(frame, ("sex",), kinds={"since": "datetime"})
-    row = rule_sets(subject, RuleSetsOptions(context=("since",), support=0.05, **FAST)).leaderboard[0]
-    assert row.direction == "harmed"
-    assert {rule["attribute"] for rule in row.rules} == {"sex", "since"}
-    assert "sex = f" in row.rule_set
-    assert row.rule_set >= "sex = f, since ≥ 2021-08"
 
 
 def test_edges_of_dates_are_refused():

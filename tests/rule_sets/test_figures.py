@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
-import numpy as np
 import pytest
 
 from audits.drawing.style import alt_text
-from audits.rule_sets import RuleSetsOptions, group_neighbours, members, profile, rule_sets
+from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.rule_sets.figures import leaderboard as figures
 from tests.rule_sets.conftest import crowd, subject_of
 
@@ -47,35 +44,3 @@ def test_leaderboard_labels_every_bar_in_at_most_three_lines(audited):
     assert [color == bars.marker.color[0] for color in bars.marker.color] == [
         each == pale[0] for each in pale
     ]
-
-
-def test_neighbours_and_profile_label_their_rows(audited):
-    subject, result = audited
-    number = result.leaderboard[0].number
-    steps = group_neighbours(result, number)
-    figure = figures.neighbours(steps)
-    assert labels(figure)[-1].startswith("sex = f")
-    assert figure.data[0].x[-1] == pytest.approx(100 * steps["difference"].iloc[0])
-    table = profile(subject.data.frame, members(result, number), ["age", "income"])
-    figure = figures.profile(table)
-    assert [text.split(":")[0] for text in labels(figure)] == list(table["column"][::-1])
-    assert np.allclose(figure.data[0].x, table["distance"][::-1])
-
-
-def test_every_condition_of_a_long_name_is_seen_above_its_row(audited):
-    """Of each of two long conditions both its attribute and its value stand within two lines."""
-    _, result = audited
-    rules = tuple(
-        {
-            "attribute": name,
-            "words": f"{name} of the household in the year of applying = not stated by {name} value",
-            "values": [name],
-        }
-        for name in ("first", "second")
-    )
-    board = (dataclasses.replace(result.leaderboard[0], rules=rules), *result.leaderboard[1:])
-    label = labels(figures.leaderboard(dataclasses.replace(result, leaderboard=board)))[-1]
-    assert label.count("<br>") <= 2
-    for name in ("first", "second"):
-        assert f"{name} of" in label.replace("<br>", " ")
-        assert f"{name} value" in label.replace("<br>", " ")

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import fisher_exact, norm
+from scipy.stats import fisher_exact
 
-from audits.data import load_data
-from audits.data.spec_parser import data_spec
-from audits.models import make_subject, model_spec
 from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.rule_sets.inference.permutation import (
     exact_p,
     maxima,
-    touching,
     whole_people,
     z_scores,
 )
-from audits.stats.shares import newcombe_ends
 from audits.subgroups.attributes import End, category, interval
 from audits.subgroups.cells import count_cells
 from audits.subgroups.search import Search
 from audits.subgroups.sums import GroupSums
-from benchmarks.samples import loans
 from tests.rule_sets.conftest import subject_of
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def people(n: int, rng: np.random.Generator):
@@ -77,59 +67,28 @@ def test_shuffles_by_cell_equal_shuffles_of_people():
     assert np.quantile(fast, [0.5, 0.9, 0.95]) == pytest.approx(np.quantile(slow, [0.5, 0.9, 0.95]), rel=0.06)
 
 
-def test_planted_subgroup_of_the_bundled_loans_is_first_and_confirmed():
-    sample = ROOT / "sample_data"
-    section = {
-        "path": str(sample / "loans.csv"),
-        "label": "repaid",
-        "favorable": 1,
-        "protected": ["sex", "ethnicity", "age"],
-        "features": ["income", "debt"],
-        "bins": {"age": [18, 30, 45, 60, 76]},
-    }
-    data = load_data(data_spec(section))
-    subject = make_subject(
-        data, model_spec({"predictions": {"score": "model_score"}}), threshold=loans.THRESHOLD
-    )
-    result = rule_sets(subject, RuleSetsOptions(support=0.02))
-    row = result.leaderboard[0]
-    assert row.rule_set == "sex = female, ethnicity = Velian, age < 30"
-    assert row.direction == "harmed"
-    assert row.verdict == result.verdict == "evidence of a difference"
-    assert row.confirmed
-    # the share that 4 million applications give lies in the interval of the 124 here
-    assert row.favorable_in.low < loans.PLANTED.approved < row.favorable_in.high
-    assert result.discovery.confirmed >= 1
-
-
 def test_what_an_interval_leaves_out_is_what_the_corrected_p_says():
     """Small random tables: 0 lies outside just where p is at most the level, and evidence is there."""
-    moved = 0
-    for seed in range(30):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         n, correction = int(rng.integers(6, 60)), ("max", "holm", "bh")[seed % 3]
         frame = pd.DataFrame({"a": rng.choice(list("xyz"), n), "b": rng.choice(["p", "q"], n)})
         harmed = (frame["a"] == "x") & (seed % 2 == 0)
         frame["decision"] = (rng.random(n) < np.where(harmed, 0.05, 0.8)).astype(int)
         frame.loc[[0, 1, 2, 3], ["a", "b", "decision"]] = [["x", "p", 0], ["y", "q", 1]] * 2
-        found = rule_sets(
-            subject_of(frame, ("a", "b")),
-            RuleSetsOptions(support=0.02, permutations=99, correction=correction),
-        )
+        options = RuleSetsOptions(support=0.02, permutations=99, correction=correction)
+        found = rule_sets(subject_of(frame, ("a", "b")), options)
         table = found.rule_sets
         differs = table["adjusted_p"] <= 0.05
         apart = (table["low"] > 0) | (table["high"] < 0)
         beside = (table["low"] >= 0) | (table["high"] <= 0)
         assert not (apart & ~differs).any()
         assert (beside | ~differs).all()
-        if correction == "max":
-            assert (apart == differs).all()
+        assert correction != "max" or (apart == differs).all()
         assert ((table["low"] <= table["difference"]) & (table["difference"] <= table["high"])).all()
         assert (found.verdict == "evidence of a difference") == differs.any()
         for row in found.leaderboard:
             assert (row.verdict == "evidence of a difference") == (row.adjusted_p <= 0.05)
-        moved += int((((table["low"] == 0) | (table["high"] == 0)) & ~differs).any())
-    assert moved >= 3, "no table in which the two would have disagreed"
 
 
 def test_four_people_against_two():
@@ -141,16 +100,3 @@ def test_four_people_against_two():
     assert row.adjusted_p > 0.05
     assert row.score.low == 0.0
     assert row.verdict == "insufficient evidence"
-
-
-def test_touching_is_where_newcombes_interval_reaches_nothing():
-    rng = np.random.default_rng(3)
-    n, rest = rng.integers(3, 80, 50).astype(float), rng.integers(3, 80, 50).astype(float)
-    first, second = np.floor(rng.random(50) * (n + 1)), np.floor(rng.random(50) * (rest + 1))
-    z = touching(first, n, second, rest)
-    assert (z > 0).sum() > 40
-    for shift, apart in ((-1e-6, True), (1e-6, False)):
-        some = z > 0.01
-        level = 2 * norm.sf(z + shift)
-        low, high = newcombe_ends(first, n, second, rest, level=level)
-        assert (((low > 0) | (high < 0)) == apart)[some].all()

@@ -14,22 +14,17 @@ from audits.checks import build
 from audits.data import DataSpec, build_data, load_data
 from audits.data.public import public_section
 from audits.data.spec_parser import data_spec
-from audits.errors import RunCancelled
-from audits.models import make_subject, model_spec
+from audits.models import Subject, make_subject, model_spec
 from audits.rule_sets import (
     RuleSetsOptions,
-    alike,
-    group_neighbours,
     members,
     refine,
-    row_of,
     rule_sets,
 )
 from audits.subgroups.binning import read_attributes
 from audits.subgroups.cells import count_cells, memberships
 from audits.subgroups.scores import margin, people_for_margin
-from audits.subgroups.search import Search, candidates
-from audits.subgroups.sums import GroupSums
+from audits.subgroups.search import Search
 from tests.refused import refused
 from tests.rule_sets.conftest import crowd, subject_of
 
@@ -91,28 +86,12 @@ def test_worked_example_of_section_4_2():
     assert people_for_margin(np.array(0.5), np.array(0.5), 0.05, 0.95) == 1537
 
 
-def test_paper_counts_197_rule_sets():
-    """Section 4.1's example: 2 + 5 + 10 single rules make 17 + 80 + 100 rule sets."""
-    data = pd.DataFrame({"sex": ["f", "m"] * 50, "race": list("abcde") * 20, "age": list(range(100))})
-    data["decision"] = [0, 1] * 50
-    subject = subject_of(data, ("sex", "race", "age"), bins={"age": tuple(range(0, 101, 10))})
-    attributes, _, _ = searched(
-        subject.data, subject.decisions, support=0.01, categories="values", intervals="bins"
-    )
-    assert candidates(attributes) == 17 + 80 + 100
-
-
 @pytest.mark.shared
 def test_adult_counts_by_definition(shared_data):
     """2 genders x 30 race subsets x 54 age intervals give 5,114 candidates, 2,564 frequent at 5%."""
-    section = {
-        **public_section("adult", shared_data),
-        "path": str(shared_data / "adult.data"),
-        "protected": ["sex", "race", "age"],
-        "bins": {"age": list(range(0, 101, 10))},
-    }
-    section.pop("recode")
-    data = load_data(data_spec(section))
+    section = {key: value for key, value in public_section("adult", shared_data).items() if key != "recode"}
+    section |= {"path": str(shared_data / "adult.data"), "protected": ["sex", "race", "age"]}
+    data = load_data(data_spec({**section, "bins": {"age": list(range(0, 101, 10))}}))
     subject = make_subject(data, model_spec({"predictions": {"label": "income"}}))
     result = rule_sets(subject, RuleSetsOptions(support=0.05, permutations=199))
     assert (result.n, result.n_candidates, result.n_frequent) == (32561, 5114, 2564)
@@ -128,7 +107,6 @@ def test_adult_counts_by_definition(shared_data):
     assert result.leaderboard[0].rule_set == "sex = Male, race = Asian-Pac-Islander or White, 40 ≤ age < 60"
     assert result.verdict == "evidence of a difference"
     assert result.leaderboard[0].confirmed
-    assert result.sampling is None
 
 
 @pytest.mark.shared
@@ -147,24 +125,19 @@ def test_compas_counts_by_definition(shared_data):
         assert (mined.n_candidates, mined.n_frequent) == (10394, frequent)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(
     n=st.integers(5, 60),
     seed=st.integers(0, 10**6),
     support=st.sampled_from([0.01, 0.1, 0.3]),
     weighted=st.booleans(),
-    missing=st.sampled_from([0.0, 0.3]),
     intervals=st.sampled_from(["runs", "thresholds", "bins"]),
 )
-def test_search_equals_one_mask_after_the_other(n, seed, support, weighted, missing, intervals):
-    frame = crowd(n, seed=seed, missing=missing)
+def test_search_equals_one_mask_after_the_other(n, seed, support, weighted, intervals):
+    frame = crowd(n, seed=seed, missing=0.3)
     ages = pd.cut(frame["age"], [17, 37, 57, 78]).astype(str)
-    assume(
-        frame["sex"].nunique() > 1
-        and frame["race"].nunique() > 1
-        and ages.nunique() > 1
-        and frame["age"].notna().any()
-    )
+    assume(all(values.nunique() > 1 for values in (frame["sex"], frame["race"], ages)))
+    assume(frame["age"].notna().any())
     data = {"weights": "weight"} if weighted else {}
     if weighted:
         frame["weight"] = np.random.default_rng(seed).integers(1, 5, n)
@@ -181,38 +154,6 @@ def test_search_equals_one_mask_after_the_other(n, seed, support, weighted, miss
     assert len(mined.n) == len({group for group in people if len(group) < len(cells.n)})
 
 
-def test_merged_rule_sets_are_shown_under_the_shortest_description():
-    """Everyone of race d is a woman: the longer description of the same people is never shown."""
-    frame = crowd(400, seed=3)
-    frame.loc[frame["race"] == "d", "sex"] = "f"
-    subject = subject_of(frame, ("sex", "race"))
-    attributes, cells, mined = searched(subject.data, subject.decisions, support=0.01)
-    words = [
-        [item.words[rule] for item, rule in zip(attributes, rules, strict=True) if rule >= 0]
-        for rules in mined.rules
-    ]
-    assert ["race = d"] in words
-    assert ["sex = f", "race = d"] not in words
-    assert mined.same[words.index(["race = d"])] > 1
-    assert len({group.tobytes() for group in memberships(cells, mined.rules)}) == len(mined.n)
-
-
-def test_a_stopped_search_goes_on_where_it_stopped():
-    subject = subject_of(crowd(500), ("sex", "race", "age"), bins={"age": tuple(range(18, 79, 6))})
-    _, cells, whole = searched(subject.data, subject.decisions, support=0.02)
-    search = Search(cells, support=0.02)
-    search.run(20)
-    first = search.found()
-    assert not first.complete
-    assert 20 <= first.n_counted < first.n_candidates
-    search.run(10**7)
-    assert search.complete
-    assert {tuple(rules) for rules in search.found().rules} == {tuple(rules) for rules in whole.rules}
-    result = rule_sets(subject, RuleSetsOptions(support=0.02, max_candidates=20, **FAST))
-    assert not result.complete
-    assert any("max_candidates" in warning for warning in result.warnings)
-
-
 def test_context_narrows_but_does_not_stand_alone():
     frame = crowd(300)
     frame["job"] = np.random.default_rng(1).choice(["cook", "judge"], 300)
@@ -225,10 +166,9 @@ def test_context_narrows_but_does_not_stand_alone():
 def test_a_context_is_not_taken_for_what_a_group_is_in():
     """All are decided alike within departments, but in F rarely; in G women are harmed: G comes first."""
     rng = np.random.default_rng(4)
-    n = 6000
-    sex, place = rng.choice(["f", "m"], n), rng.choice(["E", "F", "G"], n)
+    sex, place = rng.choice(["f", "m"], 6000), rng.choice(["E", "F", "G"], 6000)
     rate = np.where(place == "F", 0.1, 0.6) - 0.3 * ((place == "G") & (sex == "f"))
-    frame = pd.DataFrame({"sex": sex, "place": place, "decision": (rng.random(n) < rate).astype(int)})
+    frame = pd.DataFrame({"sex": sex, "place": place, "decision": (rng.random(6000) < rate).astype(int)})
     subject = subject_of(frame, ("sex",), features=("place",))
     options = RuleSetsOptions(context=("place",), categories="values", support=0.05, leftover=0.0, **FAST)
     result = rule_sets(subject, options)
@@ -238,154 +178,49 @@ def test_a_context_is_not_taken_for_what_a_group_is_in():
     own, rest = frame["decision"][here & inside], frame["decision"][here & ~inside]
     assert first.within.value == pytest.approx(own.mean() - rest.mean())
     assert first.favorable_context == pytest.approx(rest.mean())
-    table = result.rule_sets
-    words = {row.rule_set: row for row in result.leaderboard}
-    shared = [row for name, row in words.items() if "place = F" in name]
+    shared = [row for row in result.leaderboard if "place = F" in row.rule_set]
     assert shared
     for row in shared:
         assert row.score.value < 0.05, "who is in F is decided rarely, women and men alike"
         assert row.within == row.difference
         assert row.within.low <= 0 <= row.within.high
     assert result.judged.interval == first.difference
-    assert 0 < table["narrowed"].sum() < len(table)  # of sex alone there is no context
-    assert "narrowed" not in rule_sets(subject, RuleSetsOptions(support=0.05, **FAST)).rule_sets
+    assert 0 < result.rule_sets["narrowed"].sum() < len(result.rule_sets)  # of sex alone there is no context
 
 
-def test_both_ways_of_summing_agree():
-    """Membership matrix against tables, of few columns and of many: the same sums, in float32 too."""
-    subject = subject_of(crowd(2000), ("sex", "race", "age"), bins={"age": tuple(range(18, 79, 6))})
-    _, cells, mined = searched(subject.data, subject.decisions, support=0.01)
-    columns = np.random.default_rng(0).integers(0, 9, (len(cells.n), 300)).astype(np.float32)
-    expected = memberships(cells, mined.rules).astype(float) @ columns
-    groups = GroupSums(cells, mined.rules)
-    for width in (300, 2):
-        found = np.full((len(groups), width), np.nan)
-        for chosen, where, sums in groups.blocks(np.ascontiguousarray(columns[:, :width])):
-            found[chosen, where] = sums
-        assert (found == expected[:, :width]).all()
-    assert (groups.of(columns[:, :3]) == expected[:, :3]).all()
-
-
-@settings(max_examples=8)
-@given(seed=st.integers(0, 10**6), n=st.integers(20, 200))
-def test_swapping_the_outcome_turns_every_difference_around(seed, n):
-    frame = crowd(n, seed=seed)
-    other = frame.assign(decision=1 - frame["decision"])
-    first, second = (
-        rule_sets(subject_of(item, ("sex", "race")), RuleSetsOptions(support=0.1, permutations=19, samples=0))
-        for item in (frame, other)
-    )
-    assert first.rule_sets["difference"].to_numpy() == pytest.approx(
-        -second.rule_sets["difference"].to_numpy()
-    )
-    assert first.rule_sets["z"].to_numpy() == pytest.approx(-second.rule_sets["z"].to_numpy())
-    assert first.top_score == pytest.approx(second.top_score)
-
-
-def test_weights_are_people():
-    """A row of weight 3 counts as three rows in every number."""
-    frame = crowd(200, seed=5)
-    frame["weight"] = np.random.default_rng(0).integers(1, 4, 200)
-    weighted = rule_sets(
-        subject_of(frame, ("sex", "race"), weights="weight"), RuleSetsOptions(support=0.05, **FAST)
-    )
-    repeated = frame.loc[frame.index.repeat(frame["weight"])].drop(columns="weight").reset_index(drop=True)
-    plain_ = rule_sets(subject_of(repeated, ("sex", "race")), RuleSetsOptions(support=0.05, **FAST))
-    assert weighted.n == plain_.n
-    assert weighted.n_frequent == plain_.n_frequent
-    for ours, theirs in zip(weighted.leaderboard, plain_.leaderboard, strict=True):
-        assert ours.rule_set == theirs.rule_set
-        assert ours.score == theirs.score
-        assert ours.p_value == theirs.p_value
-        assert ours.adjusted_p == theirs.adjusted_p
-
-
-def test_first_rows_are_different_findings():
-    bins = {"age": (18, 28, 38, 48, 58, 68, 78)}
-    subject = subject_of(crowd(3000, effect=0.4), ("sex", "race", "age"), bins=bins)
-    result = rule_sets(subject, RuleSetsOptions(support=0.02, **FAST))
-    groups = [members(result, row.number) for row in result.leaderboard]
-    assert len(groups) == 20
-    for (i, first), (j, second) in itertools.combinations(enumerate(groups), 2):
-        same = result.leaderboard[i].direction == result.leaderboard[j].direction
-        second = second if same else ~second
-        assert (first & second).sum() / (first | second).sum() < 0.5
-    order = [(row.verdict != "evidence of a difference", -row.score.value) for row in result.leaderboard]
-    assert order == sorted(order), "evidence first, then by score"
-
-
-def _in_shares(two: bool) -> pd.DataFrame:
+def _in_shares(two: bool) -> Subject:
     """100 people a cell with exact shares: women of d are harmed, and the left side where `two`."""
-    parts = []
-    for sex, race, side in itertools.product("fm", "abcd", "lr"):
-        good = 20 if (sex, race) == ("f", "d") else 60
-        good = good // 2 if two and side == "l" else good
-        decided = np.r_[np.ones(good, int), np.zeros(100 - good, int)]
-        parts.append(pd.DataFrame({"sex": sex, "race": race, "side": side, "decision": decided}))
-    return pd.concat(parts, ignore_index=True)
+    cells = pd.DataFrame(itertools.product("fm", "abcd", "lr"), columns=["sex", "race", "side"])
+    good = np.where((cells["sex"] == "f") & (cells["race"] == "d"), 20, 60)
+    good = np.where(two & (cells["side"] == "l"), good // 2, good)
+    frame = cells.loc[cells.index.repeat(100)].reset_index(drop=True)
+    frame["decision"] = (np.tile(np.arange(100), 16) < good.repeat(100)).astype(int)
+    return subject_of(frame, ("sex", "race", "side"), features=("sex", "race", "side"))
 
 
 def test_what_one_group_drives_is_one_finding():
-    names = ("sex", "race", "side")
+    def seen(subject, **options):
+        rows = rule_sets(subject, RuleSetsOptions(support=0.02, **options, **FAST)).leaderboard
+        return [row.rule_set for row in rows if row.verdict == "evidence of a difference"]
 
-    def seen(result):
-        return [row.rule_set for row in result.leaderboard if row.verdict == "evidence of a difference"]
-
-    subject = subject_of(_in_shares(False), names, features=names)
-    one = rule_sets(subject, RuleSetsOptions(support=0.02, **FAST))
-    apart = rule_sets(subject, RuleSetsOptions(support=0.02, leftover=0.0, **FAST))
-    assert seen(one) == ["sex = f, race = d"]
-    assert len(seen(apart)) > 1, "wider groups differ by the same people"
+    assert seen(_in_shares(False)) == ["sex = f, race = d"]
+    assert len(seen(_in_shares(False), leftover=0.0)) > 1, "wider groups differ by the same people"
     # a second effect of its own stays a finding of its own
-    two = rule_sets(
-        subject_of(_in_shares(True), names, features=names), RuleSetsOptions(support=0.02, **FAST)
-    )
-    assert "side = l" in {rule["words"] for row in two.leaderboard[1:3] for rule in row.rules} | {
-        rule["words"] for rule in two.leaderboard[0].rules
-    }
-    assert len(seen(two)) > 1
+    two = seen(_in_shares(True))
+    assert len(two) > 1
+    assert any("side = l" in rules for rules in two[:3])
 
 
 def test_refine_moves_without_a_new_run():
-    result = rule_sets(
-        subject_of(crowd(3000, effect=0.4), ("sex", "race")), RuleSetsOptions(support=0.02, **FAST)
-    )
-    larger = refine(result, support=0.2)
+    subject = subject_of(crowd(3000, effect=0.4), ("sex", "race"))
+    result = rule_sets(subject, RuleSetsOptions(support=0.02, **FAST))
+    larger, by_sex = refine(result, support=0.2), refine(result, attributes=["sex"])
     assert larger
     assert min(row.support for row in larger) >= 0.2
     assert all(row.direction == "harmed" for row in refine(result, direction="harmed"))
-    assert all(
-        any(rule["attribute"] == "sex" for rule in row.rules) for row in refine(result, attributes=["sex"])
-    )
-    strict = refine(result, tolerance=0.99)
-    assert {row.verdict for row in strict} & {"evidence of a difference"} == set()
+    assert all(any(rule["attribute"] == "sex" for rule in row.rules) for row in by_sex)
+    assert "evidence of a difference" not in {row.verdict for row in refine(result, tolerance=0.99)}
     assert refine(result) == result.leaderboard
-
-
-def test_rule_sets_alike_are_listed():
-    bins = {"age": (18, 28, 38, 48, 58, 68, 78)}
-    subject = subject_of(crowd(2000, effect=0.4), ("sex", "race", "age"), bins=bins)
-    result = rule_sets(subject, RuleSetsOptions(support=0.05, **FAST))
-    first = result.leaderboard[0]
-    near = alike(result, first.number, result.leaderboard)
-    assert len(near) == first.similar > 0
-    assert first.number not in near.index
-    for number in near.index[:5]:
-        assert row_of(result, number).rule_set == near.loc[number, "rule_set"]
-        assert near.loc[number, "n_in"] == members(result, number).sum()
-    # no rule set belongs to two findings
-    second = alike(result, result.leaderboard[1].number, result.leaderboard)
-    assert not set(near.index) & set(second.index)
-
-
-def test_neighbours_are_one_step_away():
-    subject = subject_of(crowd(1000), ("sex", "race"))
-    result = rule_sets(subject, RuleSetsOptions(support=0.02, **FAST))
-    row = next(row for row in result.leaderboard if len(row.rules) == 2)
-    table = group_neighbours(result, row.number)
-    assert table["step"].iloc[0] == "this group"
-    assert table["difference"].iloc[0] == pytest.approx(row.difference.value)
-    assert sum(step.startswith("without ") for step in table["step"]) == 2
 
 
 def test_missing_values_are_a_group_of_their_own():
@@ -398,15 +233,6 @@ def test_missing_values_are_a_group_of_their_own():
     # 6 runs of 3 bins (all three together are proper, they leave out the missing), the missing, 2 sexes
     assert result.n_candidates == 9
     assert result.rows == {"audited": 500, "used": 500, "left_out": {}}
-
-
-def test_progress_cancels():
-    def stop(fraction: float, doing: str) -> None:
-        if fraction > 0.2:
-            raise RunCancelled
-
-    with pytest.raises(RunCancelled):
-        rule_sets(subject_of(crowd(300), ("sex", "race")), RuleSetsOptions(**FAST), progress=stop)
 
 
 def test_constant_model_says_so():
@@ -422,26 +248,23 @@ def test_constant_model_says_so():
 
 
 @pytest.mark.parametrize(
-    ("options", "refusal"),
+    ("options", "where"),
     [
-        ({"protected": ()}, ("rule_sets.protected",)),
-        ({"protected": ("color",)}, ("rule_sets.protected",)),
-        ({"protected": ("sex", "sex")}, ("rule_sets.protected",)),
-        ({"context": ("race",)}, ("rule_sets.context",)),
-        ({"support": 0.97}, ("rule_sets.support",)),
-        ({"support": 0}, ("rule_sets.support",)),
-        ({"permutations": 5}, ("rule_sets.permutations",)),
-        ({"bins": {"race": (1.0, 2.0, 3.0)}}, ("rule_sets.bins.race",)),
-        ({"bins": {"age": (20.0, 30.0, 90.0)}}, ("rule_sets.bins.age",)),
-        ({"supprt": 0.1}, ("rule_sets.supprt", "'support'")),
+        ({"protected": ()}, "rule_sets.protected"),
+        ({"protected": ("color",)}, "rule_sets.protected"),
+        ({"protected": ("sex", "sex")}, "rule_sets.protected"),
+        ({"context": ("race",)}, "rule_sets.context"),
+        ({"support": 0.97}, "rule_sets.support"),
+        ({"support": 0}, "rule_sets.support"),
+        ({"permutations": 5}, "rule_sets.permutations"),
+        ({"bins": {"race": (1.0, 2.0, 3.0)}}, "rule_sets.bins.race"),
+        ({"bins": {"age": (20.0, 30.0, 90.0)}}, "rule_sets.bins.age"),
     ],
 )
-def test_bad_options(options, refusal):
+def test_bad_options(options, where):
     subject = subject_of(crowd(300), ("sex", "race", "age"), bins={"age": (18, 38, 58, 78)})
-    with refused(*refusal):
-        rule_sets(subject, RuleSetsOptions(**{**FAST, **options})) if "supprt" not in options else build(
-            RuleSetsOptions, options, "rule_sets"
-        )
+    with refused(where):
+        rule_sets(subject, RuleSetsOptions(**{**FAST, **options}))
 
 
 def test_support_error_says_which_support_would_do():
@@ -450,19 +273,3 @@ def test_support_error_says_which_support_would_do():
         rule_sets(subject, RuleSetsOptions(support=0.9, **FAST))
     share = float(str(caught.value).split("at most ")[1].split(",")[0])
     assert rule_sets(subject, RuleSetsOptions(support=share, **FAST)).n_frequent >= 1
-
-
-def test_too_many_values_are_refused():
-    frame = crowd(6000)
-    frame["street"] = [f"street {k % 150}" for k in range(6000)]
-    subject = subject_of(frame, ("sex",), features=("income", "street"))
-    with refused("rule_sets.context: 'street'", "100", "150", "data.recode"):
-        rule_sets(subject, RuleSetsOptions(context=("street",), **FAST))
-
-
-def test_many_values_make_single_value_rules_and_a_note():
-    frame = crowd(2000)
-    frame["region"] = np.random.default_rng(0).choice([f"r{k:02d}" for k in range(14)], 2000)
-    result = rule_sets(subject_of(frame, ("sex", "region")), RuleSetsOptions(support=0.02, **FAST))
-    assert result.n_candidates == 3 * 15 - 1
-    assert any("region" in warning for warning in result.warnings)

@@ -8,12 +8,11 @@ import pandas as pd
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from audits.data import DataSpec, build_data, load_data
-from audits.data.spec_parser import data_spec
+from audits.data import DataSpec, build_data
 from audits.drawing.style import alt_text
 from audits.models import make_subject, model_spec
 from audits.results import load_result, plain, save_result
-from audits.rule_sets import RuleSetsOptions, RuleSetsResult, refine, rule_sets
+from audits.rule_sets import RuleSetsOptions, RuleSetsResult, rule_sets
 from audits.rule_sets.figures import leaderboard as figures
 from audits.rule_sets.perturbation.terms import exchanged_frame
 from audits.subgroups.texts import TERMS, Vocabulary
@@ -60,18 +59,15 @@ def test_exchange_keeps_case_and_plural_and_other_categories(text, term, made):
 
 
 def corpus(n: int, seed: int = 0) -> pd.DataFrame:
+    """Texts of which some with "gay" are labeled toxic that are not toxic in any other way."""
     rng = np.random.default_rng(seed)
     gender, religion = rng.choice(["gay", "male", "female"], n), rng.choice(["muslim", "jewish", ""], n)
     mood = rng.choice(["nice", "kind", "awful", "bad"], n)
-    text = [
-        f"my {a} {b} friend is {c} today {k % 97}"
-        for k, (a, b, c) in enumerate(zip(gender, religion, mood, strict=True))
-    ]
-    # the label reacts to "gay" with some texts that are not toxic in any other way
+    words = enumerate(zip(gender, religion, mood, strict=True))
+    text = [f"my {a} {b} friend is {c} today {k % 97}" for k, (a, b, c) in words]
     toxic = np.isin(mood, ["awful", "bad"]) | ((gender == "gay") & (rng.random(n) < 0.7))
-    return pd.DataFrame(
-        {"text": text, "verdict": np.where(toxic, "toxic", "fine"), "source": rng.choice(["x", "y"], n)}
-    )
+    source = rng.choice(["x", "y"], n)
+    return pd.DataFrame({"text": text, "verdict": np.where(toxic, "toxic", "fine"), "source": source})
 
 
 def subject(frame: pd.DataFrame, **model: str):
@@ -82,7 +78,7 @@ def subject(frame: pd.DataFrame, **model: str):
 
 
 def test_planted_reaction_to_a_term_is_found_on_data_and_on_exchanged_texts():
-    result = rule_sets(subject(corpus(6000)), RuleSetsOptions(text="text", support=0.05, **FAST))
+    result = rule_sets(subject(corpus(3000)), RuleSetsOptions(text="text", support=0.05, **FAST))
     assert result.n_candidates == 15 * 18 * 10 * 9 - 1
     # gender alone, religion alone and both are frequent: 14 + 9 + 14 * 9 rule sets by Eq. 3
     assert result.n_frequent == 14 + 9 + 14 * 9
@@ -90,51 +86,22 @@ def test_planted_reaction_to_a_term_is_found_on_data_and_on_exchanged_texts():
     row = result.leaderboard[0]
     assert "“gay”" in row.rule_set
     assert row.direction == "harmed"
-    assert row.sampled.score.value > 0.2
-    assert row.sampled.favorable_in < row.sampled.favorable_out
+    assert row.sampled.favorable_out - row.sampled.favorable_in > 0.2
     assert result.sampling["reached"]
-    single = next(item for item in result.leaderboard if item.rule_set == "“gay”")
-    assert single.n_in == corpus(6000)["text"].loc[result.people.index].str.contains("gay").sum()
-
-
-def test_sampled_share_is_that_of_exchanging_every_seed():
-    """All texts with some gender term, their term exchanged for "gay": the model's share of fine ones."""
-    audited = subject(corpus(3000))
-    result = rule_sets(audited, RuleSetsOptions(text="text", support=0.05, samples=4000, **FAST))
-    row = next(item for item in result.leaderboard if item.rule_set == "“gay”")
-    words = Vocabulary(TERMS)
-    texts = [words.exchanged(text, {0: "gay"}) for text in audited.data.frame["text"]]
-    everyone = audited.favorable_score(pd.DataFrame({"text": texts})) >= 0.5
-    assert row.sampled.favorable_in == pytest.approx(everyone.mean(), abs=4 * np.sqrt(0.25 / 4000))
-
-
-def test_own_terms():
-    result = rule_sets(
-        subject(corpus(2000)),
-        RuleSetsOptions(text="text", terms={"mood": ("nice", "awful")}, support=0.05, **FAST),
-    )
-    assert result.n_candidates == 2
-    assert {row.rule_set for row in result.leaderboard} == {"“awful”", "“nice”"}
 
 
 @pytest.mark.parametrize(
-    ("options", "refusal"),
+    ("options", "where"),
     [
-        ({"text": "txt"}, ("rule_sets.text",)),
-        (
-            {"text": "text", "terms": {"color": ("mauve",)}},
-            ("rule_sets.text",),
-        ),
-        ({"text": "text", "terms": {"a": ("x",), "b": ("X",)}}, ("rule_sets.terms",)),
-        ({"text": "text", "terms": {"a": ()}}, ("rule_sets.terms",)),
-        (
-            {"text": "text", "support": 1.0, "terms": {"mood": ("nice",)}},
-            ("rule_sets.support",),
-        ),
+        ({"text": "txt"}, "rule_sets.text"),
+        ({"text": "text", "terms": {"color": ("mauve",)}}, "rule_sets.text"),
+        ({"text": "text", "terms": {"a": ("x",), "b": ("X",)}}, "rule_sets.terms"),
+        ({"text": "text", "terms": {"a": ()}}, "rule_sets.terms"),
+        ({"text": "text", "support": 1.0, "terms": {"mood": ("nice",)}}, "rule_sets.support"),
     ],
 )
-def test_bad_text_options(options, refusal):
-    with refused(*refusal):
+def test_bad_text_options(options, where):
+    with refused(where):
         rule_sets(subject(corpus(600)), RuleSetsOptions(**FAST, **options))
 
 
@@ -145,61 +112,11 @@ def word_model(path):
         helper.make_node("Where", ["held", "high", "low"], ["score"]),
     ]
     given = [numpy_helper.from_array(np.array(v, np.float32), k) for k, v in (("low", 0.1), ("high", 0.8))]
-    graph = helper.make_graph(
-        nodes,
-        "words",
-        [helper.make_tensor_value_info("text", TensorProto.STRING, [None, 1])],
-        [helper.make_tensor_value_info("score", TensorProto.FLOAT, [None, 1])],
-        given,
-    )
+    ends = [("text", TensorProto.STRING), ("score", TensorProto.FLOAT)]
+    read, told = ([helper.make_tensor_value_info(name, kind, [None, 1])] for name, kind in ends)
+    graph = helper.make_graph(nodes, "words", read, told, given)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
     return path
-
-
-def test_an_onnx_model_that_reads_the_text_is_asked_about_exchanged_terms(tmp_path):
-    """The model decides by one term alone: inside its rule set nobody is favorable, and never was."""
-    frame = corpus(2000)
-    audited = subject(frame, path=str(word_model(tmp_path / "words.onnx")))
-    assert (audited.decisions == ~frame["text"].str.contains("gay").to_numpy()).all()
-    result = rule_sets(audited, RuleSetsOptions(text="text", support=0.05, **FAST))
-    row = next(item for item in result.leaderboard if item.rule_set == "“gay”")
-    assert (row.favorable_in.value, row.favorable_out.value) == (0.0, 1.0)
-    # every text with a term of gender is unfavorable once that term is "gay"
-    assert row.sampled.favorable_in == 0.0
-    assert result.sampling["columns"] == ["text"]
-    assert result.leaderboard[0].number == row.number
-
-
-@pytest.mark.shared
-def test_toxicity_templates(shared_data):
-    """The templates balance every term: a model trained on them reacts to none beyond chance."""
-    section = {
-        "path": str(shared_data / "wiki_sentence_templates.csv.gz"),
-        "label": "toxicity",
-        "favorable": "nontoxic",
-        "protected": ["template"],
-        "features": ["phrase"],
-        "kinds": {"phrase": "text"},
-    }
-    data = load_data(data_spec(section))
-    assert (data.n, int(data.y.sum())) == (76564, 38282)
-    audited = make_subject(data.take(np.arange(0, data.n, 8)), model_spec({"train": "text"}))
-    result = rule_sets(audited, RuleSetsOptions(text="phrase", support=0.01, samples=300, error=0.12, **FAST))
-    assert result.n_frequent == 48
-    assert result.verdict != "evidence of a difference"
-    assert result.rule_sets["n_in"].min() >= 20
-
-
-def test_the_smallest_group_of_texts_is_counted_by_categories():
-    """At the audit's own support no finding is hidden, though few texts hold the very terms (Eq. 3)."""
-    result = rule_sets(subject(corpus(2000)), RuleSetsOptions(text="text", support=0.5, **FAST))
-    numbers = [row.number for row in result.leaderboard]
-    assert max(row.support for row in result.leaderboard) < 0.5
-    assert [row.number for row in refine(result, support=0.5)] == numbers
-    # every text holds a term of gender, two in three one of religion too
-    rows = refine(result, support=0.8)
-    assert rows
-    assert all([rule["attribute"] for rule in row.rules] == ["gender"] for row in rows)
 
 
 def test_every_pair_is_tested_on_texts_with_its_terms_exchanged_in(tmp_path):
