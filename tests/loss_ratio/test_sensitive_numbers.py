@@ -23,36 +23,20 @@ def aged(n: int = 600) -> pd.DataFrame:
     return frame
 
 
-def least_squares(x: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Unit coefficient vector of the shortest least-squares solution, with an intercept."""
-    found = np.linalg.lstsq(x - x.mean(axis=0), values - values.mean(), rcond=1e-10)[0]
-    return found / np.linalg.norm(found)
-
-
-@pytest.mark.parametrize("protected", [("sex", "age"), ("sex",)])
-def test_a_numbers_direction_is_that_of_least_squares(protected):
-    bins = BINS if "age" in protected else {}
-    subject = subject_of(aged(), protected=protected, bins=bins, features=("hair", "skill", "job"))
+def test_a_numbers_direction_is_that_of_least_squares():
+    subject = subject_of(aged(), protected=("sex", "age"), bins=BINS, features=("hair", "skill", "job"))
     found, doubts = protected_directions(subject.data, subject.space, ("age",))
-    assert found.shape == (1, 4)
-    assert doubts == ()
+    assert (found.shape, doubts) == ((1, 4), ())
     x = subject.space.encode(subject.data.frame) * category_units(subject.space)
-    expected = least_squares(x, subject.data.frame["age"].to_numpy())
+    values = subject.data.frame["age"].to_numpy()
+    expected = np.linalg.lstsq(x - x.mean(axis=0), values - values.mean(), rcond=1e-10)[0]
     # ours has a ridge of 1 beside the 300 people's sums of squares
-    np.testing.assert_allclose(found[0] / np.linalg.norm(found), expected, atol=2e-3)
+    ours, theirs = found[0] / np.linalg.norm(found), expected / np.linalg.norm(expected)
+    np.testing.assert_allclose(ours, theirs, atol=2e-3)
     result = loss_ratio(subject, LossRatioOptions(sensitive=["age"], steps=5))
     assert "age" in result.metric.source
-    assert "age" in result.finding
     assert result.metric.dimensions == 1
     assert result.features[0].feature == "hair"
-
-
-def test_the_ridge_beside_the_least_squares_fades_with_people():
-    subject = subject_of(aged(40_000), protected=("sex", "age"), bins=BINS, features=("hair", "skill", "job"))
-    found, _ = protected_directions(subject.data, subject.space, ("age",))
-    x = subject.space.encode(subject.data.frame) * category_units(subject.space)
-    expected = least_squares(x, subject.data.frame["age"].to_numpy())
-    np.testing.assert_allclose(found[0] / np.linalg.norm(found), expected, atol=2e-5)
 
 
 def test_bins_stay_for_groups_and_a_number_that_is_a_feature_is_free_itself():
@@ -95,13 +79,8 @@ def test_a_number_unknown_for_somebody_counts_by_its_groups():
         loss_ratio(other, LossRatioOptions(sensitive=["age"]))
 
 
-@pytest.mark.parametrize("name", ["job", "hired"])
-def test_what_is_neither_protected_nor_a_number_is_refused(name):
-    with refused("sensitive"):
-        loss_ratio(subject_of(aged(200)), LossRatioOptions(sensitive=[name]))
-
-
-def test_a_constant_number_is_refused():
+@pytest.mark.parametrize("name", ["job", "hired", "constant"])
+def test_what_is_neither_protected_nor_a_number_that_varies_is_refused(name):
     frame = people(200).assign(constant=3.5)
-    with refused("sensitive", "'constant'"):
-        loss_ratio(subject_of(frame, features=("hair", "skill")), LossRatioOptions(sensitive=["constant"]))
+    with refused("sensitive"):
+        loss_ratio(subject_of(frame, features=("hair", "skill")), LossRatioOptions(sensitive=[name]))

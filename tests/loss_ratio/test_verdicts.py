@@ -15,7 +15,6 @@ from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.means import MeanTest, mean_test
 from audits.stats.paired_ratio import PairedRatio
 from audits.stats.text import number
-from benchmarks.loss_ratio_worlds import found_by_search, people, subject_of
 from tests.refused import refused
 
 ASKED = {"tolerance": 1.25, "level": 0.05, "material": 1.25}
@@ -62,28 +61,6 @@ def test_ten_ratios_that_are_all_the_same_show_nothing():
     judged = judge_ratio([test], MOVED, **ASKED)
     assert (judged.verdict, judged.material, judged.interval.low) == (INSUFFICIENT, None, None)
     assert (test.lower_bound(0.05), test.p_value(1.25)) == (None, None)
-
-
-@pytest.mark.parametrize("model", ["logistic", "mlp"])
-def test_a_search_finds_what_gradients_find(model):
-    told = {"sex": 0.5}
-    subject = subject_of(people(400, 3, told, np.random.default_rng(4), trace=1.5), told, model, 4)
-    exact, found = found_by_search(subject, steps=200, max_people=100)
-    assert exact > 1.2
-    # whole steps of finite differences: in ten such models between 0.87 and 1.13, 0.99 at the median
-    assert 0.85 < found / exact < 1.2
-
-
-def test_people_may_leave_the_observed_range_unless_they_are_kept(make, make_people):
-    subject = make(make_people(120, bias=3.0), {"train": "boosting"}, features=("hair", "skill"))
-    options = {"metric": "expert", "free_features": ["hair"], "steps": 6, "step_size": 0.8}
-    kept = loss_ratio(subject, LossRatioOptions(**options, within_range=True))
-    free = loss_ratio(subject, LossRatioOptions(**options))
-    assert kept.search.outside == 0
-    assert free.search.outside > 0
-    assert (kept.search.within_range, free.search.within_range) == (True, False)
-    assert free.search.whole == free.statistic.value >= free.search.first
-    assert any(number(free.search.first) in warning for warning in free.warnings)
 
 
 def test_a_cell_that_carries_a_columns_spread_is_named(make, make_people):
