@@ -11,7 +11,7 @@ import pytest
 from audits.data import DataSpec, FeatureSpace, LabelCut, build_data, read_table
 from audits.models import Subject, make_subject, model_spec
 from audits.models.quality import area_under_curve
-from audits.sensitivity import SensitivityOptions, SensitivityResult, sensitivity
+from audits.sensitivity import SensitivityOptions, sensitivity
 from audits.sensitivity.match_sets.counterfactual_model import decided_otherwise
 from tests.refused import refused
 
@@ -29,7 +29,7 @@ class Points:
         return work + 0.5 * (frame["group"] == "b") + 0.25 * (frame["record"] == "clean").to_numpy()
 
 
-def six() -> Subject:
+def six(**columns: list) -> Subject:
     frame = pd.DataFrame(
         {
             "work": [0, 1, 1, 0, 2, 0],
@@ -38,7 +38,7 @@ def six() -> Subject:
             "other_work": [0, 1, 1, 2, 0, 1],
             "other_record": ["clean", "late", "clean", "clean", "late", "late"],
         }
-    )
+    ).assign(**columns)
     data = build_data(frame, DataSpec(protected=("group",), features=("work", "record", "group")))
     return Subject(data, Points(), 0.75, FeatureSpace.fit(data))
 
@@ -67,39 +67,24 @@ def test_the_other_groups_threshold_decides_on_the_other_life():
 
 @pytest.fixture(scope="module")
 def law_school() -> Subject:
-    data = build_data(
-        read_table(SAMPLES / "law_school.csv"),
-        DataSpec(
-            label=LabelCut("fya", at_least=0.0),
-            protected=("race", "sex"),
-            features=("lsat", "gpa", "race", "sex"),
-        ),
-    )
+    features = ("lsat", "gpa", "race", "sex")
+    spec = DataSpec(label=LabelCut("fya", at_least=0.0), protected=("race", "sex"), features=features)
+    data = build_data(read_table(SAMPLES / "law_school.csv"), spec)
     return make_subject(data, model_spec({"train": "logistic"}), threshold=0.5, seed=0)
 
 
-@pytest.fixture(scope="module")
-def found(law_school: Subject) -> SensitivityResult:
-    return sensitivity(
-        law_school,
-        SensitivityOptions(protected="race", counterfactuals=OTHER, bootstrap=100, status_model="logistic"),
-    )
-
-
-def test_the_law_school_knows_every_other_life(law_school: Subject, found: SensitivityResult):
+def test_the_law_school_knows_every_other_life(law_school: Subject):
+    asked = {"protected": "race", "counterfactuals": OTHER, "status_model": "logistic"}
+    found = sensitivity(law_school, SensitivityOptions(**asked, bootstrap=100))
     table = pd.read_csv(SAMPLES / "law_school.csv")
     held_out = table.iloc[law_school.data.frame.index.to_numpy() - 1]
-    other = held_out.assign(
-        lsat=held_out["lsat_other_race"],
-        gpa=held_out["gpa_other_race"],
-        race=held_out["race"].map({"black": "white", "white": "black"}),
-    )
+    lives = {name: held_out[column] for name, column in OTHER.items()}
+    other = held_out.assign(**lives, race=held_out["race"].map({"black": "white", "white": "black"}))
     p, q = law_school.favorable_score(held_out), law_school.favorable_score(other)
     mismatched = (p >= 0.5) != (q >= 0.5)
     match = found.match_set
-    assert match.source == "counterfactuals"
+    assert (match.source, match.by_chance) == ("counterfactuals", None)
     assert match.mismatched.value * match.n == mismatched.sum() > 500
-    assert match.by_chance is None
     scores = [found.people["sensitivity"], found.people["gradient"], -np.abs(p - 0.5)]
     assert [curve.name for curve in match.curves] == ["sensitivity", "gradient", "boundary"]
     for curve, score in zip(match.curves, scores, strict=True):
@@ -112,51 +97,35 @@ def test_the_law_school_knows_every_other_life(law_school: Subject, found: Sensi
 @pytest.mark.parametrize(
     ("options", "refusal"),
     [
-        ({"counterfactuals": OTHER}, ("sensitivity.counterfactuals",)),
-        (
-            {"protected": "race", "counterfactuals": OTHER, "match_set": "off"},
-            ("sensitivity.counterfactuals", "match_set"),
-        ),
-        (
-            {"protected": "race", "counterfactuals": {"lsaat": "gpa_other_race"}},
-            ("sensitivity.counterfactuals", "'lsat'"),
-        ),
-        (
-            {"protected": "race", "counterfactuals": {"lsat": "lsat_other"}},
-            ("sensitivity.counterfactuals.lsat",),
-        ),
-        ({"protected": "race", "counterfactuals": {"lsat": "gpa"}}, ("sensitivity.counterfactuals.lsat",)),
-        ({"protected": "race", "counterfactuals": ["lsat"]}, ("sensitivity.counterfactuals",)),
+        ({"protected": ("race", "sex"), "counterfactuals": OTHER}, ("sensitivity.counterfactuals",)),
+        ({"counterfactuals": OTHER, "match_set": "off"}, ("sensitivity.counterfactuals", "match_set")),
+        ({"counterfactuals": {"lsaat": "gpa_other_race"}}, ("sensitivity.counterfactuals", "'lsat'")),
+        ({"counterfactuals": {"lsat": "lsat_other"}}, ("sensitivity.counterfactuals.lsat",)),
+        ({"counterfactuals": {"lsat": "gpa"}}, ("sensitivity.counterfactuals.lsat",)),
+        ({"counterfactuals": ["lsat"]}, ("sensitivity.counterfactuals",)),
     ],
 )
 def test_what_is_no_counterfactual_is_refused(law_school: Subject, options, refusal):
     with refused(*refusal):
-        sensitivity(law_school, SensitivityOptions(**options))
+        sensitivity(law_school, SensitivityOptions(**{"protected": "race", **options}))
 
 
 @pytest.mark.parametrize(
-    ("feature", "values", "refusal"),
+    ("feature", "values", "tells"),
     [
-        ("work", [1.0, np.nan, 1, 1, 1, 1], ("sensitivity.counterfactuals.work",)),
-        ("work", list("uvwxyz"), ("sensitivity.counterfactuals.work",)),
-        ("work", [True, False] * 3, ("sensitivity.counterfactuals.work",)),
-        ("record", ["clean", "late", "lost"] * 2, ("sensitivity.counterfactuals.record", "'lost'")),
+        ("work", [1.0, np.nan, 1, 1, 1, 1], ()),
+        ("work", list("uvwxyz"), ()),
+        ("work", [True, False] * 3, ()),
+        ("record", ["clean", "late", "lost"] * 2, ("'lost'",)),
     ],
 )
-def test_columns_of_other_values_are_refused(feature, values, refusal):
-    frame = six().data.frame.assign(told=values).reset_index(drop=True)
-    data = build_data(frame, DataSpec(protected=("group",), features=("work", "record", "group")))
-    subject = Subject(data, Points(), 0.75, FeatureSpace.fit(data))
-    with refused(*refusal):
-        sensitivity(subject, SensitivityOptions(counterfactuals={feature: "told"}))
+def test_columns_of_other_values_are_refused(feature, values, tells):
+    with refused(f"sensitivity.counterfactuals.{feature}", *tells):
+        sensitivity(six(told=values), SensitivityOptions(counterfactuals={feature: "told"}))
 
 
 def test_a_third_group_has_to_say_what_it_would_have_been():
-    frame = six().data.frame.reset_index(drop=True)
-    frame.loc[5, "group"] = "c"
-    frame["other_group"] = list("bcbaaa")
-    data = build_data(frame, DataSpec(protected=("group",), features=("work", "record", "group")))
-    subject = Subject(data, Points(), 0.75, FeatureSpace.fit(data))
+    subject = six(group=list("aaabbc"), other_group=list("bcbaaa"))
     with refused("sensitivity.counterfactuals.group"):
         sensitivity(subject, SensitivityOptions(counterfactuals={"work": "other_work"}))
     found, _ = decided_otherwise(subject, "group", {"work": "other_work", "group": "other_group"})

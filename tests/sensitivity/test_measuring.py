@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
 from audits.models.networks.dense import Dense
-from audits.sensitivity.measurement.gradients import AuditedModel, Status, measure, smoothing_noise
+from audits.sensitivity.measurement.gradients import AuditedModel, Status, measure
 
 D = 5
 BLOCKS = [slice(0, 1), slice(1, 3), slice(3, 5)]
@@ -45,19 +45,7 @@ def test_two_logistic_models_by_hand():
     np.testing.assert_allclose(literal.sensitivity, p * (1 - p) * 4 * a * (1 - a))
 
 
-def probability(audited: AuditedModel, z: np.ndarray) -> np.ndarray:
-    out = audited.network.outputs(z)
-    return (
-        expit(out[:, 0]) if audited.favorable is None else softmax(out, axis=1)[:, audited.favorable].sum(1)
-    )
-
-
-def odds(status: Status, z: np.ndarray, group: np.ndarray, literal: bool) -> np.ndarray:
-    p = status.probabilities(z)[np.arange(len(z)), group]
-    return p if literal else np.log(p) - np.log1p(-p)
-
-
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6), st.sampled_from([2, 3, 4]), st.sampled_from([0, 3]), st.booleans())
 def test_sensitivity_equals_central_differences(seed: int, groups: int, classes: int, literal: bool):
     audited, status = models(seed, groups, classes)
@@ -65,18 +53,20 @@ def test_sensitivity_equals_central_differences(seed: int, groups: int, classes:
     group = status.probabilities(z).argmax(1) if groups > 2 else np.ones(4, dtype=int)
     # where a probability rounds towards 1, differences of its log odds have no digits left to compare
     assume(status.probabilities(z).max() < 1 - 1e-4)
-    step = 1e-6
+
+    def score(x: np.ndarray) -> np.ndarray:
+        out = audited.network.outputs(x)
+        return expit(out[:, 0]) if not classes else softmax(out, axis=1)[:, audited.favorable].sum(1)
+
+    def odds(x: np.ndarray) -> np.ndarray:
+        p = status.probabilities(x)[np.arange(len(x)), group]
+        return p if literal else np.log(p) - np.log1p(-p)
 
     def slopes(function) -> np.ndarray:
-        found = np.empty_like(z)
-        for j in range(D):
-            up, down = z.copy(), z.copy()
-            up[:, j] += step
-            down[:, j] -= step
-            found[:, j] = (function(up) - function(down)) / (2 * step)
-        return np.abs(found)
+        steps = 1e-6 * np.eye(D)
+        return np.abs([(function(z + step) - function(z - step)) / 2e-6 for step in steps]).T
 
-    by_hand = slopes(lambda x: probability(audited, x)) * slopes(lambda x: odds(status, x, group, literal))
+    by_hand = slopes(score) * slopes(odds)
     found = measure(z, audited, [status], BLOCKS, literal=literal)
     np.testing.assert_allclose(found.sensitivity, by_hand.sum(1), rtol=1e-4, atol=1e-7)
     parts = np.column_stack([by_hand[:, block].sum(1) for block in BLOCKS])
@@ -93,38 +83,6 @@ def test_the_logit_does_not_saturate_where_the_literal_form_is_zero():
     assert measure(z, audited, [three], BLOCKS, literal=True).sensitivity.max() < 1e-30
     assert np.isfinite(measure(z, audited, [three], BLOCKS).sensitivity).all()
     assert measure(z, audited, [three], BLOCKS).sensitivity.min() > 0
-
-
-@settings(max_examples=20)
-@given(st.integers(0, 10**6), st.integers(1, 2500))
-def test_neither_the_order_of_rows_nor_the_size_of_a_batch_matters(seed: int, n: int):
-    rng = np.random.default_rng(seed)
-    audited, status = models(seed)
-    z = rng.normal(size=(n, D))
-    noise = smoothing_noise(np.ones(D), 3, 0.2, seed=0)
-    whole = measure(z, audited, [status], BLOCKS, noise=noise).sensitivity
-    order = rng.permutation(n)
-    # sums in another order differ in the last digits only
-    shuffled = measure(z[order], audited, [status], BLOCKS, noise=noise).sensitivity
-    np.testing.assert_allclose(shuffled, whole[order], rtol=1e-10)
-    cut = int(rng.integers(0, n + 1))
-    parts = [measure(part, audited, [status], BLOCKS, noise=noise).sensitivity for part in (z[:cut], z[cut:])]
-    np.testing.assert_allclose(np.concatenate([part.ravel() for part in parts]), whole, rtol=1e-10)
-
-
-def test_float32_gives_the_same_and_nobody_has_nothing():
-    audited, status = models(3)
-    z = np.random.default_rng(3).normal(size=(3000, D))
-    small = [
-        AuditedModel(audited.network.astype(np.float32)),
-        Status("g", ("a", "b"), status.network.astype(np.float32)),
-    ]
-    found = measure(z.astype(np.float32), small[0], small[1:], BLOCKS).sensitivity
-    assert found.dtype == np.float32
-    # a person at a kink may fall on the other side of it in float32
-    close = np.isclose(found, measure(z, audited, [status], BLOCKS).sensitivity, rtol=1e-3, atol=1e-5)
-    assert close.mean() > 0.998
-    assert measure(z[:0], audited, [status], BLOCKS).contributions.shape == (0, len(BLOCKS))
 
 
 def test_several_attributes_give_the_largest():
