@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 import evenhand
-from audits.explain import Attribution, ExplainResult
-from audits.explain.figures import attribution as drawn
+from audits.explain import ExplainResult
 from audits.explain.sections import section
 from audits.results import load_result, save_result
 from tests.refused import refused
@@ -41,14 +40,10 @@ def people(n: int = 300, seed: int = 0, columns: str = "abc") -> pd.DataFrame:
     return frame
 
 
-def attributed(
-    function: Callable, frame: pd.DataFrame, columns: str = "abc", **more: object
-) -> ExplainResult:
-    found = evenhand.audit(
-        Scorer(function), frame, np.arange(len(frame)) % 2, favorable=1, protected="g", columns=list(columns),
-        audits={"explain": {**GROUPS, "attribution": True, "draws": 200}}, search=False, **more,
-    )  # fmt: skip
-    return found["explain"]
+def attributed(function: Callable, frame: pd.DataFrame, **more: object) -> ExplainResult:
+    asked = {"explain": {**GROUPS, "draws": 200, "attribution": True, **more}}
+    told = {"favorable": 1, "protected": "g", "columns": list("abc"), "search": False}
+    return evenhand.audit(Scorer(function), frame, np.arange(len(frame)) % 2, audits=asked, **told)["explain"]
 
 
 def straight(frame: pd.DataFrame) -> pd.Series:
@@ -60,41 +55,16 @@ def parts(result: ExplainResult) -> dict[str, float]:
     return {each.feature: each.part.value for each in result.attribution.features}
 
 
-def means(frame: pd.DataFrame, values: np.ndarray) -> float:
-    inside = (frame["g"] == "x").to_numpy()
-    return float(values[inside].mean() - values[~inside].mean())
-
-
 def test_an_additive_model_has_each_features_own_difference_of_means():
     frame = people()
     found = attributed(lambda x: 0.4 + 0.1 * x["a"] + 0.05 * np.sin(3 * x["b"]), frame)
-    expected = {
-        "a": 0.1 * means(frame, frame["a"]),
-        "b": 0.05 * means(frame, np.sin(3 * frame["b"])),
-        "c": 0.0,
-    }
-    assert parts(found) == pytest.approx(expected, abs=1e-12)
+    inside = frame["g"] == "x"
+    own = pd.DataFrame({"a": 0.1 * frame["a"], "b": 0.05 * np.sin(3 * frame["b"]), "c": 0.0})
+    expected = own[inside].mean() - own[~inside].mean()
+    assert parts(found) == pytest.approx(expected.to_dict(), abs=1e-12)
     assert found.attribution.features[0].feature == "a"
-
-
-def test_the_parts_sum_to_the_gap_exactly():
-    frame = people()
-
-    def function(x: pd.DataFrame) -> np.ndarray:
-        return 1 / (1 + np.exp(-(2 * x["a"] * x["b"] + np.abs(x["c"]) - x["a"])))
-
-    found = attributed(function, frame)
-    gap = means(frame, function(frame))
-    assert found.attribution.gap.value == pytest.approx(gap, abs=1e-12)
-    assert sum(parts(found).values()) == pytest.approx(gap, abs=1e-12)
-    table = found.attribution_frame()
-    assert table["part"].iloc[:-1].sum() == pytest.approx(table["part"].iloc[-1])
-
-
-def test_a_feature_that_the_model_ignores_has_no_part():
-    found = attributed(straight, people())
-    ignored = {each.feature: each.part for each in found.attribution.features}["b"]
-    assert ignored.value == 0.0
+    assert found.attribution.gap.value == pytest.approx(expected.sum(), abs=1e-12)
+    ignored = {each.feature: each.part for each in found.attribution.features}["c"]
     assert ignored.low <= 0.0 <= ignored.high
 
 
@@ -114,20 +84,15 @@ def exact(function: Callable, frame: pd.DataFrame, names: str) -> dict[str, floa
     pairs = pd.merge(source, target, how="cross", suffixes=("", "_y"))
 
     def worth(coalition: tuple[str, ...]) -> float:
-        return float(
-            np.mean(
-                function(
-                    pd.DataFrame({each: pairs[each if each in coalition else f"{each}_y"] for each in names})
-                )
-            )
-        )
+        rows = {each: pairs[each if each in coalition else f"{each}_y"] for each in names}
+        return float(np.mean(function(pd.DataFrame(rows))))
 
     d, found = len(names), dict.fromkeys(names, 0.0)
     for name in names:
         rest = [each for each in names if each != name]
         for k in range(d):
+            weight = math.factorial(k) * math.factorial(d - k - 1) / math.factorial(d)
             for chosen in itertools.combinations(rest, k):
-                weight = math.factorial(k) * math.factorial(d - k - 1) / math.factorial(d)
                 found[name] += weight * (worth((*chosen, name)) - worth(chosen))
     return found
 
@@ -147,74 +112,26 @@ def test_an_interaction_is_shared_as_shapleys_value_shares_it():
         assert each.monte_carlo < 0.02
 
 
-def test_counts_are_people_and_weights_of_one_change_nothing():
-    frame = people(200)
-    sizes, function = np.tile([1, 3], 100), lambda x: 0.4 + 0.1 * x["a"] + 0.05 * x["b"]
-    counted = attributed(function, frame, weights=sizes)
-    rows = frame.loc[frame.index.repeat(sizes)].reset_index(drop=True)
-    single = attributed(function, rows)
-    assert parts(counted) == pytest.approx(parts(single), abs=1e-9)
-    for one, other in zip(counted.attribution.features[:2], single.attribution.features[:2], strict=True):
-        widths = [each.part.high - each.part.low for each in (one, other)]
-        assert widths[0] == pytest.approx(widths[1], rel=0.05)
-
-
-def test_rows_of_one_person_are_no_evidence_of_their_own():
-    frame = people(300)
-    place = np.repeat(np.arange(300), 4)
-    once, again = (
-        attributed(straight, frame),
-        attributed(straight, frame.iloc[place].reset_index(drop=True), person=place),
-    )
-    widths = [
-        each.attribution.features[0].part.high - each.attribution.features[0].part.low
-        for each in (once, again)
-    ]
-    assert widths[1] == pytest.approx(widths[0], rel=0.05)
-
-
 def test_it_is_asked_for_and_kept(tmp_path):
-    frame = people(200)
-    found = attributed(straight, frame)
+    found = attributed(straight, people(200))
     save_result(found, tmp_path, "explain")
-    kept = load_result(ExplainResult, tmp_path, "explain")
-    assert isinstance(kept.attribution, Attribution)
-    assert kept.attribution == found.attribution
+    assert load_result(ExplainResult, tmp_path, "explain").attribution == found.attribution
     part = found.to_json()["attribution"]
     assert part["features"][0]["part"].keys() >= {"value", "low", "high", "n", "method"}
-    plain = evenhand.audit(
-        Scorer(straight), frame, np.arange(200) % 2, favorable=1, protected="g",
-        columns=list("abc"), audits={"explain": {**GROUPS, "draws": 200}}, search=False,
-    )["explain"]  # fmt: skip
+    assert "attribution" in {each.key for each in section(found).exhibits}
+    plain = attributed(straight, people(200), attribution=False)
     assert plain.attribution is None
     assert plain.judged == found.judged  # moves no other number
     assert "attribution" not in {each.key for each in section(plain).exhibits}
 
 
-def test_the_figure_shows_the_largest_parts_the_rest_and_the_gap():
-    names = "abcdefhijklmnopq"
-    frame = people(200, columns=names)
-    found = attributed(lambda x: 0.5 + sum(0.01 * x[name] for name in names), frame, names)
-    figure = drawn(found)
-    marks = next(trace for trace in figure.data if trace.mode == "markers" and len(trace.x) > 1)
-    assert len(marks.x) == 13
-    assert sum(marks.x[:-1]) == pytest.approx(marks.x[-1])
-    assert "attribution" in {each.key for each in section(found).exhibits}
-
-
 def test_few_people_have_no_interval_and_stored_predictions_no_attribution():
-    frame = people(24)
-    frame["g"] = ["x"] * 8 + ["y"] * 16
+    frame = people(24).assign(g=["x"] * 8 + ["y"] * 16)
     found = attributed(straight, frame)
     assert {each.part.low for each in found.attribution.features} == {None}
     with refused("audits['explain'].attribution"):
-        evenhand.audit(
-            None, frame, scores=np.linspace(0, 1, 24), protected="g", threshold=0.5, search=False,
-            audits={"explain": {**GROUPS, "attribution": True}},
-        )  # fmt: skip
+        attributed(straight, frame, outcome="label")
+    asked = {"explain": {**GROUPS, "attribution": True}}
+    told = {"scores": np.linspace(0, 1, 24), "protected": "g", "threshold": 0.5, "search": False}
     with refused("audits['explain'].attribution"):
-        evenhand.audit(
-            Scorer(straight), frame, np.arange(24) % 2, favorable=1, protected="g",
-            columns=list("abc"), audits={"explain": {**GROUPS, "attribution": True, "outcome": "label"}},
-            search=False,
-        )  # fmt: skip
+        evenhand.audit(None, frame, audits=asked, **told)

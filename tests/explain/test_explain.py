@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 
 import numpy as np
@@ -13,16 +12,14 @@ from scipy.special import expit
 from audits.data import DataSpec, build_data
 from audits.data.spec import Weights
 from audits.drawing.selected import of_value
-from audits.drawing.style import FOCUS, INK, alt_text
+from audits.drawing.style import alt_text
 from audits.explain import ExplainOptions, explain, figures
 from audits.explain.audit import people_of
 from audits.explain.bins import levels_of
 from audits.explain.doubly_robust import by_learners, contrast
-from audits.explain.record import AUDIT
 from audits.explain.text import headline, no_clearance_text
 from audits.models import make_subject, model_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
-from benchmarks.calibration import harness
 from tests.refused import refused
 
 A, B = {"group": "a"}, {"group": "b"}
@@ -116,6 +113,8 @@ def test_admissions_to_the_digit_as_counts_and_as_people():
         assert found.each[0].unexplained.value == found.together.unexplained.value
         assert found.verdict == NO_MATERIAL
         assert (found.n_source, found.n_target) == (1835, 2691)
+        parts = (found.together.explained, found.together.unexplained, found.together.unsupported)
+        assert sum(part.value for part in parts) == pytest.approx(found.gap.value)
     assert counted.judged == people.judged
     assert counted.levels == people.levels
     assert [row.level for row in counted.levels if not row.covered] == ["A", "B"]
@@ -132,37 +131,6 @@ def test_a_model_trained_on_counts_decides_as_one_trained_on_people():
     assert counted.gap == people.gap
     assert counted.gap.low < -0.425 < counted.gap.high
     assert counted.judged == people.judged
-
-
-def test_titanic_as_counts_and_as_people():
-    """Men against women by class and age: R's table of 2,201 people."""
-    counts = {
-        ("1st", "Child"): (5, 0, 1, 0), ("2nd", "Child"): (11, 0, 13, 0), ("3rd", "Child"): (13, 35, 14, 17),
-        ("1st", "Adult"): (57, 118, 140, 4), ("2nd", "Adult"): (14, 154, 80, 13),
-        ("3rd", "Adult"): (75, 387, 76, 89), ("crew", "Adult"): (192, 670, 20, 3),
-    }  # fmt: skip
-    rows = [
-        (rank, age, group, decision, n)
-        for (rank, age), four in counts.items()
-        for (group, decision), n in zip((("a", 1), ("a", 0), ("b", 1), ("b", 0)), four, strict=True)
-        if n
-    ]
-    frame = pd.DataFrame(rows, columns=["class", "age", "group", "decision", "count"])
-    assert frame["count"].sum() == 2201
-    counted, people = audited(frame, data={"weights": "count"}), audited(by_person(frame))
-    assert counted.gap.value == pytest.approx(367 / 1731 - 344 / 470)
-    assert counted.together.unexplained.value == pytest.approx(-0.549, abs=5e-4)
-    assert counted.judged == people.judged
-    assert counted.verdict == EVIDENCE
-
-
-def test_the_parts_add_up():
-    for frame in (admissions(), crowd(300, 3)):
-        weights = {"weights": "count"} if "count" in frame else {}
-        found = audited(frame, data=weights)
-        for item in (found.together, *found.each):
-            parts = item.explained.value + item.unexplained.value + item.unsupported.value
-            assert parts == pytest.approx(found.gap.value)
 
 
 def test_counts_from_1_to_500_tell_what_people_tell_with_learners():
@@ -185,10 +153,10 @@ def test_sixteen_cells_three_points_apart():
         for decision, n in ((1, 5 * yes), (0, 5 * (400 - yes)))
     ]
     frame = pd.DataFrame(rows, columns=["x", "y", "group", "decision", "count"])
-    found = [audited(frame, rng=seed, data={"weights": "count"}) for seed in range(8)]
-    assert found[0].together.unexplained.value == pytest.approx(0.03)
-    assert all(each.judged == found[0].judged for each in found)
-    assert found[0].judged.badge != "difference", "3 points are below the limit of 10"
+    found, again = (audited(frame, rng=seed, data={"weights": "count"}) for seed in range(2))
+    assert found.together.unexplained.value == pytest.approx(0.03)
+    assert again.judged == found.judged
+    assert found.judged.badge != "difference", "3 points are below the limit of 10"
 
 
 def test_a_gap_that_is_all_composition():
@@ -205,11 +173,9 @@ def test_a_gap_that_is_all_composition():
 
 def test_one_rule_of_several_columns_leaves_nothing():
     """Evidence in 25 of 25 such worlds when columns that fit no cells were left out."""
-    for seed in range(3):
-        found = audited(rule_of(2, 300, seed), rng=seed)
-        left = found.together.unexplained
-        assert left.low <= 0 <= left.high
-        assert found.verdict != EVIDENCE
+    found = audited(rule_of(2, 300, 0))
+    assert found.together.unexplained.low <= 0 <= found.together.unexplained.high
+    assert found.verdict != EVIDENCE
     five = pd.DataFrame(np.random.default_rng(0).random((2000, 5)) < 0.5).astype(int).add_prefix("x")
     five["decision"] = (five.sum(axis=1) >= 3).astype(int)
     five["group"] = np.where(np.random.default_rng(1).random(2000) < 0.3 + 0.4 * five["x0"], "a", "b")
@@ -236,21 +202,11 @@ def test_cancelling_differences_are_seen_at_their_levels():
     assert found.judged.interval in by_level.values()
 
 
-def blurred(n: int, seed: int) -> pd.DataFrame:
-    """Differences that cancel, of people most of whom are decided by lot."""
-    rng, frame = np.random.default_rng(seed), cancelling(n, seed)
-    lot = rng.random(2 * n) < 0.86
-    return frame.assign(decision=frame["decision"].mask(lot, rng.integers(0, 2, 2 * n)))
-
-
-@pytest.mark.parametrize("draw", [lambda: crowd(1200, 3, within=-0.07), lambda: blurred(900, 3)])
-def test_the_p_value_is_the_least_level_of_evidence(draw):
+def test_the_p_value_is_the_least_level_of_evidence():
     """At a level above it the interval leaves out 0, below it not: the run's correction can rest on it."""
-    frame = draw()
-    asked = {"explainers": tuple(frame.columns[:1]), "draws": 20_000}
+    frame, asked = crowd(1200, 3, within=-0.07), {"explainers": ("department",), "draws": 20_000}
     found = audited(frame, **asked).judged
     assert found.verdict == EVIDENCE
-    assert found.p_value is not None
     assert 0 < found.p_value < 0.05
     for factor in (1.1, 0.9):
         again = audited(frame, **asked, level=factor * found.p_value)
@@ -307,80 +263,48 @@ def test_no_verdict_without_comparable_people():
     assert found.to_json()["overlap"]["share"] == found.overlap.share
 
 
-def test_what_says_nothing_of_a_person_is_no_explainer_by_default():
-    frame = crowd(300, 0, noise=1)
-    subject = subject_of(frame.assign(number=range(300), outcome=frame["decision"]))
-    found = explain(subject, ExplainOptions(source=A, target=B))
-    assert found.together.columns == ("department", "noise0")
-
-
-@pytest.mark.parametrize("form", ["rows", "counts"])
-def test_a_decision_in_other_words_neither_explains_nor_is_forgotten(form):
-    people = crowd(2000, 4, within=-0.2, noise=0).assign(
-        words=lambda each: np.where(each["decision"], "in", "out")
-    )
+def test_a_decision_in_other_words_neither_explains_nor_is_forgotten():
+    people = crowd(2000, 4, within=-0.2, noise=0)
+    people["words"] = np.where(people["decision"], "in", "out")
     people.loc[people.index % 7 == 0, "words"] = people["words"].str.upper()  # four words for two decisions
-    if form == "counts":
-        people = people.groupby(list(people.columns), as_index=False).size().rename(columns={"size": "count"})
-    data = {"weights": Weights("count", "counts")} if form == "counts" else {}
+    people = people.groupby(list(people.columns), as_index=False).size().rename(columns={"size": "count"})
+    data = {"weights": Weights("count", "counts")}
     judged = audited(people, data=data, explainers=None)
     assert judged.together.columns == ("department",)
     assert (judged.judged.verdict, judged.judged.people_needed) == (INSUFFICIENT, None)
     assert judged.judged.interval.high < 0
-    assert audited(people, data=data, explainers=("department",)).judged.verdict == EVIDENCE
+    alone = audited(people, data=data, explainers=("department",))
+    assert alone.judged.verdict == EVIDENCE
     named = audited(people, data=data, explainers=("department", "words"))
-    assert len(named.warnings) > len(audited(people, data=data, explainers=("department",)).warnings)
-    alike = crowd(8000, 4, noise=0)  # nothing is left: the sentence is no other reason's
-    alike["words"] = np.where(alike["decision"], alike.index % 2, 2 + alike.index % 2).astype(str)
-    found = audited(alike, explainers=None)
-    assert (found.judged.verdict, found.judged.material) == (INSUFFICIENT, False)
-    assert found.judged.reason not in headline(found)
+    assert len(named.warnings) > len(alone.warnings)
     # what a model reads is a reason, whatever it tells
     asked = explain(subject_of(people, {"train": "logistic"}, **data), ExplainOptions(source=A, target=B))
     assert "words" in asked.together.columns
 
 
-def test_people_needed_settle_it():
-    """The stated number settles it in 80% of worlds (.56 when it rested on the average alone)."""
-    needed = [audited(crowd(200, seed, noise=0), rng=seed).judged.people_needed for seed in range(8)]
-    known = [each for each in needed if each is not None]
-    assert len(known) > 4
-    n = int(np.median(known))
-    settled = [
-        audited(crowd(2 * n, 100 + seed, noise=0), rng=seed).verdict != INSUFFICIENT for seed in range(20)
-    ]
-    assert np.mean(settled) >= 0.8
-
-
 def test_it_agrees_with_double_ml():
     """The average effect on the treated of DoubleML, with its own learners, folds and intervals."""
     double = pytest.importorskip("doubleml")
-    from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
 
     rng = np.random.default_rng(0)
-    n = 2000
-    x = rng.normal(size=(n, 3))
-    source = rng.random(n) < expit(0.7 * x[:, 0] - 0.4 * x[:, 1])
-    decision = rng.random(n) < expit(x[:, 0] + 0.5 * x[:, 2] - 0.8 * source)
-    frame = pd.DataFrame(x, columns=["x0", "x1", "x2"]).assign(
-        group=np.where(source, "a", "b"), decision=decision.astype(int)
-    )
-    subject = subject_of(frame)
-    names = ("x0", "x1", "x2")
-    people, _ = people_of(subject, ExplainOptions(source=A, target=B), names)
+    x = rng.normal(size=(1500, 3))
+    source = rng.random(1500) < expit(0.7 * x[:, 0] - 0.4 * x[:, 1])
+    decision = (rng.random(1500) < expit(x[:, 0] + 0.5 * x[:, 2] - 0.8 * source)).astype(int)
+    frame = pd.DataFrame(x, columns=["x0", "x1", "x2"])
+    subject = subject_of(frame.assign(group=np.where(source, "a", "b"), decision=decision))
+    people, _ = people_of(subject, ExplainOptions(source=A, target=B), tuple(frame.columns))
     nuisance = by_learners(people, np.random.default_rng(0))
     ours = contrast(people, nuisance, nuisance.comparable)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         table = double.DoubleMLData.from_arrays(x, decision.astype(float), source.astype(float))
         np.random.seed(0)  # noqa: NPY002 - DoubleML deals its folds by it
-        forest = RandomForestClassifier(40, min_samples_leaf=30, random_state=0)
-        for learner, near in ((LogisticRegression(), 0.5), (forest, 1.0)):
-            theirs = double.DoubleMLIRM(table, learner, learner, n_folds=4, score="ATTE")
-            theirs.fit()
-            assert ours.value == pytest.approx(float(theirs.coef[0]), abs=near * ours.error)
-            assert ours.error == pytest.approx(float(theirs.se[0]), rel=0.15)
+        learner = LogisticRegression()
+        theirs = double.DoubleMLIRM(table, learner, learner, n_folds=4, score="ATTE")
+        theirs.fit()
+    assert ours.value == pytest.approx(float(theirs.coef[0]), abs=0.5 * ours.error)
+    assert ours.error == pytest.approx(float(theirs.se[0]), rel=0.15)
 
 
 def test_rows_of_one_person_are_one_person():
@@ -393,26 +317,11 @@ def test_rows_of_one_person_are_one_person():
     assert widths[0] == pytest.approx(widths[1], rel=0.03)
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [(1, 30), (30, 1), (2, 2), (9, 9)])
-def test_a_handful_of_people_gives_no_verdict_and_no_error(ours, theirs):
-    many = crowd(400, 1)
-    frame = pd.concat([many[many["group"] == "a"].head(ours), many[many["group"] == "b"].head(theirs)])
-    frame = frame.assign(decision=np.arange(len(frame)) % 2)
-    found = audited(frame.reset_index(drop=True))
-    assert found.verdict == INSUFFICIENT
-    assert (found.n_source, found.n_target) == (ours, theirs)
-    json.dumps(found.to_json(), allow_nan=False)
-    for exhibit in AUDIT.section(found).exhibits:
-        exhibit.figure()
-    looks = [trace.marker.color for trace in figures.values(found).data if trace.customdata is not None]
-    assert looks == [FOCUS, INK] or not found.values, "however few they are, color says whose rate it is"
-
-
 def test_explainers_by_default_and_by_name():
-    frame = crowd(300, 2)
+    frame = crowd(300, 2).assign(number=range(300), outcome=lambda table: table["decision"])
     data = {"roles": {"immutable": ["noise1"]}}
-    found = audited(frame, data=data, explainers=None)
-    assert found.together.columns == ("department", "noise0")
+    # neither a role that is not one's own nor what says nothing of a person
+    assert audited(frame, data=data, explainers=None).together.columns == ("department", "noise0")
     named = audited(frame, data=data, explainers=("noise1", "department"))
     assert named.together.columns == ("noise1", "department")
     nothing = audited(frame, explainers=())
@@ -422,35 +331,30 @@ def test_explainers_by_default_and_by_name():
 
 
 def _chosen(values: pd.Series, terms: list[dict]) -> np.ndarray:
-    chosen = np.ones(len(values), dtype=bool)
+    chosen, kind = np.ones(len(values), dtype=bool), type(values[0])
     for term in terms:
-        chosen &= values.isna() if "missing" in term else True
         chosen &= values.astype(str).isin(term["in"]) if "in" in term else True
-        chosen &= values >= type(values[0])(term["at_least"]) if "at_least" in term else True
-        chosen &= values < type(values[0])(term["below"]) if "below" in term else True
-    return chosen.to_numpy() if isinstance(chosen, pd.Series) else chosen
+        chosen &= values >= kind(term["at_least"]) if "at_least" in term else True
+        chosen &= values < kind(term["below"]) if "below" in term else True
+    return np.asarray(chosen)
 
 
-@pytest.mark.parametrize("bins", [3, 20])
 @pytest.mark.parametrize(
     "draw",
     [
         lambda rng: rng.integers(12_000, 98_765, 400),
-        lambda rng: rng.integers(1_000_000, 1_000_200, 400),
         lambda rng: 1_000_000 + rng.random(400),
-        lambda rng: rng.normal(40_000, 9_000, 400),
-        lambda rng: np.round(rng.normal(0, 1, 400), 2),
         lambda rng: rng.lognormal(0, 8, 400) - 1,
         lambda rng: np.repeat(rng.random(14), 30) * 1e-7,
         lambda rng: np.r_[-1e308, rng.normal(0, 1, 400), 1e308],
         lambda rng: pd.Timestamp("2020-03-01") + pd.to_timedelta(rng.integers(0, 5e6, 400), unit="s"),
     ],
-    ids=["incomes", "numbers", "alike", "amounts", "decimals", "skewed", "tiny", "impossible", "moments"],
+    ids=["incomes", "alike", "skewed", "tiny", "impossible", "moments"],
 )
-def test_a_level_is_selected_whole_by_its_name(draw, bins):
+def test_a_level_is_selected_whole_by_its_name(draw):
     values = pd.Series(draw(np.random.default_rng(1)))
     kind = "datetime" if pd.api.types.is_datetime64_any_dtype(values) else "continuous"
-    found = levels_of(values, kind, bins)
+    found = levels_of(values, kind, 20)
     names = list(found.names)
     assert all(len(name) <= 50 for name in names)
     for place in np.unique(found.code):
@@ -474,6 +378,7 @@ def test_numbers_are_cut_at_round_ends_and_zero_stays_alone():
         ({"explainers": ("nope",)}, ("explain.explainers",)),
         ({"target": A}, ("explain.target",)),
         ({"source": {"group": "z"}}, ("explain.source.group", "'z'")),
+        ({"outcome": "label", "data": {"label": None}}, ("explain.outcome", "'label'")),
     ],
 )
 def test_bad_options(ask, refusal):
@@ -492,35 +397,23 @@ def test_what_decides_alone_is_named_whatever_its_levels_and_a_reason_where_a_mo
 def test_labels_known_of_one_decision_alone_are_no_evidence():
     """Half of all labels are good; b is approved by merit, a by lot; the approved alone are known."""
     rng = np.random.default_rng(1)
-    group = np.tile(["a", "b"], 1000)
-    merit = rng.normal(size=2000)
+    group, merit = np.tile(["a", "b"], 1000), rng.normal(size=2000)
     decision = np.where(group == "b", merit > 0, rng.random(2000) < 0.5)
-    label = np.where(decision, (merit > 0).astype(float), np.nan)
-    frame = pd.DataFrame({"x": rng.normal(size=2000), "group": group, "decision": decision, "good": label})
+    frame = pd.DataFrame({"x": rng.normal(size=2000), "group": group, "decision": decision})
+    frame["good"] = np.where(decision, (merit > 0).astype(float), np.nan)
     subject = subject_of(frame, label="good", features=("x",))
     found = explain(subject, ExplainOptions(source=A, target=B, explainers=("x",), outcome="label"))
     assert found.judged.interval.high < 0
     assert (found.verdict, found.judged.people_needed) == (INSUFFICIENT, None)
 
 
-def test_labels_are_asked_for():
-    frame = crowd(100, 8)
-    data = build_data(frame, DataSpec(protected=("group",), features=("department",)))
-    subject = make_subject(data, model_spec({"predictions": {"score": "decision"}}))
-    with refused("explain.outcome", "'label'"):
-        explain(subject, ExplainOptions(source=A, target=B, outcome="label"))
-
-
-@pytest.mark.parametrize("seed", [4, 12, 22])
-def test_a_side_with_hardly_any_favorable_decision_is_not_known_exactly(seed):
-    """4% are approved, by the explainer alone; by the target's own spread each of these was evidence."""
-    rng = np.random.default_rng(seed)
+def test_a_side_with_hardly_any_favorable_decision_is_not_known_exactly():
+    """4% are approved, by the explainer alone; by the target's own spread this was evidence."""
+    rng = np.random.default_rng(12)
     z = rng.normal(size=800)
-    group = np.where(rng.random(800) < expit(1.2 * z), "A", "B")
-    frame = pd.DataFrame({"z": z, "g": group, "y": (z + rng.logistic(size=800) > 4).astype(int)})
-    people = harness.decided(frame, "y", favorable=1, protected=["g"], features=["z"])
-    asked = {"source": {"g": "A"}, "target": {"g": "B"}, "explainers": ["z"]}
-    assert harness.audited("explain", people, 0, **asked).verdict == INSUFFICIENT
+    group = np.where(rng.random(800) < expit(1.2 * z), "a", "b")
+    frame = pd.DataFrame({"z": z, "group": group, "decision": (z + rng.logistic(size=800) > 4).astype(int)})
+    assert audited(frame).verdict == INSUFFICIENT
 
 
 @pytest.mark.parametrize(("direct", "verdict"), [(0.0, INSUFFICIENT), (1.0, EVIDENCE)])
@@ -531,7 +424,6 @@ def test_what_is_missing_may_be_what_explains(direct, verdict):
     x = rng.normal(size=4000) + np.where(ours, 0.0, 0.6)
     decided = expit(1.5 * x + noise - direct * ours) > rng.random(4000)
     frame = pd.DataFrame({"x": np.where(rng.random(4000) < 0.3, np.nan, x), "noise": noise})
-    frame = frame.assign(group=np.where(ours, "a", "b"), decision=decided.astype(int))
-    found = audited(frame)
+    found = audited(frame.assign(group=np.where(ours, "a", "b"), decision=decided.astype(int)))
     assert found.judged.verdict == verdict
     assert found.together.unexplained.high < 0
