@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from audits.models import make_subject, model_spec
 from audits.recourse import GERMAN_ROLES, Limit
@@ -53,24 +51,7 @@ def test_fewest_changes_against_all_subsets():
             accepted = subject.favorable_score(frame.assign(**{name: moved[name] for name in names})) >= 0.5
             fewest[accepted] = size
     assert result.people["fewest_proved"].all()
-    for person, row in result.people.iterrows():
-        assert (None if pd.isna(fewest[person]) else fewest[person]) == (
-            None if pd.isna(row["fewest"]) else row["fewest"]
-        )
-
-
-def test_fewest_changes_grown_greedily(monkeypatch):
-    import audits.recourse.paths as module
-
-    frame = pd.DataFrame({"a": [0.0, 1.0], "b": [0.0, 1.0], "c": [0.0, 1.0], "group": ["a", "b"]})
-    model = Linear(a=1.0, b=2.0, c=3.0)
-    for most, enough, wanted, sure in ((4, 5.0, {"b", "c"}, True), (1, 6.0, {"a", "b", "c"}, False)):
-        monkeypatch.setattr(module, "_MAX_ROWS", most)
-        threshold = 1 / (1 + np.exp(-enough + 1e-9))
-        subject = dataclasses.replace(subject_of(frame, model, ("a", "b", "c")), threshold=threshold)
-        result = recourse_of(subject, resolution=0.5, permutations=19)
-        assert set(result.people["fewest_columns"].iloc[0].split(", ")) == wanted
-        assert result.people["fewest_proved"].tolist() == [sure]
+    assert result.people["fewest"].astype(float).equals(fewest.rename("fewest"))
 
 
 def test_a_role_the_model_does_not_read_warns():
@@ -114,17 +95,14 @@ class _Jobs:
         return np.asarray(1 / (1 + np.exp(-total)))
 
 
-@pytest.mark.parametrize("values", [("none", "clerk", "judge"), ("yes", "no")])
-def test_names_of_categories_change_no_result(values):
+def test_names_of_categories_change_no_result():
     """Of categories that are equally near, today's stays, not the first in the alphabet."""
     rng = np.random.default_rng(0)
-    job = rng.integers(0, len(values), 80)
+    job = rng.integers(0, 3, 80)
     base = pd.DataFrame({"x": rng.normal(size=80).round(1), "group": rng.choice(["a", "b"], 80)})
     found = []
-    for names in (values, values[::-1], sorted(values), sorted(values, reverse=True)):
-        frame = base.assign(job=np.array(names)[job])
-        subject = subject_of(frame, _Jobs(names[-1]), ("x", "job"))
+    for names in (("none", "clerk", "judge"), ("judge", "clerk", "none")):
+        subject = subject_of(base.assign(job=np.array(names)[job]), _Jobs(names[-1]), ("x", "job"))
         found.append(recourse_of(subject, resolution=0.25, fewest=False))
-    for other in found[1:]:
-        pd.testing.assert_series_equal(found[0].people["alpha"], other.people["alpha"])
-        assert np.allclose(found[0].scores.to_numpy(), other.scores.to_numpy())
+    pd.testing.assert_series_equal(found[0].people["alpha"], found[1].people["alpha"])
+    assert np.allclose(found[0].scores.to_numpy(), found[1].scores.to_numpy())

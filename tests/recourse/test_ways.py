@@ -8,20 +8,12 @@ import pytest
 
 import audits
 from audits.data import DataSpec, build_data
-from audits.data.partition import resample
 from audits.models import Subject, make_subject, model_spec
-from audits.models.factory import train_model
-from audits.progress import silent
 from audits.recourse import RecourseResult
-from audits.recourse.actions import actions_of
 from audits.recourse.alternatives import (
-    _acceptance_by_refits,  # its draws, so that they can be repeated by hand
     downstream_of,
 )
-from audits.recourse.audit import _sides
-from audits.recourse.options import RecourseOptions
-from audits.recourse.paths import RecoursePath
-from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
+from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 from tests.refused import refused
 
 COLUMNS = ("income", "savings", "loans", "home")
@@ -71,29 +63,6 @@ def test_every_way_is_accepted_admissible_and_costs_what_it_says(
         assert not own.filter(like="value of").duplicated().any()
 
 
-def test_ways_survive_as_often_as_models_trained_again_accept_them(
-    subject: Subject, result: RecourseResult
-) -> None:
-    options = RecourseOptions(actionable=COLUMNS, refits=2)
-    actions, _ = actions_of(subject, options)
-    people, accepted = _sides(subject, options, np.random.default_rng(0))
-    way = RecoursePath(subject, options, actions, people, accepted, np.empty(0), np.empty(0))
-    moved = way.today.assign(loans=0).iloc[:30]
-    who = np.arange(30)
-    share = _acceptance_by_refits(
-        way, downstream_of(subject.data, {}), moved, who, np.random.default_rng(5), silent
-    )
-    rng, by_hand = np.random.default_rng(5), np.zeros(30)
-    for k in range(2):
-        model = train_model(resample(subject.training, rng), "logistic", subject.seed + k + 1, silent)
-        by_hand += model.score(people.frame.iloc[:30].assign(loans=0)) >= 0.5
-    assert share.tolist() == (by_hand / 2).tolist()
-    assert 0 < by_hand.mean() < 2
-    assert set(result.ways["survives"]) <= {0.0, 0.5, 1.0}
-    assert result.ways["noisy"].between(0, 1).all()
-    assert result.ways_summary.refits == 2
-
-
 def test_no_way_has_a_change_that_is_not_needed(subject: Subject, result: RecourseResult) -> None:
     today = subject.data.frame.loc[result.ways.index].reset_index(drop=True)
     moved = today.assign(**{name: result.ways[f"value of {name}"].to_numpy() for name in COLUMNS})
@@ -101,28 +70,6 @@ def test_no_way_has_a_change_that_is_not_needed(subject: Subject, result: Recour
         changed = (moved[name] != today[name]).to_numpy()
         without = subject.model.score(moved.assign(**{name: today[name]}))
         assert (without[changed] < 0.5).all()
-
-
-def test_two_changes_that_need_each_other_less_than_a_third_are_pruned() -> None:
-    """Only x is needed once z is back: a single round in order of cost would have kept both."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {"x": rng.normal(size=400), "z": rng.normal(size=400), "g": rng.choice(["a", "b"], 400)}
-    )
-
-    def score(rows: pd.DataFrame) -> np.ndarray:
-        x, z = rows["x"].to_numpy(), rows["z"].to_numpy()
-        return np.where((x > 1) | ((z > 1) & (x * z > 0)), 0.9, 0.1)
-
-    found = audits.audit(
-        score, frame[["x", "z"]], favorable=1, protected={"g": frame["g"]}, roles={"actionable": ["x", "z"]},
-        audits={"recourse": {"ways": 3, "ways_people": 50, "noise": 0, "permutations": 99}},
-    )["recourse"]  # fmt: skip
-    today = frame.loc[found.ways.index].reset_index(drop=True)
-    moved = pd.DataFrame({name: found.ways[f"value of {name}"].to_numpy() for name in "xz"})
-    for name in "xz":
-        changed = (moved[name] != today[name]).to_numpy()
-        assert (score(moved.assign(**{name: today[name]}))[changed] < 0.5).all()
 
 
 def test_an_action_for_a_group_is_the_cheapest_that_does_nearly_as_much() -> None:
@@ -152,13 +99,6 @@ def test_one_action_for_a_group_is_stated_for_people_who_did_not_pick_it(result:
         assert "loans" not in row.action or "less" in row.action
 
 
-def test_nothing_changes_where_no_ways_are_asked_for() -> None:
-    plain = recourse_of(mixed(), resolution=0.25, permutations=19)
-    also = recourse_of(mixed(), resolution=0.25, permutations=19, ways=2, ways_people=5)
-    assert plain.ways is None
-    assert plain.by_group == also.by_group
-
-
 def test_what_follows_moves_by_the_slope_and_keeps_what_people_were_off_by() -> None:
     x = np.array([0.0, 1.0, 2.0, 3.0])
     off = np.array([1.0, -1.0, -1.0, 1.0])  # at right angles to x and to a constant
@@ -175,20 +115,6 @@ def test_what_follows_moves_by_the_slope_and_keeps_what_people_were_off_by() -> 
     assert held["z"].tolist() == pytest.approx(rows["z"].tolist())
     with refused("recourse.follows"):
         downstream_of(subject.data, {"y": ("x",), "x": ("y",)})
-
-
-def test_effects_downstream_make_ways_cheaper() -> None:
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame({"x": rng.normal(size=200), "group": rng.choice(["a", "b"], 200)})
-    frame["z"] = frame["x"] + 0.1 * rng.normal(size=200)
-    subject = subject_of(frame, Linear(x=1.0, z=1.0), ("x",))
-    plain, also = (
-        recourse_of(subject, ways=1, ways_people=30, permutations=19, resolution=0.25, **more)
-        for more in ({"refits": 0}, {"refits": 2, "follows": {"z": ["x"]}})
-    )
-    assert also.ways_summary.with_way.value >= plain.ways_summary.with_way.value
-    assert also.ways_summary.cost.value < plain.ways_summary.cost.value
-    assert len(also.warnings) == len(plain.warnings) + 2
 
 
 def test_noise_stays_where_people_are():
