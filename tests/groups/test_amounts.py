@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +19,6 @@ from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from tests.refused import refused
 
-OPTIONS = GroupsOptions(reference={"sex": "male"})
-
 
 def wages(n: int = 900, gap: float = 0.2, seed: int = 5) -> pd.DataFrame:
     """Wages of which women get less on a logarithmic scale, and of which schooling pays."""
@@ -32,14 +29,13 @@ def wages(n: int = 900, gap: float = 0.2, seed: int = 5) -> pd.DataFrame:
     return pd.DataFrame({"sex": sex, "schooling": schooling, "wage": wage})
 
 
-def result_of(table: pd.DataFrame, options: GroupsOptions = OPTIONS, model=None, **section):
+def result_of(table: pd.DataFrame, limit=None, model=None, reference="male", **section):
     given = {"label": "wage", "outcome": "numeric", "protected": ["sex"], **section}
-    data = build_data(table, data_spec(given))
-    return groups(make_subject(data, model_spec(model or {"predictions": {"score": "wage"}})), options, rng=0)
-
-
-def _limit(amount) -> GroupsOptions:
-    return GroupsOptions(reference={"sex": "male"}, material_amount=amount)
+    subject = make_subject(
+        build_data(table, data_spec(given)), model_spec(model or {"predictions": {"score": "wage"}})
+    )
+    limited = {} if limit is None else {"material_amount": limit}
+    return groups(subject, GroupsOptions(reference={"sex": reference}, **limited), rng=0)
 
 
 def women(result):
@@ -56,28 +52,25 @@ def test_means_and_quantiles_are_those_of_statsmodels():
     # corrected for four measures; Hall's transformation moves both ends, its length hardly
     low, high = line.conf_int(alpha=0.05 / 4).loc["woman"]
     assert gap.high - gap.low == pytest.approx(high - low, rel=0.05)
-    for name, share in (("q10", 0.1), ("median", 0.5), ("q90", 0.9)):
+    for name, share, near in (("q10", 0.1, 0.05), ("median", 0.5, 0.05), ("q90", 0.9, 0.3)):
         found = regressions.quantreg("wage ~ woman", table).fit(q=share).params["woman"]
-        step = np.diff(np.sort(table.wage)).max() if share == 0.9 else 0.05  # any of two neighbors is one
-        assert row.differences[name].estimate.value == pytest.approx(found, abs=min(step, 0.3))
+        assert row.differences[name].estimate.value == pytest.approx(found, abs=near)
 
 
-def test_sampling_weights_and_clusters_are_those_of_statsmodels():
+def test_sampling_weights_are_those_of_statsmodels_and_rows_of_a_person_one_person():
     regressions = pytest.importorskip("statsmodels.api")
-    table = wages()
-    table["w"] = np.random.default_rng(1).uniform(0.5, 3, len(table))
-    weighted = women(result_of(table, weights={"column": "w", "kind": "sampling"}))
+    table = wages().assign(w=np.random.default_rng(1).uniform(0.5, 3, 900))
     x = regressions.add_constant((table.sex == "female").to_numpy(dtype=float))
     line = regressions.WLS(table.wage.to_numpy(), x, weights=table.w.to_numpy()).fit(cov_type="HC1")
+    weighted = women(result_of(table, weights={"column": "w", "kind": "sampling"}))
     gap = weighted.differences["mean"].estimate
     assert gap.value == pytest.approx(line.params[1])
     low, high = line.conf_int(alpha=0.05 / 4)[1]
     assert gap.high - gap.low == pytest.approx(high - low, rel=0.05)
 
-    twice = table.loc[table.index.repeat(3)].reset_index(drop=True)
-    twice["who"] = np.repeat(np.arange(len(table)), 3)
-    alone, repeated = women(result_of(table)), women(result_of(twice, person="who"))
-    for name, gap in alone.differences.items():  # three rows of a person are one person
+    thrice = table.loc[table.index.repeat(3)].reset_index(drop=True).assign(who=np.arange(900).repeat(3))
+    alone, repeated = women(result_of(table)), women(result_of(thrice, person="who"))
+    for name, gap in alone.differences.items():
         again = repeated.differences[name].estimate
         assert again.value == pytest.approx(gap.estimate.value)
         assert again.high - again.low > 0.9 * (gap.estimate.high - gap.estimate.low)
@@ -86,36 +79,18 @@ def test_sampling_weights_and_clusters_are_those_of_statsmodels():
 def test_counts_are_people():
     table = wages(400).round({"wage": 0})
     counted = table.groupby(["sex", "schooling", "wage"]).size().reset_index(name="n")
-    rows, cells = (
-        women(result_of(table)),
-        women(result_of(counted, weights={"column": "n", "kind": "counts"})),
-    )
+    rows = women(result_of(table))
+    cells = women(result_of(counted, weights={"column": "n", "kind": "counts"}))
     for name, gap in rows.differences.items():
         assert cells.differences[name].estimate.low == pytest.approx(gap.estimate.low, rel=1e-6)
-
-
-def test_a_turned_scale_turns_the_gap():
-    high, low = result_of(wages()), result_of(wages(), favorable="low")
-    assert women(high).differences["mean"].estimate.value == women(low).differences["mean"].estimate.value
-    table = wages()
-    other = women(result_of(table.assign(wage=-table.wage))).differences["mean"].estimate
-    own = women(high).differences["mean"].estimate
-    assert (other.value, other.low, other.high) == pytest.approx((-own.value, -own.high, -own.low))
-    dollars = women(result_of(table.assign(wage=100 * table.wage)))
-    assert dollars.differences["median"].estimate.low == pytest.approx(
-        100 * women(high).differences["median"].estimate.low
-    )
-    assert dollars.verdict == women(high).verdict
 
 
 @pytest.mark.parametrize("favorable", ["high", "low"])
 @pytest.mark.parametrize("reference", ["male", "female"])
 def test_who_is_worse_off_is_named_first_whichever_group_is_the_reference(favorable, reference):
-    options = GroupsOptions(reference={"sex": reference})
-    result = result_of(wages(), options, favorable=favorable)
+    result = result_of(wages(), reference=reference, favorable=favorable)
     first, other, measure, value = worse_first(result.amounts)
-    assert {first.group, other.group} == {"female", "male"}
-    assert first.group == ("female" if favorable == "high" else "male")
+    assert first.group == ("female" if favorable == "high" else "male") != other.group
     assert value == pytest.approx(first.measure(measure).value - other.measure(measure).value)
     assert abs(value) == pytest.approx(abs(result.judged.interval.value))
     deciding = next(row for row in (first, other) if not row.is_reference)
@@ -127,47 +102,31 @@ def test_who_is_worse_off_is_named_first_whichever_group_is_the_reference(favora
 def test_limits_in_the_unit_and_in_per_cent():
     table = wages(6000, gap=0.03)
     mean = table.wage[table.sex == "male"].mean()
-    per_cent = women(result_of(table, _limit("20%")))
-    assert per_cent.differences["mean"].limit == pytest.approx(0.2 * mean)
-    assert women(result_of(table, _limit(2))).differences["mean"].limit == 2.0
-    assert result_of(wages(6000, gap=0.0), _limit("25%")).verdict == NO_MATERIAL
-    small = result_of(wages(20_000, gap=0.05), _limit("20%"))
+    assert women(result_of(table, "20%")).differences["mean"].limit == pytest.approx(0.2 * mean)
+    assert women(result_of(table, 2)).differences["mean"].limit == 2.0
+    assert result_of(wages(6000, gap=0.0), "25%").verdict == NO_MATERIAL
+    small = result_of(wages(20_000, gap=0.05), "20%")
     assert (small.verdict, small.judged.badge) == (EVIDENCE, "small difference")
     for wrong in ("5 per cent", "-1", "0%", "nan"):
         with refused("groups.material_amount"):
-            result_of(table, _limit(wrong))
-
-
-def test_a_difference_in_the_upper_tail_alone_is_found():
-    rng = np.random.default_rng(2)
-    pay = rng.normal(10, 2, 4000)
-    sex = np.repeat(["female", "male"], 2000)
-    top = (sex == "male") & (pay > 12)
-    result = result_of(pd.DataFrame({"sex": sex, "wage": np.where(top, 12 + 3 * (pay - 12), pay)}))
-    row = women(result)
-    assert row.differences["q90"].verdict == EVIDENCE
-    assert row.differences["q10"].verdict != EVIDENCE
+            result_of(table, wrong)
 
 
 def test_per_cent_of_a_mean_that_is_not_above_zero_is_no_limit():
     result = result_of(wages(400, gap=0.0).assign(wage=lambda each: each.wage - 100))
-    assert result.verdict == INSUFFICIENT
-    assert result.judged.badge == "no verdict"
-    assert result.judged.reason
+    assert (result.verdict, result.judged.badge) == (INSUFFICIENT, "no verdict")
     assert result_of(wages(400).assign(wage=lambda each: each.wage - 100)).verdict == EVIDENCE
 
 
 def test_few_people_and_equal_numbers_are_never_cleared():
-    table = pd.concat([wages(300), pd.DataFrame({"sex": ["other"] * 5, "schooling": 9, "wage": [9.0] * 5})])
-    table = table.reset_index(drop=True)
+    other = pd.DataFrame({"sex": ["other"] * 5, "schooling": 9, "wage": [9.0] * 5})
+    table = pd.concat([wages(300), other], ignore_index=True)
     row = next(each for each in result_of(table).amounts.table if each.group == "other")
     assert row.differences["mean"].estimate.low is None
     assert {gap.verdict for gap in row.differences.values()} == {INSUFFICIENT}
-    zero = result_of(wages(300).assign(wage=lambda each: np.where(each.index == 0, 1.0, 0.0)))
-    assert zero.verdict == INSUFFICIENT, "nine in ten and more are 0, and hardly a spread is seen"
-    equal = result_of(wages(300).assign(wage=5.0))
-    assert equal.verdict == INSUFFICIENT
-    assert {row.mean.low for row in equal.amounts.table} == {None}
+    one_in_300 = (np.arange(300) == 0).astype(float)
+    for equal in (one_in_300, 5.0):  # nine in ten and more are 0, and hardly a spread is seen
+        assert result_of(wages(300).assign(wage=equal)).verdict == INSUFFICIENT
 
 
 @pytest.mark.parametrize(("shop", "varies"), [(None, 1.0), ("shop", 0.0)])
@@ -182,25 +141,24 @@ def test_a_gap_of_small_groups_is_never_surer_than_one_of_their_means(shop, vari
 
 def test_a_huge_value_moves_no_median_and_is_named():
     table = wages(400)
+    before = women(result_of(table)).differences["median"].estimate.value
     table.loc[7, "wage"] = 1e9
-    before, after = women(result_of(wages(400))), result_of(table)
-    assert women(after).differences["median"].estimate.value == pytest.approx(
-        before.differences["median"].estimate.value, abs=0.5
-    )
+    after = result_of(table)
+    assert women(after).differences["median"].estimate.value == pytest.approx(before, abs=0.5)
     assert women(after).differences["mean"].verdict == INSUFFICIENT
     assert any("row 7" in each for each in after.warnings)
 
 
 @pytest.mark.parametrize(
-    ("change", "refusal"),
+    ("change", "where"),
     [
-        ({"label": {"column": "wage", "at_least": 9}}, ("data.label",)),
-        ({"favorable": 1}, ("data.favorable",)),
-        ({"label": "sex", "protected": ["schooling"]}, ("data.label",)),
+        ({"label": {"column": "wage", "at_least": 9}}, "data.label"),
+        ({"favorable": 1}, "data.favorable"),
+        ({"label": "sex", "protected": ["schooling"]}, "data.label"),
     ],
 )
-def test_contradictions_are_refused(change, refusal):
-    with refused(*refusal):
+def test_contradictions_are_refused(change, where):
+    with refused(where):
         result_of(wages(50), **change)
 
 
@@ -214,36 +172,24 @@ def test_infinite_pay_is_refused_and_missing_pay_counted():
 
 
 def test_a_model_of_the_number_has_residuals():
-    table = wages(3000)
-    result = result_of(table, model={"train": "logistic"})
+    result = result_of(wages(3000), model={"train": "logistic"})
     row, men = women(result), next(each for each in result.amounts.table if each.is_reference)
-    assert result.amounts.predicted
     # it reads schooling alone: women are predicted too much, men too little
     assert row.residual.high < 0 < men.residual.low
-    assert row.differences["residual"].verdict == EVIDENCE
-    assert row.differences["residual"].estimate.value == pytest.approx(
-        row.residual.value - men.residual.value
-    )
+    residual = row.differences["residual"]
+    assert residual.verdict == EVIDENCE
+    assert residual.estimate.value == pytest.approx(row.residual.value - men.residual.value)
     assert row.actual.value - row.mean.value == pytest.approx(row.residual.value)
 
 
-def _spec(folder: Path, **change) -> dict:
-    wages(600).to_csv(folder / "wages.csv", index=False)
+def test_a_run_without_a_model_audits_the_label_and_comes_back(tmp_path: Path):
+    wages(600).to_csv(tmp_path / "wages.csv", index=False)
     data = {"path": "wages.csv", "label": "wage", "outcome": "numeric", "protected": ["sex"]}
-    return {
-        "data": {**data, "units": {"wage": "$ an hour"}, "words": {"verb": "earn"}},
-        "audits": ["groups"],
-        **change,
-    }
-
-
-def test_a_run_without_a_model_audits_the_label_and_comes_back(tmp_path):
-    run = execute(parse_spec(_spec(tmp_path), tmp_path))
+    data |= {"units": {"wage": "$ an hour"}, "words": {"verb": "earn"}}
+    run = execute(parse_spec({"data": data, "audits": ["groups"]}, tmp_path))
     run.save(tmp_path / "out")
-    again = type(run).load(tmp_path / "out")
-    assert again.to_json() == run.to_json()
+    assert type(run).load(tmp_path / "out").to_json() == run.to_json()
     kept = json.loads((tmp_path / "out" / "results.json").read_text())["audits"][0]
-    assert kept["amounts"]["unit"] == "$ an hour"
     assert kept["interval"] == kept["amounts"]["table"][1]["differences"]["mean"]["estimate"]
     assert "$" in run.audits[0].headline
     tidy = run.tidy().set_index(["measure", "group"])["unit"]
@@ -251,52 +197,18 @@ def test_a_run_without_a_model_audits_the_label_and_comes_back(tmp_path):
     assert tidy["amounts.table.relative", "female"] == "share"
 
 
-FLIPSET = {"flipset": {"source": {"sex": "female"}, "target": {"sex": "male"}}}
-
-
-@pytest.mark.parametrize(
-    ("change", "refusal"),
-    [
-        ({"audits": [FLIPSET]}, ("audits[0].flipset", "at_least")),
-        ({"model": {"predictions": {"score": "wage"}}, "threshold": 12}, ("threshold",)),
-    ],
-)
-def test_what_is_of_decisions_is_refused(tmp_path, change, refusal):
-    with refused(*refusal):
-        execute(parse_spec(_spec(tmp_path, **change), tmp_path))
-
-
-def test_a_notebook_says_high_and_takes_the_number_as_it_is():
+def test_a_notebook_takes_the_number_as_it_is():
     from sklearn.linear_model import LinearRegression
 
     import evenhand
 
     table = wages(400)
     people, pay = table[["sex", "schooling"]], table["wage"]
-    own = evenhand.audit(None, people, pay, favorable="high", protected="sex").audits[0].result
-    assert own.amounts.table == result_of(table, GroupsOptions()).amounts.table
     model = LinearRegression().fit(people[["schooling"]], pay)
     found = evenhand.audit(model, people, pay, favorable="high", protected="sex", columns=["schooling"])
     row = women(found.audits[0].result)
-    assert row.mean.value == pytest.approx(
-        model.predict(people.loc[people.sex == "female", ["schooling"]]).mean()
-    )
-    assert row.residual.value == pytest.approx(row.actual.value - row.mean.value)
-
-
-def _without_low_pay(table: pd.DataFrame) -> pd.DataFrame:
-    low = (table.sex == "female") & (table.wage < table.wage[table.sex == "female"].quantile(0.4))
-    return table.assign(wage=table.wage.mask(low))
-
-
-@pytest.mark.parametrize(("unit", "scale"), [("EUR (gross)", 1.0), ("€", 1e-5)])
-def test_a_headline_has_the_digits_of_its_interval_whatever_the_unit(unit, scale):
-    table = wages()
-    result = result_of(table.assign(wage=scale * table["wage"]), units={"wage": unit})
-    said, gap = amount_headline(result), result.judged.interval
-    assert said.count("(") == 1 + unit.count("(")
-    stated = [float(each) for each in re.findall(r"\d+\.\d+", said)]
-    assert stated == pytest.approx([-gap.value, -gap.high, -gap.low], rel=0.01)
+    expected = model.predict(people.loc[people.sex == "female", ["schooling"]]).mean()
+    assert row.mean.value == pytest.approx(expected)
 
 
 def test_people_whose_sex_is_missing_are_a_group_by_their_pay():
@@ -307,30 +219,32 @@ def test_people_whose_sex_is_missing_are_a_group_by_their_pay():
     assert worse_first(result.amounts)[0].group == "(missing)"
 
 
+def _without_low_pay(table: pd.DataFrame) -> pd.DataFrame:
+    low = (table.sex == "female") & (table.wage < table.wage[table.sex == "female"].quantile(0.4))
+    return table.assign(wage=table.wage.mask(low))
+
+
 def test_pay_that_is_missing_for_low_paid_women_alone_gets_no_verdict():
     full = wages(3000)
-    result = result_of(_without_low_pay(full), _limit("5%"))
-    assert women(result_of(full, _limit("5%"))).verdict == EVIDENCE
+    result = result_of(_without_low_pay(full), "5%")
+    assert women(result_of(full, "5%")).verdict == EVIDENCE
     assert {gap.verdict for gap in women(result).differences.values()} == {INSUFFICIENT}
     assert result.judged.badge == "no verdict"
-    assert result.judged.reason
     assert any("60.0% of female people" in each for each in result.warnings)
 
 
 def test_pay_that_is_missing_at_random_clears_nobody_where_it_is_much():
     table = wages(20_000, gap=0.0)
     gone = np.random.default_rng(2).random(len(table)) < 0.2
-    assert result_of(table, _limit("8%")).verdict == NO_MATERIAL
-    result = result_of(table.assign(wage=table.wage.mask(gone)), _limit("8%"))
-    assert result.verdict == INSUFFICIENT
-    assert "20" in result.judged.reason
+    assert result_of(table, "8%").verdict == NO_MATERIAL
+    assert result_of(table.assign(wage=table.wage.mask(gone)), "8%").verdict == INSUFFICIENT
 
 
 def test_predicted_pay_is_everybodys_but_clears_nobody_where_pay_is_missing_unevenly():
     full = wages(3000, gap=0.0).assign(predicted=lambda each: 5.0 + each.schooling / 4)
-    options, model = _limit("10%"), {"predictions": {"score": "predicted"}}
-    assert result_of(full, options, model).verdict == NO_MATERIAL
-    result = result_of(_without_low_pay(full), options, model)
+    model = {"predictions": {"score": "predicted"}}
+    assert result_of(full, "10%", model).verdict == NO_MATERIAL
+    result = result_of(_without_low_pay(full), "10%", model)
     assert women(result).n == int((full.sex == "female").sum())
     assert "residual" not in women(result).differences
     assert result.verdict == INSUFFICIENT

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,19 +47,6 @@ def test_without_anything_known_the_bounds_are_frechets():
     gap = white.difference_bounds
     assert (gap.low, gap.high) == (pytest.approx(-0.8, abs=0.06), pytest.approx(0.8, abs=0.06))
     assert white.verdict == "insufficient evidence"
-
-
-def test_bounds_hold_every_membership_that_agrees_with_the_probabilities():
-    """Eight people of p = 1/2: of every choice of four as members, the rate lies within the bounds."""
-    decided = np.array([1, 1, 1, 1, 1, 0, 0, 0], dtype=bool)
-    people = pd.DataFrame({"decision": np.tile(decided, 500), "people": 1.0})
-    for name in ("a", "b"):
-        people[f"chance: g: {name}"] = 0.5
-    options = GroupsOptions(by_probability={"g": {"a": "", "b": ""}})
-    found = compare_probable(people, "g", options, corrected=0.05, rng=np.random.default_rng(0))
-    rates = [decided[list(members)].mean() for members in itertools.combinations(range(8), 4)]
-    low, high = found[0].bounds.method.split("identification ")[1].split(",")[0].split(" to ")
-    assert (float(low), float(high)) == (pytest.approx(min(rates)), pytest.approx(max(rates)))
 
 
 def test_certain_probabilities_are_groups():

@@ -11,12 +11,9 @@ from audits.groups import GroupsOptions, groups
 from audits.groups.text import headline
 from audits.models import make_subject, model_spec
 from audits.runs.execute import carry_out
-from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 from audits.runs.spec import AuditRequest
-from audits.stats import EVIDENCE, INSUFFICIENT
 from tests.refused import refused
-from tests.runs.conftest import make_spec, write_people
 
 OPTIONS = GroupsOptions(bootstrap=0)
 
@@ -39,15 +36,6 @@ def repeated(rng: np.random.Generator, persons: int = 60, rows: int = 5) -> pd.D
             "extra": rng.normal(size=len(own)),
         }
     )
-
-
-def test_persons_with_five_rows_give_no_false_evidence():
-    # as independent rows .28 of such worlds had evidence: 7 of 50 or more in 99.3%, at .05 in 1.2%
-    rng = np.random.default_rng(0)
-    alarms = 0
-    for _ in range(50):
-        alarms += groups(subject(repeated(rng), person="who"), OPTIONS).verdict == EVIDENCE
-    assert alarms <= 6
 
 
 def test_rates_are_the_same_and_their_people_fewer():
@@ -80,47 +68,11 @@ def test_sampling_weights_weigh_and_make_no_more_people():
         assert after.selection_rate.high == pytest.approx(before.selection_rate.high)
 
 
-def test_the_people_needed_are_counted_as_the_people_there_are():
-    """Both are effective people, so that the first is not compared with a number of rows."""
-    result = groups(subject(repeated(np.random.default_rng(1)), person="who"), OPTIONS)
-    assert result.verdict == INSUFFICIENT
-    row = next(row for row in result.table if not row.is_reference)
-    assert row.n < result.judged.people_needed
-    assert row.n < 150  # rows of the group
-
-
 def test_probabilities_of_membership_refuse_a_design():
     frame = repeated(np.random.default_rng(1)).assign(p=0.5)
     options = GroupsOptions(by_probability={"race": {"a": "p"}}, bootstrap=0)
     with refused("groups.by_probability"):
         groups(subject(frame, person="who"), options)
-
-
-def test_audits_that_take_rows_for_people_draw_one_row_of_each_person(tmp_path):
-    write_people(tmp_path / "people.csv")
-    frame = pd.read_csv(tmp_path / "people.csv")
-    # whole copies: a test that took them for people would be far too sure
-    copies = frame.loc[frame.index.repeat(4)].assign(who=np.repeat(np.arange(len(frame)), 4))
-    copies.to_csv(tmp_path / "people.csv", index=False)
-    flipset = {"source": {"group": "north"}, "target": {"group": "south"}, "permutations": 19}
-    spec = make_spec({"flipset": flipset}, {"rule_sets": {"permutations": 99, "samples": 0}})
-    spec["data"]["person"] = "who"
-    flips, rules = (each.result for each in InlineExecutor().submit(spec, tmp_path).result().audits)
-    for result in (flips, rules):
-        assert f"{len(frame):,} persons" in result.warnings[0]
-        assert f" {3 * len(frame):,} " in result.warnings[0]
-        assert result.rows["audited"] == len(frame)
-    assert flips.n_source == (frame["group"] == "north").sum()
-
-
-def test_the_rows_drawn_are_of_different_persons_and_the_same_by_seed():
-    data = subject(repeated(np.random.default_rng(1)), person="who").data
-    drawn = data.one_row_each(np.random.default_rng(0))
-    assert drawn.design is None
-    assert sorted(drawn.frame["who"]) == list(range(60))
-    assert drawn.frame.index.is_monotonic_increasing
-    again, other = (data.one_row_each(np.random.default_rng(seed)) for seed in (0, 1))
-    assert list(again.frame.index) == list(drawn.frame.index) != list(other.frame.index)
 
 
 @pytest.mark.parametrize("name", sorted(name for name, audit in AUDITS.items() if not audit.designs))

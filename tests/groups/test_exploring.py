@@ -8,11 +8,9 @@ import pytest
 
 from audits.data import build_data, data_spec
 from audits.groups import at_threshold, groups
-from audits.groups.figures import curves
 from audits.groups.options import GroupsOptions
-from audits.groups.threshold_change import gap_and_accuracy, preset_thresholds, trade_off
+from audits.groups.threshold_change import preset_thresholds, trade_off
 from audits.models import ModelSpec, Predictions, make_subject
-from tests.refused import refused
 
 
 def compared(higher_is: str = "favorable", label: bool = True):
@@ -33,23 +31,14 @@ def both(request):
     return compared(request.param), request.param
 
 
-def test_each_point_is_the_comparison_at_its_threshold(both):
+def test_each_point_is_the_comparison_at_its_threshold_and_presets_reach_what_they_say(both):
     result, higher_is = both
-    table = trade_off(result, "group", higher_is=higher_is)
-    assert table["threshold"].is_monotonic_increasing
-    for row in table.iloc[::12].itertuples():
+    for row in trade_off(result, "group", higher_is=higher_is).iloc[::30].itertuples():
         moved = at_threshold(result, row.threshold, higher_is=higher_is)
-        rates = [each.selection_rate.value for each in moved.table]
-        assert row.gap == pytest.approx(100 * (max(rates) - min(rates)), abs=1e-9)
-        people = moved.people
-        right = people["decision"].astype(bool) == people["favorable label"].astype(bool)
+        rates_there = [each.selection_rate.value for each in moved.table]
+        assert row.gap == pytest.approx(100 * (max(rates_there) - min(rates_there)), abs=1e-9)
+        right = moved.people["decision"].astype(bool) == moved.people["favorable label"].astype(bool)
         assert row.accuracy == pytest.approx(right.mean(), abs=1e-9)
-    gap, accuracy = gap_and_accuracy(result, "group")
-    assert (gap, accuracy) == gap_and_accuracy(at_threshold(result, 0.5, higher_is=higher_is), "group")
-
-
-def test_presets_reach_what_they_say(both):
-    result, higher_is = both
     people = result.people
     before = people.groupby("group: group")["decision"].mean()
     step = 1 / people.groupby("group: group").size()  # one person more or less
@@ -70,14 +59,3 @@ def test_presets_reach_what_they_say(both):
     positive = people["favorable label"].astype(bool)
     share, few = people["decision"][positive].mean(), 1 / positive.groupby(people["group: group"]).sum()
     assert (abs(rates("equal opportunity", positive) - share) <= few).all()
-
-
-def test_without_labels_there_is_a_gap_but_nothing_to_be_right_about():
-    result = compared(label=False)
-    table = trade_off(result, "group")
-    assert table["accuracy"].isna().all()
-    assert gap_and_accuracy(result, "group")[1] is None
-    with refused("preset"):
-        preset_thresholds(result, "group", "equal opportunity")
-    drawn = curves.trade_off(table, (12.0, 0.4), "group")
-    assert len(drawn.data[1].x) == 1

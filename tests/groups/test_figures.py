@@ -14,9 +14,6 @@ from audits.groups import groups
 from audits.groups.figures.curves import scores
 from audits.groups.figures.dots import differences, rates
 from audits.groups.figures.layout import MAX_GROUPS
-from audits.groups.figures.verdict import title
-from audits.groups.sections import heading_and_caption
-from audits.groups.text import headline
 from tests.groups.test_groups import people, subject_of
 
 
@@ -31,21 +28,6 @@ def rows_of(figure):
 def marks(figure):
     """What is drawn, without what only names marks in the legend."""
     return [trace for trace in figure.data if trace.x != (None,)]
-
-
-def test_differences_are_the_results():
-    result = groups(subject_of(people(600)))
-    figure = differences(result, "race")
-    drawn = {
-        (rows_of(figure)[place], trace.xaxis): (value, value - below, value + above)
-        for trace in marks(figure)
-        for place, value, below, above in zip(
-            trace.y, trace.x, trace.error_x.arrayminus, trace.error_x.array, strict=True
-        )
-    }
-    assert len(drawn) == 6
-    gap = next(row for row in result.of("race") if row.group == "B").differences["selection_rate"].estimate
-    assert drawn["B", "x"] == pytest.approx([100 * end for end in (gap.value, gap.low, gap.high)])
 
 
 def test_names_that_begin_alike_are_rows_of_their_own():
@@ -89,26 +71,3 @@ def test_the_four_fifths_line_is_of_the_rate_that_impact_ratios_divide_by_drawn_
     assert figure.layout.shapes[0].x0 == pytest.approx(80.0 * 22 / 33)
     ratios = {row.selection_rate.value: row.impact_ratio.value for row in result.table}
     assert (ratios[22 / 33], ratios[1.0]) == (1.0, pytest.approx(1.5))
-
-
-def test_the_figure_has_the_digits_of_the_sentence_where_one_group_is_below_a_thousand():
-    result = groups(subject_of(people(1_700), protected=("race",)))
-    assert {row.n > 1000 for row in result.table} == {True, False}
-    said = re.findall(r"[\d.]+%", headline(result))
-    assert re.findall(r"[\d.]+%", title(result)) == said
-
-
-def test_panels_of_one_unit_have_one_axis():
-    result = groups(subject_of(people(600)))
-    for figure in (rates(result, "race"), differences(result, "race")):
-        assert {axis.matches for axis in figure.select_xaxes()} == {"x"}
-
-
-def test_titles_tell_long_names_apart():
-    frame = people(600)
-    long = "people employed for many years by one of the regional hospitals of the {} of the country"
-    frame["race"] = frame["race"].map({"A": long.format("north"), "B": long.format("south"), "C": "other"})
-    result = groups(subject_of(frame, protected=("race",)))
-    said = heading_and_caption("rates", "race", result=result)[0]
-    assert len(said) < 160 and len(title(result)) < 160  # noqa: PT018 - what pages cut
-    assert {"north", "south"} & set(re.findall(r"\w+", title(result)))

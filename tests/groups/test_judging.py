@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
-import pytest
 
 from audits.groups import GroupsOptions, GroupsResult, most_telling
 from audits.groups.audit import groups_from_people
 from audits.groups.inference import RATIO, GroupLimit, by_importance, judge_difference
-from audits.stats.ratios import ratios_to_highest
 
 
 def compared(counts: dict[str, tuple[int, int]], **options: object) -> GroupsResult:
@@ -101,20 +98,6 @@ def test_two_groups_of_two_are_neither_headline_nor_least_ratio():
     )
     apart = {row.group: row.impact_ratio.value for row in result.table}
     assert (apart["c"], apart["d"]) == (2.0, 0.0)
-
-
-@pytest.mark.parametrize("k", [3, 8])
-def test_the_upper_end_of_the_least_ratio_is_the_smallest_and_holds(k):
-    rng, rates, n = np.random.default_rng(k), np.full(k, 0.4), np.full(k, 300)
-    rates[0] = 0.6
-    held, ends = 0, []
-    for _ in range(150):
-        ratios, least = ratios_to_highest(rng.binomial(n, rates), n)
-        held += least.low <= 2 / 3 <= least.high
-        ends.append(least.high)
-        assert least.high == min(each.high for each in ratios)
-    assert held / 150 > 0.93
-    assert np.mean(ends) < 0.84
 
 
 def test_a_group_of_two_leaves_others_clear_but_one_of_sixty_does_not():

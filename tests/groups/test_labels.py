@@ -57,13 +57,6 @@ def test_labels_missing_at_random_leave_verdicts_on_error_rates():
     assert women.accuracy.n < women.n == 400
 
 
-def test_rows_without_a_decision_count_nowhere():
-    frame = decided(2)
-    frame.loc[frame["y"].isna() & (np.arange(len(frame)) % 2 == 0), "decision"] = None
-    result = audited(frame)
-    assert result.rows["used"] == frame["decision"].notna().sum()
-
-
 def test_a_label_that_is_the_decision_gives_the_verdict_of_no_label():
     """14 of 24 against 21 of 24: error rates of a decision against itself are no measures."""
     yes = np.r_[np.arange(24) < 14, np.arange(24) < 21]

@@ -19,60 +19,12 @@ def audit(frame: pd.DataFrame, protected=("ethnicity", "gender"), **data: object
     return groups(make_subject(build_data(frame.assign(x=0.0), spec), model, threshold=0.5))
 
 
-def test_all_tables_against_pandas_with_small_and_unknown_categories():
-    rng = np.random.default_rng(0)
-    n = 1000
-    frame = pd.DataFrame(
-        {
-            "gender": rng.choice(["f", "m"], n),
-            "ethnicity": rng.choice(["A", "B", "C", "unknown"], n, p=[0.6, 0.33, 0.015, 0.055]),
-            "score": rng.uniform(size=n).round(2),
-        }
-    )
-    single_sex, single_race, both = bias_tables(audit(frame))
-    assert single_sex.attributes == ("gender",)
-    assert single_race.attributes == ("ethnicity",)
-    assert both.attributes == ("gender", "ethnicity")
-    known = frame[frame["ethnicity"] != "unknown"].assign(
-        chosen=lambda part: part["score"] >= 0.5, above=lambda part: part["score"] > frame["score"].median()
-    )
-    assert single_race.unknown == both.unknown == n - len(known)
-    expected = known.groupby("ethnicity")[["chosen", "above"]].mean()
-    rows = single_race.rows.set_index("category")
-    assert rows["people"].to_dict() == known["ethnicity"].value_counts().to_dict()
-    assert rows["selected"].to_dict() == known.groupby("ethnicity")["chosen"].sum().to_dict()
-    assert rows["selection rate"].to_dict() == pytest.approx(expected["chosen"].to_dict())
-    assert rows["scoring rate"].to_dict() == pytest.approx(expected["above"].to_dict())
-    assert rows["under 2%"].to_dict() == {"A": False, "B": False, "C": True}
-    best = expected["chosen"][["A", "B"]].max()
-    assert rows["impact ratio"][["A", "B"]].to_dict() == pytest.approx(
-        (expected["chosen"][["A", "B"]] / best).to_dict()
-    )
-    assert pd.isna(rows["impact ratio"]["C"])
-    assert both.rows["people"].sum() == len(known)
-
-
 def test_a_table_is_compact_in_a_notebook_and_nothing_in_it_runs():
     frame = pd.DataFrame({"gender": ["<script>x</script>", "m", "unknown"] * 4, "score": [0.9, 0.6, 0.2] * 4})
     [table] = bias_tables(audit(frame, protected=("gender",)))
     assert repr(table) == "<BiasTable by gender: 2 categories, 4 people of unknown category>"
     assert "<script>" not in table._repr_html_()
     assert "&lt;script&gt;" in table._repr_html_()
-
-
-def test_weights_stand_for_people():
-    frame = pd.DataFrame({"gender": ["f", "m", "f", "m"], "score": [0.9, 0.6, 0.2, 0.4], "w": [5, 1, 1, 3]})
-    [weighted] = bias_tables(audit(frame, protected=("gender",), weights="w"))
-    repeated = frame.loc[frame.index.repeat(frame["w"])].reset_index(drop=True)
-    [plain] = bias_tables(audit(repeated, protected=("gender",)))
-    pd.testing.assert_frame_equal(weighted.rows, plain.rows)
-
-
-def test_nobody_chosen_gives_no_ratio():
-    frame = pd.DataFrame({"gender": ["f", "m"] * 10, "score": [0.1] * 20})
-    [table] = bias_tables(audit(frame, protected=("gender",)))
-    assert table.rows["impact ratio"].isna().all()
-    assert table.rows["scoring rate"].tolist() == [0.0, 0.0]
 
 
 def test_the_columns_can_be_chosen_and_wrong_ones_are_told():
@@ -98,13 +50,6 @@ def test_the_columns_can_be_chosen_and_wrong_ones_are_told():
         bias_tables(result, sex="age")
     with refused("race", "'trace_code'"):
         bias_tables(result, sex="trace_code", race="trace_code")
-
-
-def test_the_median_is_that_of_all_scores_unknown_categories_included():
-    frame = pd.DataFrame({"gender": ["f", "m", "unknown", "unknown"], "score": [0.2, 0.4, 0.8, 0.9]})
-    [table] = bias_tables(audit(frame, protected=("gender",)))
-    assert table.median == pytest.approx(0.6)
-    assert table.rows["scored above median"].tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -205,3 +150,5 @@ def test_small_categories_are_left_out_only_as_far_as_asked():
     assert every.rows["under 2%"].equals(usual.rows["under 2%"])
     with refused("the share under which categories are left out"):
         bias_tables(result, exclude_under=2)
+    nobody = pd.DataFrame({"gender": ["f", "m"] * 10, "score": [0.1] * 20})
+    assert bias_tables(audit(nobody, protected=("gender",)))[0].rows["impact ratio"].isna().all()

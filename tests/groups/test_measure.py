@@ -60,15 +60,6 @@ def test_the_measure_asked_for_leads_and_comes_back(tmp_path, measure, rates):
     assert stated == (measure == "equal_rates")
 
 
-def test_a_measure_changes_no_rate_of_others(tmp_path):
-    plain, asked = (
-        _run(tmp_path, **change)[0].audits[0].result for change in ({}, {"measure": "equal_rates"})
-    )
-    for one, other in zip(plain.table, asked.table, strict=True):
-        assert one.selection_rate == other.selection_rate
-        assert one.differences == other.differences
-
-
 @pytest.mark.parametrize(
     ("measure", "label", "where"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +13,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 import evenhand
 from audits.groups import Metric, at_threshold
 from audits.groups.measures import MetricDraws, measure_groups
-from audits.groups.metrics import METRICS, Labels, Rows
-from audits.runs.gates.gate import GateFailed
+from audits.groups.metrics import METRICS, Rows
 from tests.refused import refused
 
 
@@ -59,16 +60,6 @@ def test_values_are_those_of_the_function_on_each_group():
     assert set(tidy.loc["table.selection_rate", "unit"]) == {"share"}
 
 
-def test_a_mean_has_the_interval_of_a_mean():
-    rng = np.random.default_rng(0)
-    n = 300
-    rows = Rows(np.zeros(n, int), np.ones(n, bool), rng.normal(size=n), np.ones(n), None)
-    metric = Metric(name="m", words="m", measure=lambda y, d, s: s.mean(), needs_label=False)
-    found = measure_groups([metric], rows, 1, rng, draws=200)["m"][0].estimate(0.05)
-    reach = 1.9679 * rows.score.std(ddof=1) / np.sqrt(n)
-    assert (found.high - found.low) / 2 == pytest.approx(reach, rel=0.15)  # 200 draws: 5% of the deviation
-
-
 def test_counts_are_people_and_a_function_may_take_weights_or_not():
     rng = np.random.default_rng(0)
     score, sizes = rng.normal(size=40), np.tile([1.0, 4.0], 20)
@@ -85,46 +76,17 @@ def test_counts_are_people_and_a_function_may_take_weights_or_not():
     assert found["w"][0].people == 100
 
 
-def test_neither_order_nor_form_of_the_table_moves_an_interval():
-    rng = np.random.default_rng(8)
-    n = 300
-    group, score = rng.integers(0, 2, n), rng.integers(0, 4, n) / 4
-    label, decision = rng.random(n) < 0.2 + score / 2, score >= 0.5
-    metric = [Metric(name="harm", words="harm", measure=harm)]
-
-    def gap(order: np.ndarray, sizes: np.ndarray) -> list[float]:
-        labels = Labels(label[order], np.ones(len(order), dtype=bool))
-        rows = Rows(group[order], decision[order], score[order], sizes, labels)
-        own, other = measure_groups(metric, rows, 2, np.random.default_rng(1), draws=100)["harm"]
-        found = own.minus(other).estimate(0.05)
-        return [found.value, found.low, found.high]
-
-    _, first, times = np.unique(
-        np.column_stack([group, score, label]), axis=0, return_index=True, return_counts=True
-    )
-    expected = gap(np.arange(n), np.ones(n))
-    np.testing.assert_allclose(gap(rng.permutation(n), np.ones(n)), expected, rtol=1e-12)
-    np.testing.assert_allclose(gap(first, times.astype(float)), expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("n", [30, 100])
-def test_few_people_of_a_skewed_metric_are_not_accused(n: int):
+def test_few_people_of_a_skewed_metric_are_not_accused():
     """Both groups alike, log-normal: a small one that has not met the tail is no evidence."""
     cost = [Metric(name="cost", words="cost", measure=lambda _l, _d, s: float(s.mean()))]
-    accused = 0
-    for world in range(60):
-        rng = np.random.default_rng([world, n])
-        rows = Rows(
-            np.repeat([0, 1], [n, 500]),
-            np.ones(n + 500, bool),
-            rng.lognormal(size=n + 500),
-            np.ones(n + 500),
-            None,
-        )
+    accused, group = 0, np.repeat([0, 1], [30, 500])
+    for world in range(20):
+        rng = np.random.default_rng([world, 30])
+        rows = Rows(group, np.ones(530, bool), rng.lognormal(size=530), np.ones(530), None)
         own, other = measure_groups(cost, rows, 2, rng, draws=60)["cost"]
         gap = own.minus(other).estimate(0.05)
         accused += gap.high < 0 or gap.low > 0
-    assert accused <= 7  # 3 are expected at 5%; more than 7 of 60 by chance once in 50
+    assert accused <= 4  # 1 is expected at 5%; more than 4 of 20 by chance once in 400
 
 
 def test_rows_of_one_person_are_no_evidence_of_their_own():
@@ -164,26 +126,20 @@ def test_sampling_weights_need_a_function_that_takes_them():
 
 def test_evidence_in_a_further_metric_is_a_verdict_of_its_own_and_keeps_the_rates_from_clearing():
     rng = np.random.default_rng(4)
-    n = 6000
-    frame = pd.DataFrame({"sex": np.where(np.arange(n) % 2, "f", "m")})
-    score = np.clip(
-        0.5 + 0.3 * rng.choice([-1, 1], n) + 0.15 * (frame["sex"] == "f") * rng.choice([-1, 1], n), 0, 1
-    )
+    woman = np.arange(6000) % 2 == 1
+    high, wide = rng.choice([-1, 1], 6000), rng.choice([-1, 1], 6000)
+    score = np.clip(0.5 + 0.3 * high + 0.15 * woman * wide, 0, 1)
     told = {"scores": score, "protected": "sex", "search": False, "threshold": 0.5}
+    told["audits"] = {"groups": {"bootstrap": 100}}
     metric = Metric(
-        name="spread",
-        words="spread of scores",
-        measure=lambda y, d, s: s.std(),
-        needs_label=False,
-        limit=0.01,
+        name="spread", words="spread", measure=lambda y, d, s: s.std(), needs_label=False, limit=0.01
     )
-    asked = {"groups": {"bootstrap": 100}}
-    alone = evenhand.audit(None, frame, audits=asked, **told)["groups"]
-    beside = evenhand.audit(None, frame, audits=asked, metrics={"spread": metric}, **told)["groups"]
+    frame = pd.DataFrame({"sex": np.where(woman, "f", "m")})
+    alone = evenhand.audit(None, frame, **told)["groups"]
+    beside = evenhand.audit(None, frame, metrics={"spread": metric}, **told)["groups"]
     gap = next(row for row in beside.table if not row.is_reference).differences["spread"]
     assert alone.verdict == "no material difference"
-    assert gap.verdict == "evidence of a difference"
-    assert gap.material
+    assert (gap.verdict, gap.material) == ("evidence of a difference", True)
     assert beside.verdict == "insufficient evidence"
     assert beside.judged.reason
     assert beside.warnings
@@ -205,13 +161,6 @@ def test_an_equivalence_limit_is_in_the_metrics_own_unit():
         audit({"harm": harm}, {"limits": {"hram": 1.0}})
 
 
-def test_a_gate_names_it():
-    found, *_ = audit({"harm": harm})
-    found.check([{"metric": "differences.harm", "at_most": 5.0}])
-    with pytest.raises(GateFailed, match="harm"):
-        found.check([{"metric": "harm", "at_most": 0.0}])
-
-
 @pytest.mark.parametrize(
     ("metric", "refusal"),
     [
@@ -228,60 +177,40 @@ def test_a_function_that_cannot_be_used_is_refused_with_its_name(metric: object,
     assert "mine" in str(caught.value)
 
 
-def test_a_name_that_is_taken_is_refused():
-    with refused("metrics"):
-        audit({"accuracy": harm})
-
-
 def test_intervals_that_cannot_be_had_are_not_made_up():
-    same = MetricDraws(1.0, 50.0, 49.0, np.ones(100))
-    few = MetricDraws(0.4, 6.0, 5.0, np.random.default_rng(0).normal(size=100))
-    holes = MetricDraws(0.4, 60.0, 59.0, np.where(np.arange(100) % 3, 0.4, np.nan))
-    for each in (
-        same,
-        few,
-        holes,
-        MetricDraws(None, 5.0, 4.0, np.ones(3)),
-        MetricDraws(0.4, 60.0, 59.0, np.empty(0)),
+    ones, holes = np.ones(100), np.where(np.arange(100) % 3, 0.4, np.nan)
+    few = np.random.default_rng(0).normal(size=100)
+    for value, people_, persons, drawn in (
+        (1.0, 50.0, 49.0, ones),
+        (0.4, 6.0, 5.0, few),
+        (0.4, 60.0, 59.0, holes),
+        (None, 5.0, 4.0, ones),
+        (0.4, 60.0, 59.0, np.empty(0)),
     ):
-        found = each.estimate(0.05)
+        found = MetricDraws(value, people_, persons, drawn).estimate(0.05)
         assert (found.low, found.high) == (None, None)
         assert found.method
 
 
-def test_a_function_that_needs_labels_is_asked_of_people_with_one():
-    labels = Labels(np.array([True, False] * 30), np.arange(60) < 40)
-    rows = Rows(np.zeros(60, int), np.ones(60, bool), np.arange(60.0), np.ones(60), labels)
-    metric = Metric(name="m", words="m", measure=lambda y, d, s: s.max())
-    assert measure_groups([metric], rows, 1, np.random.default_rng(0), draws=5)["m"][0].value == 39.0
-
-
 def test_classes_are_compared_by_the_models_own_decision():
     rng = np.random.default_rng(2)
-    n = 900
-    frame = pd.DataFrame({"skill": rng.normal(size=n), "sex": np.where(np.arange(n) % 2, "f", "m")})
-    y = np.array(["low", "mid", "top"])[
-        np.clip(np.round(frame["skill"] + rng.normal(size=n)).astype(int) + 1, 0, 2)
-    ]
+    frame = pd.DataFrame({"skill": rng.normal(size=900), "sex": np.where(np.arange(900) % 2, "f", "m")})
+    place = np.clip(np.round(frame["skill"] + rng.normal(size=900)).astype(int) + 1, 0, 2)
+    y = np.array(["low", "mid", "top"])[place]
     model = LogisticRegression().fit(frame[["skill"]], y)
     told = {"favorable": "top", "protected": "sex", "columns": ["skill"], "search": False}
-    found = evenhand.audit(model, frame, y, audits={"groups": {"bootstrap": 0, "classes": True}}, **told)[
-        "groups"
-    ]
+    asked = {"groups": {"bootstrap": 0, "classes": True}}
+    found = evenhand.audit(model, frame, y, audits=asked, **told)["groups"]
     predicted = model.predict(frame[["skill"]])
-    for row in found.table:
-        inside = (frame["sex"] == row.group).to_numpy()
-        for name in ("low", "mid", "top"):
-            assert row.added[f"predicted {name}"].value == pytest.approx(np.mean(predicted[inside] == name))
-            right = predicted[inside & (y == name)] == name
-            assert row.added[f"recall of {name}"].value == pytest.approx(right.mean())
-            assert row.added[f"recall of {name}"].n == len(right)
-    assert (
-        found.table[0].selection_rate.value == found.table[0].added["predicted top"].value
-    )  # argmax, no cut
     other = next(row for row in found.table if not row.is_reference)
-    assert {f"{what} {name}" for what in ("predicted", "recall of") for name in ("low", "mid", "top")} <= set(
-        other.differences
-    )
+    for row, name in itertools.product(found.table, ("low", "mid", "top")):
+        inside = (frame["sex"] == row.group).to_numpy()
+        right = predicted[inside & (y == name)] == name
+        assert row.added[f"predicted {name}"].value == pytest.approx(np.mean(predicted[inside] == name))
+        assert row.added[f"recall of {name}"].value == pytest.approx(right.mean())
+        assert row.added[f"recall of {name}"].n == len(right)
+        assert {f"predicted {name}", f"recall of {name}"} <= set(other.differences)
+    first = found.table[0]
+    assert first.selection_rate.value == first.added["predicted top"].value  # argmax, no cut
     with refused("audits['groups'].classes"):
         audit({}, {"classes": True})
