@@ -14,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from audits.barycenter import BarycenterOptions, barycenter, figures
 from audits.barycenter.barycenters import least_spread, meet
 from audits.barycenter.people import compare
+from audits.barycenter.sections import section
 from audits.data import DataSpec, build_data
 from audits.data.digests import plain_digest
 from audits.drawing.style import alt_text
@@ -179,6 +180,7 @@ def test_samples_are_drawn_where_time_is_short(lower):
     """Flips above chance are then those of samples, and are said to be."""
     assert "0.5 seconds" in lower.chance
     assert lower.verdict == EVIDENCE
+    assert all(alt_text(exhibit.figure()) for exhibit in section(lower).exhibits)
     assert lower.rests_on == "c"
 
 

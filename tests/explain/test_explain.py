@@ -17,6 +17,7 @@ from audits.explain import ExplainOptions, explain, figures
 from audits.explain.audit import people_of
 from audits.explain.bins import levels_of
 from audits.explain.doubly_robust import by_learners, contrast
+from audits.explain.record import AUDIT
 from audits.explain.text import headline, no_clearance_text
 from audits.models import make_subject, model_spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
@@ -164,6 +165,7 @@ def test_a_gap_that_is_all_composition():
     assert found.gap.high < -0.2
     assert found.each[0].columns == ("department",)
     assert found.each[0].kind == "about 0 within"
+    assert all(alt_text(exhibit.figure()) for exhibit in AUDIT.section(found).exhibits)
     assert found.verdict == NO_MATERIAL
     assert abs(found.values[0].difference.value) < 0.06
     unnamed = audited(crowd(3000, 0, noise=0), explainers=None)

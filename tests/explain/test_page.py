@@ -35,3 +35,15 @@ def test_a_gap_is_explained_from_the_page(space: Workspace) -> None:
     at.run()
     assert run.audits[0].result.finding in texts(at)
     assert space.runs()[0]["spec"]["audits"][0]["explain"]["draws"] == 300
+
+
+def test_the_overview_shows_what_is_left_of_the_gap(space: Workspace) -> None:
+    at = opened(space, "groups")
+    carry_out(space, at)
+    at.session_state["tab"] = "Like for like?"
+    audited = carry_out(space, prepared(at.run()), key="look-within").result().audits[0]
+    assert audited.name == "explain"
+    assert audited.headline in texts(at)
+    gap = audited.result.gap.value
+    changes = [abs(gap - each.unexplained.value) for each in audited.result.each]
+    assert changes == sorted(changes, reverse=True), "the one that changes the gap most first"

@@ -6,16 +6,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.data import DataSpec, build_data
+from audits.data import DataSpec, build_data, data_spec
 from audits.groups import at_threshold, beside, groups, most_telling
-from audits.models import make_subject, model_spec
+from audits.groups.options import GroupsOptions
+from audits.groups.threshold_change import preset_thresholds, trade_off
+from audits.models import ModelSpec, Predictions, make_subject, model_spec
 from audits.stats.paired_shares import paired_difference
 from tests.groups.test_groups import people
 from tests.refused import refused
 
 
-def audit(frame: pd.DataFrame, threshold: object = 0.5, column: str = "score", **model: object):
-    spec = DataSpec(label="y", favorable=1, protected=("race", "sex"), features=("x",))
+def audit(
+    frame: pd.DataFrame,
+    threshold: object = 0.5,
+    column: str = "score",
+    protected: tuple[str, ...] = ("race", "sex"),
+    **model: object,
+):
+    spec = DataSpec(label="y", favorable=1, protected=protected, features=("x",))
     predictions = model_spec({"predictions": {"score": column, **model}})
     return groups(make_subject(build_data(frame, spec), predictions, threshold=threshold))
 
@@ -36,16 +44,9 @@ def test_a_moved_threshold_is_a_fresh_run(threshold, higher_is):
 
 
 def test_two_models_by_hand():
-    frame = pd.DataFrame(
-        {
-            "x": range(8),
-            "race": list("AAAABBBB"),
-            "sex": list("ffffmmmm"),
-            "y": [1, 1, 0, 0, 1, 1, 0, 0],
-            "score": [0.9, 0.9, 0.9, 0.1, 0.9, 0.1, 0.1, 0.1],
-            "other": [0.9, 0.1, 0.9, 0.1, 0.9, 0.9, 0.9, 0.1],
-        }
-    )
+    frame = pd.DataFrame({"race": list("AAAABBBB"), "sex": list("ffffmmmm"), "y": [1, 1, 0, 0] * 2})
+    frame = frame.assign(x=range(8), score=[0.9] * 3 + [0.1, 0.9] + [0.1] * 3)
+    frame["other"] = [0.9, 0.1, 0.9, 0.1, 0.9, 0.9, 0.9, 0.1]
     found = beside(audit(frame), audit(frame, column="other")).set_index(["attribute", "group", "rate"])
     row = found.loc["race", "B", "selection rate"]
     assert (row["first"], row["second"], row["change"]) == (0.25, 0.75, 0.5)
@@ -81,18 +82,57 @@ def test_paired_interval_is_newcombes():
 
 def test_the_finding_names_an_error_rate_where_only_that_differs():
     """Equal selection rates, opposite error rates: the finding must not be about selection."""
-    n = 400
-    frame = pd.DataFrame({"x": range(4 * n), "sex": ["f", "m"] * (2 * n)})
-    frame["race"] = "A"
-    frame["y"] = np.arange(4 * n) // 2 % 2
-    good = frame["y"].to_numpy() == 1
-    women = (frame["sex"] == "f").to_numpy()
-    frame["score"] = np.where(good == women, 0.9, 0.1)
-    spec = DataSpec(label="y", favorable=1, protected=("sex",), features=("x",))
-    subject = make_subject(
-        build_data(frame, spec), model_spec({"predictions": {"score": "score"}}), threshold=0.5
-    )
-    result = groups(subject)
+    frame = pd.DataFrame({"x": range(1600), "sex": ["f", "m"] * 800, "y": np.arange(1600) // 2 % 2})
+    frame["score"] = np.where((frame["y"] == 1) == (frame["sex"] == "f"), 0.9, 0.1)
+    result = audit(frame, protected=("sex",))
     assert result.verdict == "evidence of a difference"
     row, _, rate = most_telling(result.table)
     assert (row.group, rate) == ("m", "true_positive_rate")
+
+
+def compared(higher_is: str = "favorable", label: bool = True):
+    rng = np.random.default_rng(7)
+    group = rng.choice(["a", "b", "c"], 300, p=[0.5, 0.3, 0.2])
+    score = np.clip(rng.normal(0.55, 0.18, 300) - 0.15 * (group == "b"), 0.01, 0.99).round(3)
+    if higher_is == "unfavorable":
+        score = (1 - score).round(3)
+    frame = pd.DataFrame({"group": group, "score": score, "y": (rng.random(300) < 0.5).astype(int)})
+    section = {"protected": ["group"], "features": []} | ({"label": "y", "favorable": 1} if label else {})
+    data = build_data(frame if label else frame.drop(columns="y"), data_spec(section))
+    spec = ModelSpec(predictions=Predictions(score="score", higher_is=higher_is))
+    return groups(make_subject(data, spec, threshold=0.5), GroupsOptions(by=("group",), bootstrap=0))
+
+
+@pytest.fixture(scope="module", params=["favorable", "unfavorable"])
+def both(request):
+    return compared(request.param), request.param
+
+
+def test_each_point_is_the_comparison_at_its_threshold_and_presets_reach_what_they_say(both):
+    result, higher_is = both
+    for row in trade_off(result, "group", higher_is=higher_is).iloc[::30].itertuples():
+        moved = at_threshold(result, row.threshold, higher_is=higher_is)
+        rates_there = [each.selection_rate.value for each in moved.table]
+        assert row.gap == pytest.approx(100 * (max(rates_there) - min(rates_there)), abs=1e-9)
+        right = moved.people["decision"].astype(bool) == moved.people["favorable label"].astype(bool)
+        assert row.accuracy == pytest.approx(right.mean(), abs=1e-9)
+    people = result.people
+    before = people.groupby("group: group")["decision"].mean()
+    step = 1 / people.groupby("group: group").size()  # one person more or less
+
+    def rates(preset, asked=None):
+        found = preset_thresholds(result, "group", preset, higher_is=higher_is)
+        moved = at_threshold(result, {"group": found}, higher_is=higher_is).people
+        moved = moved if asked is None else moved[asked]
+        return moved.groupby("group: group")["decision"].mean()
+
+    assert (abs(rates("equal rates") - people["decision"].mean()) <= step).all()
+    after = rates("four fifths")
+    assert after.min() >= 0.8 * before.max() - 1e-12
+    low = before < 0.8 * before.max()
+    assert low.any()  # else nothing is shown
+    assert (after[~low] == before[~low]).all()
+    assert (after[low] - step[low] < 0.8 * before.max()).all()  # no more than it takes
+    positive = people["favorable label"].astype(bool)
+    share, few = people["decision"][positive].mean(), 1 / positive.groupby(people["group: group"]).sum()
+    assert (abs(rates("equal opportunity", positive) - share) <= few).all()

@@ -9,15 +9,22 @@ from fairlearn import metrics as fair
 from sklearn import metrics as sk
 
 from audits.data import DataSpec, build_data
+from audits.drawing.style import alt_text
 from audits.groups import (
     GroupsOptions,
     at_threshold,
     beside,
     bias_tables,
     groups,
+    most_telling,
 )
+from audits.groups.figures.dots import rates
+from audits.groups.figures.layout import MAX_GROUPS
+from audits.groups.figures.threshold import confusion, members, threshold_slider
 from audits.groups.inference import GroupLimit, judge_difference
+from audits.groups.sections import section
 from audits.models import Subject, make_subject, model_spec
+from audits.stats import newcombe
 
 
 def subject_of(frame: pd.DataFrame, protected=("race", "sex"), **data: object) -> Subject:
@@ -137,3 +144,93 @@ def test_the_histogram_of_a_risk_score_lies_where_its_scores_do():
     assert (result.score_edges[0], result.score_edges[-1]) == (-1.0, 0.0)
     assert all(row.mean_score.value < 0 for row in result.table)
     assert all(sum(row.score_counts) == row.n for row in result.table)
+
+
+def test_both_intervals_state_the_same_value_and_the_seed_decides_the_draws():
+    frame = people(1500, gap=0.25)
+    result, again, other = (groups(subject_of(frame), rng=seed) for seed in (7, 7, 8))
+    assert all(alt_text(exhibit.figure()) for exhibit in section(result).exhibits)
+    assert result.to_json() == again.to_json()
+    assert result.table[1].bootstrap != other.table[1].bootstrap
+    for row in result.table:
+        # a ratio to the highest rate has none: which rate is highest is not known
+        [(name, estimate)] = row.bootstrap.items()
+        assert name == "balanced_accuracy"
+        assert estimate.value == pytest.approx(row.balanced_accuracy.value, abs=1e-12)
+        assert estimate.low <= estimate.value <= estimate.high
+    shown = result.bootstrap_frame("race").set_index(["group", "figure"])
+    row = next(row for row in result.table if row.group == "B")
+    line = shown.loc[("B", "balanced accuracy")]
+    assert line["bootstrap low"] == row.bootstrap["balanced_accuracy"].low
+    assert line["value low"] == row.balanced_accuracy.low
+
+
+def test_differences_hold_together_and_carry_their_verdicts():
+    result = groups(subject_of(people(600)))
+    looks = 3 * (2 + 1 + 5)
+    assert result.simultaneous_level == pytest.approx(0.05 / looks)
+    rows = {row.group: row for row in result.of("race")}
+    frame = result.differences_frame("race").set_index(["group", "rate"])
+    assert len(frame) == 6
+    b, a = rows["B"].selection_rate, rows["A"].selection_rate
+    expected = newcombe(b.value * b.n, b.n, a.value * a.n, a.n, level=0.05 / looks)
+    line = frame.loc[("B", "selection rate")]
+    assert line["difference"] == pytest.approx(expected.value, abs=1e-12)
+    assert (line["difference low"], line["difference high"]) == pytest.approx(
+        (expected.low, expected.high), abs=1e-12
+    )
+    assert line["verdict"] == rows["B"].differences["selection_rate"].verdict
+
+
+def test_scores_and_calibration_count_everybody():
+    frame = people(500)
+    result = groups(subject_of(frame))
+    scores, calibration = result.scores_frame("race"), result.calibration_frame("race")
+    sizes = frame["race"].value_counts().to_dict()
+    assert scores.groupby("group")["people"].sum().to_dict() == sizes
+    assert calibration.groupby("group")["people"].sum().to_dict() == sizes
+    mine = frame[(frame["race"] == "A") & (frame["score"] >= 0.3) & (frame["score"] < 0.4)]
+    line = calibration[(calibration["group"] == "A") & np.isclose(calibration["from"], 0.3)].iloc[0]
+    assert (line["people"], line["favorable labels"]) == (len(mine), pytest.approx(mine["y"].mean()))
+    assert line["mean score"] == pytest.approx(mine["score"].mean())
+
+
+def marks(figure):
+    """What is drawn, without what only names marks in the legend."""
+    return [trace for trace in figure.data if trace.x != (None,)]
+
+
+def test_the_four_fifths_line_is_of_the_rate_that_impact_ratios_divide_by_drawn_or_not():
+    """40 towns: the smallest has the highest rate but under 2% of all, and the next highest is not drawn."""
+    size = [60 - town for town in range(40)]
+    town = np.repeat([f"t{k}" for k in range(40)], size)
+    frame = pd.DataFrame({"town": town, "x": 0.0, "y": np.arange(len(town)) % 2, "score": 0.9})
+    every = np.where(frame["town"] == "t27", 3, 2)
+    frame.loc[(frame["town"] != "t39") & (np.arange(len(frame)) % every == 0), "score"] = 0.1
+    result = groups(subject_of(frame, protected=("town",)))
+    figure = rates(result, "town")
+    assert len({label for trace in marks(figure) for label in trace.y}) == MAX_GROUPS
+    assert figure.layout.shapes[0].x0 == pytest.approx(80.0 * 22 / 33)
+    ratios = {row.selection_rate.value: row.impact_ratio.value for row in result.table}
+    assert (ratios[22 / 33], ratios[1.0]) == (1.0, pytest.approx(1.5))
+
+
+def test_counts_are_those_of_the_decisions_at_the_threshold():
+    """Scores from 1 to 10, higher is worse, many at the threshold: bars, words and decisions agree."""
+    frame = people(400).assign(points=np.random.default_rng(0).integers(1, 11, 400))
+    spec = DataSpec(label="y", favorable=1, protected=("race",), features=("x",))
+    model = model_spec({"predictions": {"score": "points", "higher_is": "unfavorable"}})
+    result = groups(make_subject(build_data(frame, spec), model, threshold=5.0), GroupsOptions())
+    row, reference, _ = most_telling(result.table)
+    for group in (row, reference):
+        found = confusion(members(result, group), 5.0, -1.0)
+        assert found["yes"] == pytest.approx(group.selection_rate.value * group.n)
+        assert found["yes"] + found["no"] == pytest.approx(group.n)
+        good = found["true_yes"] + found["false_no"]
+        assert found["true_yes"] / good == pytest.approx(group.true_positive_rate.value)
+        assert found["false_yes"] / (group.n - good) == pytest.approx(group.false_positive_rate.value)
+    figure = threshold_slider(result, (row, reference), 5.0)
+    assert len(figure.frames) == len(figure.layout.sliders[0].steps)
+    bars = figure.data[0]
+    filled = np.array(bars.marker.color) != "white"
+    assert np.array(bars.y)[filled].sum() == pytest.approx(100 * row.selection_rate.value)

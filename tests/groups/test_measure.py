@@ -17,25 +17,16 @@ from tests.refused import refused
 def _run(folder: Path, *, label: bool = True, **change):
     """People of whom b are chosen less often, err on more often, and turn out better where chosen."""
     rng = np.random.default_rng(1)
-    group = rng.choice(["a", "b"], 3000)
-    good = rng.random(3000) < 0.5
+    group, good = rng.choice(["a", "b"], 3000), rng.random(3000) < 0.5
     rate = np.where(group == "a", np.where(good, 0.9, 0.5), np.where(good, 0.6, 0.1))
-    table = pd.DataFrame(
-        {"group": group, "good": good.astype(int), "chosen": (rng.random(3000) < rate).astype(int)}
-    )
+    chosen = (rng.random(3000) < rate).astype(int)
+    table = pd.DataFrame({"group": group, "good": good.astype(int), "chosen": chosen})
     table.to_csv(folder / "people.csv", index=False)
-    data = {
-        "path": "people.csv",
-        "favorable": 1,
-        "protected": ["group"],
-        **({"label": "good"} if label else {}),
-    }
-    spec = {
-        "data": data,
-        "model": {"predictions": {"label": "chosen"}},
-        "audits": [{"groups": {"bootstrap": 0}}],
-    }
-    spec = parse_spec({**spec, **change}, folder)
+    data = {"path": "people.csv", "favorable": 1, "protected": ["group"]} | (
+        {"label": "good"} if label else {}
+    )
+    asked = {"model": {"predictions": {"label": "chosen"}}, "audits": [{"groups": {"bootstrap": 0}}]}
+    spec = parse_spec({"data": data, **asked, **change}, folder)
     return execute(spec), spec
 
 

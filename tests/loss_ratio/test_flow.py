@@ -32,23 +32,20 @@ def network(d: int = 5, k: int = 1, seed: int = 0) -> torch.nn.Sequential:
 
 def slow_flow(net, x, y, matrix, regularizer, sizes, loss) -> np.ndarray:
     """One person, one step at a time, in float64, the penalty through autograd."""
-    moved = []
+    moved, functional = [], torch.nn.functional
     for start, label in zip(torch.tensor(x), y, strict=True):
-        at = start.clone()
+        at, truth = start.clone(), torch.tensor(float(label), dtype=torch.float64)
         for size in sizes:
             at = at.detach().requires_grad_(True)
             output = net(at[None])
             if loss == "squared":
-                value = (output.squeeze() - float(label)) ** 2
+                value = (output.squeeze() - truth) ** 2
             elif output.shape[1] > 1:
-                value = torch.nn.functional.cross_entropy(output, torch.tensor([int(label)]))
+                value = functional.cross_entropy(output, truth.long()[None])
             else:
-                value = torch.nn.functional.binary_cross_entropy_with_logits(
-                    output.squeeze(), torch.tensor(float(label), dtype=torch.float64)
-                )
+                value = functional.binary_cross_entropy_with_logits(output.squeeze(), truth)
             apart = at - start
-            goal = value - regularizer * apart @ torch.tensor(matrix) @ apart
-            (gradient,) = torch.autograd.grad(goal, at)
+            (gradient,) = torch.autograd.grad(value - regularizer * apart @ torch.tensor(matrix) @ apart, at)
             at = at + size * gradient
         moved.append(at.detach().numpy())
     return np.array(moved)
@@ -65,30 +62,27 @@ def test_one_step_by_hand():
     assert flow.distance[0] == pytest.approx((0.1 * pull) ** 2, rel=1e-5)
 
 
-@pytest.mark.parametrize(("k", "loss"), [(1, "cross_entropy"), (3, "cross_entropy"), (1, "squared")])
-@pytest.mark.parametrize("schedule", ["constant", "decreasing"])
+@pytest.mark.parametrize(
+    ("k", "loss", "schedule"),
+    [(1, "cross_entropy", "constant"), (3, "cross_entropy", "decreasing"), (1, "squared", "constant")],
+)
 def test_many_at_once_equal_one_by_one(k, loss, schedule):
     rng = np.random.default_rng(1)
     x, net = rng.normal(size=(7, 5)), network(k=k)
     y = rng.integers(0, max(k, 2), 7) if loss != "squared" else rng.normal(size=7)
     metric = projection_metric(rng.normal(size=(2, 5)), "random")
-    flow = gradient_flow(
-        net, x, y, metric, loss=loss, regularizer=5, steps=60, step_size=0.02, schedule=schedule, chunk=3
-    )
+    asked = {"loss": loss, "regularizer": 5, "steps": 60, "step_size": 0.02, "schedule": schedule}
+    flow = gradient_flow(net, x, y, metric, chunk=3, **asked)
     slow = slow_flow(net, x, y, metric.matrix, 5, step_sizes(60, 0.02, schedule), loss)
     # the fast one moves in float32
     np.testing.assert_allclose(flow.positions, slow, atol=2e-5)
 
 
-@pytest.mark.parametrize("hidden", [(), (8,), (8, 6)])
-def test_the_gradient_written_out_is_that_of_autograd(hidden):
+def test_the_gradient_written_out_is_that_of_autograd():
     torch.manual_seed(1)
-    widths = [5, *hidden, 1]
-    parts: list[torch.nn.Module] = []
-    for before, after in itertools.pairwise(widths):
-        parts += [torch.nn.Linear(before, after), torch.nn.ReLU()]
-    plain = torch.nn.Sequential(torch.nn.Sequential(*parts[:-2]), parts[-2])
-    assert len(layers_of(plain)) == len(hidden) + 1
+    linear, relu = torch.nn.Linear, torch.nn.ReLU
+    plain = torch.nn.Sequential(torch.nn.Sequential(linear(5, 8), relu(), linear(8, 6), relu()), linear(6, 1))
+    assert len(layers_of(plain)) == 3
     wrapped = torch.nn.Sequential(plain, torch.nn.Identity())
     assert layers_of(wrapped) is None  # goes through autograd
     rng = np.random.default_rng(1)
@@ -148,15 +142,13 @@ def test_losses_of_zero_have_a_documented_ratio():
 
 
 def test_a_constant_step_of_twice_the_limit_is_refused_with_one_that_works():
-    x, y = np.zeros((3, 2)), np.array([0, 1, 1])
+    x, y, asked = np.zeros((3, 2)), np.array([0, 1, 1]), {"regularizer": 100, "steps": 400}
     with refused("step_size", "0.02", "0.005"):
-        gradient_flow(line([1.0, 1.0]), x, y, AXIS, regularizer=100, steps=400, step_size=0.02)
-    good = gradient_flow(line([1.0, 1.0]), x, y, AXIS, regularizer=100, steps=400, step_size=0.005)
+        gradient_flow(line([1.0, 1.0]), x, y, AXIS, step_size=0.02, **asked)
+    good = gradient_flow(line([1.0, 1.0]), x, y, AXIS, step_size=0.005, **asked)
     assert np.isfinite(good.positions).all()
     # the paper's own simulation starts with the same step and shortens it in time
-    gradient_flow(
-        line([1.0, 1.0]), x, y, AXIS, regularizer=100, steps=400, step_size=0.02, schedule="decreasing"
-    )
+    gradient_flow(line([1.0, 1.0]), x, y, AXIS, step_size=0.02, schedule="decreasing", **asked)
 
 
 def test_a_flow_that_ends_at_infinity_names_a_step_that_was_tried():
@@ -191,28 +183,15 @@ def test_the_stored_reference_grid(shared_data):
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("theta", "slip", "right"),
-    [
-        ((4.0, 4.0), 1.670564, 5.316432),
-        ((4.0, 0.0), 1.535917, 5.323644),
-        ((1.6, 0.0), 1.279618, 1.432787),
-        ((0.0, 4.0), 1.025366, 1.025518),
-    ],
+    [((4.0, 4.0), 1.670564, 5.316432), ((1.6, 0.0), 1.279618, 1.432787), ((0.0, 4.0), 1.025366, 1.025518)],
 )
 def test_the_simulation_through_the_general_flow(shared_data, theta, slip, right):
     people = pd.read_csv(shared_data / "loss_ratio_simulation.csv")
     x, y = people[["x1", "x2"]].to_numpy(), people["y"].to_numpy()
     intercept = best_intercept(x, y, np.array(theta))
+    asked = {"regularizer": 100, "steps": 400, "step_size": 0.02, "schedule": "decreasing"}
     for times, expected in ((2, slip), (1, right)):
-        flow = gradient_flow(
-            line(list(theta), times * intercept),
-            x,
-            y,
-            AXIS,
-            regularizer=100,
-            steps=400,
-            step_size=0.02,
-            schedule="decreasing",
-        )
+        flow = gradient_flow(line(list(theta), times * intercept), x, y, AXIS, **asked)
         ratios = loss_ratios(flow.before, flow.after)
         # float32 positions
         assert ratios.mean() - 1.645 * ratios.std() / 20 == pytest.approx(expected, abs=3e-6)

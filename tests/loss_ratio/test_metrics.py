@@ -6,13 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.data import DataSpec, build_data
+from audits.data import DataSpec, FeatureSpace, build_data
+from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.metrics.distances import direction_of, matrix_metric, projection_metric
 from audits.loss_ratio.metrics.selection import (
     explore_metric,
     factor_directions,
     usual_options,
 )
+from audits.models.subspaces import category_units, protected_directions, read_as_number
+from tests.loss_ratio.conftest import people, subject_of
 from tests.refused import refused
 
 
@@ -36,19 +39,19 @@ def test_a_matrix_is_its_own_sum_of_squares():
 
 
 @pytest.mark.parametrize(
-    ("made", "given", "refusal"),
+    ("made", "given", "where"),
     [
-        (projection_metric, np.eye(3), ("loss_ratio.metric",)),
-        (projection_metric, np.zeros((2, 3)), ("loss_ratio.metric",)),
-        (projection_metric, np.array([[np.nan, 1.0]]), ("loss_ratio.metric",)),
-        (matrix_metric, np.ones((2, 3)), ("loss_ratio.matrix",)),
-        (matrix_metric, np.array([[1.0, 2.0], [0.0, 1.0]]), ("loss_ratio.matrix",)),
-        (matrix_metric, -np.eye(2), ("loss_ratio.matrix",)),
-        (matrix_metric, np.zeros((2, 2)), ("loss_ratio.matrix",)),
+        (projection_metric, np.eye(3), "loss_ratio.metric"),
+        (projection_metric, np.zeros((2, 3)), "loss_ratio.metric"),
+        (projection_metric, np.array([[np.nan, 1.0]]), "loss_ratio.metric"),
+        (matrix_metric, np.ones((2, 3)), "loss_ratio.matrix"),
+        (matrix_metric, np.array([[1.0, 2.0], [0.0, 1.0]]), "loss_ratio.matrix"),
+        (matrix_metric, -np.eye(2), "loss_ratio.matrix"),
+        (matrix_metric, np.zeros((2, 2)), "loss_ratio.matrix"),
     ],
 )
-def test_what_makes_no_metric(made, given, refusal):
-    with refused(*refusal):
+def test_what_makes_no_metric(made, given, where):
+    with refused(where):
         made(given, "bad")
 
 
@@ -83,19 +86,10 @@ def test_explore_finds_the_metric_behind_the_answers():
 
 def _data(features: tuple[str, ...], protected: tuple[str, ...] = ("race", "sex")):
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "race": rng.choice(["a", "b"], 60),
-            "sex": rng.choice(["f", "m"], 60),
-            "one": rng.normal(size=60),
-            "two": rng.normal(size=60),
-            "town": rng.choice(["x", "y", "z"], 60),
-            "y": np.arange(60) % 2,
-        }
-    )
-    return build_data(
-        frame, DataSpec(label="y", favorable=1, protected=list(protected), features=list(features))
-    )
+    frame = pd.DataFrame({"one": rng.normal(size=60), "two": rng.normal(size=60), "y": np.arange(60) % 2})
+    for name, values in (("race", "ab"), ("sex", "fm"), ("town", "xyz")):
+        frame[name] = rng.choice(list(values), 60)
+    return build_data(frame, DataSpec(label="y", favorable=1, protected=protected, features=features))
 
 
 def test_attributes_are_taken_while_a_direction_is_left() -> None:
@@ -110,3 +104,73 @@ def test_of_one_number_only_what_the_model_reads_itself_can_be_free() -> None:
     assert usual_options(_data(("one", "race"), ("race",))) == told
     assert usual_options(_data(("one",), ("race",))) is None
     assert usual_options(_data(("race",), ("race",))) is None
+
+
+BINS = {"age": [18, 40, 60]}
+
+
+def aged(n: int = 600) -> pd.DataFrame:
+    """`age` is real-valued, leaves its trace in `hair`, and lies above 18."""
+    frame = people(n)
+    rng = np.random.default_rng(5)
+    frame["age"] = 18 + 50 * np.clip(0.5 + 0.12 * frame["hair"] + 0.1 * rng.normal(size=n), 0, 1)
+    return frame
+
+
+def test_a_numbers_direction_is_that_of_least_squares():
+    subject = subject_of(aged(), protected=("sex", "age"), bins=BINS, features=("hair", "skill", "job"))
+    found, doubts = protected_directions(subject.data, subject.space, ("age",))
+    assert (found.shape, doubts) == ((1, 4), ())
+    x = subject.space.encode(subject.data.frame) * category_units(subject.space)
+    values = subject.data.frame["age"].to_numpy()
+    expected = np.linalg.lstsq(x - x.mean(axis=0), values - values.mean(), rcond=1e-10)[0]
+    # ours has a ridge of 1 beside the 300 people's sums of squares
+    ours, theirs = found[0] / np.linalg.norm(found), expected / np.linalg.norm(expected)
+    np.testing.assert_allclose(ours, theirs, atol=2e-3)
+    result = loss_ratio(subject, LossRatioOptions(sensitive=["age"], steps=5))
+    assert "age" in result.metric.source
+    assert result.metric.dimensions == 1
+    assert result.features[0].feature == "hair"
+
+
+def test_bins_stay_for_groups_and_a_number_that_is_a_feature_is_free_itself():
+    features = ("hair", "skill", "job", "age")
+    subject = subject_of(aged(), protected=("sex", "age"), bins=BINS, features=features)
+    result = loss_ratio(subject, LossRatioOptions(steps=5))
+    assert {item.group for item in result.groups if item.attribute == "age"} == {
+        "[18, 40)",
+        "[40, 60]",
+        "above 60",
+    }
+    assert {item.feature: item.loading for item in result.features}["age"] == pytest.approx(1.0)
+
+
+def test_no_doubt_is_cast_on_the_direction_of_an_attribute_that_is_a_feature():
+    frame = aged().assign(chance=np.random.default_rng(0).permutation(aged()["sex"]))
+    for itself in (True, False):
+        features = ("hair", "skill", "job", *(["chance"] if itself else []))
+        subject = subject_of(frame, protected=("sex", "chance"), features=features)
+        result = loss_ratio(subject, LossRatioOptions(steps=5))
+        assert [each.told for each in result.metric.told] == [True, False]
+        assert any("chance" in warning for warning in result.warnings) == (not itself)
+
+
+def test_a_number_unknown_for_somebody_counts_by_its_groups():
+    frame = aged()
+    frame.loc[frame.index[:80], "age"] = np.nan
+    told = {"features": ("hair", "skill", "job"), "missing": "category"}
+    subject = subject_of(frame, protected=("sex", "age"), bins=BINS, **told)
+    assert not read_as_number(subject.data, "age")
+    result = loss_ratio(subject, LossRatioOptions(sensitive=["age"], steps=5))
+    assert "age (by its groups)" in result.metric.source
+    space = FeatureSpace.fit(subject.data)
+    assert protected_directions(subject.data, space, ("age",))[0].shape == (3, 4)  # four groups with the gap
+    with refused("sensitive", "data.protected"):
+        loss_ratio(subject_of(frame, **told), LossRatioOptions(sensitive=["age"]))
+
+
+@pytest.mark.parametrize("name", ["job", "hired", "constant"])
+def test_what_is_neither_protected_nor_a_number_that_varies_is_refused(name):
+    frame = people(200).assign(constant=3.5)
+    with refused("sensitive"):
+        loss_ratio(subject_of(frame, features=("hair", "skill")), LossRatioOptions(sensitive=[name]))

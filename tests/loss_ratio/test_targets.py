@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
+from sklearn.linear_model import LogisticRegression
 
-from audits.data import build_data, data_spec
+from audits.__main__ import main
+from audits.data import DataSpec, FeatureSpace, build_data, data_spec
 from audits.loss_ratio import LossRatioOptions, loss_ratio
-from audits.loss_ratio.attack.search import black_box_flow
+from audits.loss_ratio.attack.search import black_box_flow, crossing_values
 from audits.loss_ratio.attack.targets import target_of
 from audits.loss_ratio.metrics.distances import FairMetrics, projection_metric
-from audits.models import Subject, make_subject, model_spec
+from audits.models import ModelSpec, Subject, make_subject, model_spec
 from tests.refused import refused
 
 GRADES = ("high", "low", "middle")
@@ -26,20 +31,13 @@ def workers(n: int = 400, seed: int = 0) -> pd.DataFrame:
     frame["sex"] = np.where(sex == 1, "f", "m")
     pay = 30 + 4 * frame["skill"] - 3 * frame["hair"] + 2 * (frame["job"] == "judge") + rng.normal(size=n)
     frame["pay"] = pay.round(2)
-    frame["grade"] = pd.cut(frame["pay"], [-np.inf, 25, 32, np.inf], labels=["low", "middle", "high"]).astype(
-        str
-    )
+    frame["grade"] = np.select([frame["pay"] <= 25, frame["pay"] <= 32], ["low", "middle"], "high")
     return frame.set_index(pd.RangeIndex(1, n + 1, name="row"))
 
 
 def subject_of(kind: str, label: object, frame: pd.DataFrame | None = None, **more: object) -> Subject:
-    section = {
-        "label": label,
-        "protected": ["sex"],
-        "features": ["hair", "skill", "job"],
-        **({"favorable": ["high", "middle"]} if label == "grade" else {}),
-        **more,
-    }
+    section = {"label": label, "protected": ["sex"], "features": ["hair", "skill", "job"], **more}
+    section |= {"favorable": ["high", "middle"]} if label == "grade" else {}
     data = build_data(workers() if frame is None else frame, data_spec(section))
     return make_subject(data, model_spec({"train": kind, "predict": "label"}), test_size=0.5)
 
@@ -87,26 +85,19 @@ def test_a_number_by_gradient():
     assert result.reject
 
 
-@pytest.mark.parametrize(
-    ("cut", "good"),
-    [
-        ({"at_most": 30}, lambda pay: pay <= 30),
-        ({"below": 30}, lambda pay: pay < 30),
-        ({"above": 30}, lambda pay: pay > 30),
-    ],
-)
-def test_the_side_of_the_cut_decides(cut, good):
-    frame = workers()
-    frame["pay"] = frame["pay"].round()
+@pytest.mark.parametrize("side", ["at_most", "below", "above"])
+def test_the_side_of_the_cut_decides(side):
+    good = {"at_most": np.less_equal, "below": np.less, "above": np.greater}[side]
+    frame = workers().round({"pay": 0})
     frame.loc[:20, "pay"] = 30.0
-    subject = subject_of("logistic", {"column": "pay", **cut}, frame)
-    result = loss_ratio(subject, LossRatioOptions(**HAIR, steps=20))
-    predicted, pay = result.people["predicted"], result.people["label"]
-    np.testing.assert_array_equal(subject.data.y, good(pay))
-    np.testing.assert_array_equal(result.people["wrong"], good(predicted) != good(pay))
+    subject = subject_of("logistic", {"column": "pay", side: 30}, frame)
+    people = loss_ratio(subject, LossRatioOptions(**HAIR, steps=20)).people
+    predicted, pay = people["predicted"], people["label"]
+    np.testing.assert_array_equal(subject.data.y, good(pay, 30))
+    np.testing.assert_array_equal(people["wrong"], good(predicted, 30) != good(pay, 30))
     # a number exactly at the cut is decided like a label there
     edge = np.array([30.0]) * subject.model.sign
-    assert subject.decide(edge, subject.data.groups.iloc[:1])[0] == good(30.0)
+    assert subject.decide(edge, subject.data.groups.iloc[:1])[0] == good(30.0, 30)
 
 
 def test_what_does_not_fit_is_refused_in_words():
@@ -149,3 +140,74 @@ def test_scoring_alone_comes_near_the_gradient_for_a_number():
     assert still.sum() > 70
     gained, expected = flow.after - flow.before, exact["loss after"] - exact["loss"]
     np.testing.assert_allclose(gained[still], expected[still], rtol=0.1, atol=0.01)
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    """Hair tells the sex; only a narrow stretch of it is hired."""
+    rng = np.random.default_rng(0)
+    sex = np.where(rng.random(240) < 0.5, "f", "m")
+    hair = rng.normal(size=240).round(4) + 1.5 * (sex == "f")
+    frame = pd.DataFrame({"hair": hair, "skill": rng.normal(size=240).round(4), "sex": sex})
+    frame["hired"] = np.where((hair > 0.3) & (hair < 0.5), "yes", "no")
+    return frame.rename_axis("row")
+
+
+def test_between_split_points_nothing_changes_and_every_stretch_is_tried(crowd, tmp_path):
+    library = pytest.importorskip("xgboost")
+    x, y = crowd[["hair", "skill"]], (crowd["hired"] == "yes").astype(int)
+    library.XGBClassifier(n_estimators=20, n_jobs=1).fit(x, y).save_model(tmp_path / "m.ubj")
+    spec = DataSpec(label="hired", favorable=("yes",), protected=("sex",), features=("hair", "skill"))
+    data = build_data(crowd, spec)
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.ubj")))
+    part = next(each for each in subject.space.parts if each.column == "hair")
+    edges = subject.splits["hair"]
+    tried = crossing_values(part, {"hair": edges[:30]})
+    assert np.unique(np.searchsorted(edges[:30], tried)).size == len(edges[:30]) + 1
+    # scores along hair change at these points only
+    one = data.frame.iloc[[0] * 4001].assign(hair=np.linspace(-2, 3, 4001))
+    changes = np.flatnonzero(np.diff(subject.favorable_score(one)))
+    assert len(changes) > 3
+    for low, high in zip(one["hair"].iloc[changes], one["hair"].iloc[changes + 1], strict=True):
+        assert ((edges >= low - 1e-6) & (edges <= high + 1e-6)).any(), (low, high)
+    asked = {"metric": "expert", "free_features": ("hair",), "steps": 6, "step_size": 0.05, "max_people": 40}
+    found = loss_ratio(subject, LossRatioOptions(**asked), rng=0)
+    hidden = subject.model.source.opened
+    object.__setattr__(hidden, "splits", lambda: None)  # as a model that does not tell them
+    object.__setattr__(hidden, "model", None)
+    blind = loss_ratio(dataclasses.replace(subject), LossRatioOptions(**asked), rng=0)
+    assert blind.method != found.method
+    assert found.statistic.value > blind.statistic.value
+
+
+def test_numbers_between_split_points_as_the_column_writes_them():
+    frame = pd.DataFrame({"age": [20, 30, 40, 50], "sex": list("fmfm"), "y": [0, 1, 0, 1]}).rename_axis("row")
+    data = build_data(frame, DataSpec(label="y", favorable=(1,), protected=("sex",), features=("age",)))
+    (part,) = FeatureSpace.fit(data).parts
+    assert crossing_values(part, {"age": np.array([24.5, 26.0])}).tolist() == [23.0, 24.0, 25.0, 26.0, 27.0]
+    assert crossing_values(part, {}).size == 0
+    assert crossing_values(part, {"age": np.arange(21.5, 99.5)}).size == 40
+
+
+def test_a_spec_with_a_brought_model_of_classes_runs_from_the_command_line(tmp_path, capsys):
+    onnx = pytest.importorskip("skl2onnx")
+    frame = workers(200)
+    x = frame[["hair", "skill"]].to_numpy(np.float32)
+    made = onnx.to_onnx(LogisticRegression().fit(x, frame["grade"]), x[:2], options={"zipmap": False})
+    (tmp_path / "grade.onnx").write_bytes(made.SerializeToString())
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    data = {"path": "people.csv", "label": "grade", "favorable": ["high"], "protected": ["sex"]}
+    model = {"path": "grade.onnx", "predict": "label", "columns": ["hair", "skill"]}
+    spec = {"data": {**data, "features": ["hair", "skill"]}, "model": model}
+    spec["audits"] = [{"loss_ratio": {**HAIR, "steps": 20}}]
+    (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec))
+    out = tmp_path / "out"
+    assert main(["run", str(tmp_path / "spec.yaml"), "--out", str(out), "--executor", "inline"]) == 0
+    found = yaml.safe_load((out / "results.json").read_text())["audits"][0]
+    assert found["verdict"] == "evidence of a difference"
+    assert found["method"].startswith("gradient flow")
+    spec["audits"] = [{"loss_ratio": {"tolerance": 0.5}}]
+    (tmp_path / "wrong.yaml").write_text(yaml.safe_dump(spec))
+    capsys.readouterr()
+    assert main(["run", str(tmp_path / "wrong.yaml"), "--executor", "inline"]) == 2
+    assert "Traceback" not in capsys.readouterr().err

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
+import audits
 from audits.data import DataSpec, build_data
 from audits.drawing.style import alt_text
 from audits.models import make_subject
@@ -23,8 +24,10 @@ from audits.results import load_result, plain, save_result
 from audits.runs.registry import AUDITS
 from audits.stats import INSUFFICIENT, NO_MATERIAL
 from audits.stats.intervals import newcombe
+from benchmarks.samples import admissions
 from tests.outcome_transport.conftest import crowd, scored
-from tests.outcome_transport.subjects import QUICK, A, B, even, flows_of
+from tests.outcome_transport.subjects import QUICK, A, B, even, flows_of, three_classes
+from tests.refused import refused
 
 
 @pytest.fixture
@@ -209,3 +212,127 @@ def test_round_trip_figures_cells_and_rows_saved_before(tmp_path):
     again = load_result(OutcomeTransportResult, tmp_path, "outcome_transport")
     assert [one.mean for one in again.bias] == [one.mean for one in result.bias]
     assert again.verdict == "insufficient evidence"
+
+
+BAD = [
+    ({"source": A}, ("outcome_transport.target",)),
+    ({"source": A, "target": B, "against": "label"}, ("outcome_transport",)),
+    ({"source": A, "target": A}, ("outcome_transport.target",)),
+    ({"source": {"group": "z"}, "target": B}, ("group.group", "'group'")),
+    ({"against": "label", "outcome": "score"}, ("outcome_transport.outcome",)),
+    ({"against": {"score": "nope"}}, ("outcome_transport.against.score",)),
+    ({"against": {"score": "score", "label": "label"}}, ("outcome_transport.against",)),
+    ({"against": {"train": "logistic"}}, ("outcome_transport.against.train",)),
+    ({"against": {"path": "nope.onnx"}}, ("outcome_transport.against.path",)),
+    ({"against": {"path": "model.pkl"}}, ("outcome_transport.against.path",)),
+    ({"against": {"label": "label", "higher_is": "favorable"}}, ("outcome_transport.against.higher_is",)),
+    ({"against": "truth"}, ("outcome_transport.against",)),
+    ({"source": A, "target": B, "outcome": "classes"}, ("outcome_transport.outcome",)),
+    ({"source": A, "target": B, "features": "mutable"}, ("outcome_transport.features",)),
+    ({"by": ("x",)}, ("outcome_transport.by",)),
+    ({"level": 2}, ("outcome_transport.level",)),
+]
+
+
+@pytest.mark.parametrize(("options", "refusal"), BAD)
+def test_bad_input_in_one_sentence(options, refusal):
+    with refused(*refusal):
+        flows_of(scored(crowd(30)), **options)
+
+
+def test_outcomes_that_cannot_be_measured_or_compared():
+    people = crowd(30, ties=False)
+    three, huge = (people.assign(score=people["score"] * times) for times in (3, 1e200))
+    with refused("outcome_transport.outcome"):
+        flows_of(scored(three), source=A, target=B, outcome="probability")
+    with refused("outcome_transport", "1e+100"):
+        flows_of(scored(huge), source=A, target=B)
+    with refused("outcome_transport.source", "'rejected'"):
+        flows_of(scored(crowd(30), threshold=-1), source="rejected", target="accepted")
+    with refused("outcome_transport.against"):
+        flows_of(scored(crowd(30).drop(columns="label")), against="label")
+
+
+def test_blue_college_distance_is_the_theory():
+    """§4.1: equal rates, yet √2 · 2 · rule · (1 − rule) apart."""
+    people = admissions.generate(200, years=2, rule=0.25).rename(columns={"chance": "score"})
+    people = people[["gpa", "school", "score"]].astype({"score": float})
+    subject = scored(people, protected=("school",), features=("gpa",))
+    for named in ({}, {"outcome": "probability"}):
+        result = flows_of(subject, source={"school": "A"}, target={"school": "B"}, **named, **QUICK)
+        assert result.wasserstein.value == pytest.approx(admissions.wasserstein(0.25), abs=1e-12)
+
+
+@pytest.mark.parametrize("matching", ["entropic", "unbalanced", "partial"])
+def test_blurred_couplings_have_intervals(matching):
+    asked = {"source": A, "target": B, "matching": matching, "share": 0.7, "permutations": 0}
+    result = flows_of(scored(crowd(60, seed=6)), draws=15, **asked)
+    means = [row.mean for row in result.bias if row.level != "subgroup"]
+    assert result.wasserstein.low <= result.wasserstein.value <= result.wasserstein.high
+    assert all(each.low < each.value < each.high for each in means)
+    assert matching in result.wasserstein.method
+
+
+def test_a_blurred_bias_counts_people_as_far_as_they_are_matched():
+    """Half of the mass stays unmatched: the mean goes by what is matched, as flows and decomposition do."""
+    frame = crowd(60, seed=3)
+    result = flows_of(scored(frame), source=A, target=B, matching="partial", share=0.5, **QUICK)
+    people = result.people
+    kept = people[people["matched"] > 0]
+    mean = np.average(kept["bias"], weights=kept["matched"] * kept["people"])
+    assert people["matched"].mean() == pytest.approx(0.5, abs=0.02)
+    assert result.bias[0].mean.value == pytest.approx(mean)
+    bias = {row.group: row for row in result.bias}
+    for name, amounts in zip(result.decomposition.rows, result.decomposition.amount, strict=True):
+        if sum(amounts):
+            assert sum(amounts) == pytest.approx(bias[name].mean.value)
+
+
+def test_many_outcome_vectors_are_coupled_with_a_blur(monkeypatch):
+    import audits.outcome_transport.audit as module
+
+    monkeypatch.setattr(module, "_MAX_VECTORS", 20)
+    monkeypatch.setattr(module, "_MAX_BLURRED", 30)
+    frame, subject = three_classes()
+    result = flows_of(subject, source=A, target=B, **QUICK)
+    assert result.options["matching"] == "entropic"
+    assert result.certificate.method.startswith("entropic")
+    assert result.rows["used"] == 60
+    assert result.rows["left_out"]["not drawn into the subsample"] == len(frame) - 60
+
+
+def test_a_price_that_leaves_everybody_unmatched():
+    frame = crowd(40, seed=6)
+    frame["score"] = np.where(frame["group"] == "a", 0.0, 1.0)
+    with refused("outcome_transport.price"):
+        flows_of(scored(frame), source=A, target=B, matching="unbalanced", price=1e-5, **QUICK)
+
+
+def test_p_values_of_counts_are_those_of_the_people():
+    """A difference that 40 rows cannot show, and the 600 people in them can."""
+    frame = crowd(40, seed=4).assign(weight=np.random.default_rng(4).integers(10, 20, 40))
+    frame["score"] += 0.15 * (frame["group"] == "a")
+    people = frame.loc[frame.index.repeat(frame["weight"])].reset_index(drop=True).drop(columns="weight")
+    for table, data in ((frame, {"weights": "weight"}), (people, {}), (frame, {})):
+        found = flows_of(scored(table, **data), source=A, target=B, draws=0).distance_p_value
+        assert (found <= 0.01) == (len(table) > 40 or bool(data))
+
+
+def test_many_subgroups_are_drawn_with_all_their_people():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"place": rng.choice([f"district {k}" for k in range(20)], 500)})
+    frame["skill"] = rng.normal(size=500)
+    found = audits.audit(
+        lambda table: (table["skill"] > 0).astype(float) * 0.8 + 0.1,
+        frame,
+        (rng.random(500) < 0.5).astype(int),
+        favorable=1,
+        protected="place",
+        audits={"outcome_transport": {"by": ["place"], "draws": 0, "permutations": 0}},
+    )["outcome_transport"]
+    assert len(found.flows.rows) > figures.MAX_SIDE
+    drawn = figures._flows(found)
+    assert len(drawn.rows) == len(drawn.columns) == figures.MAX_SIDE
+    assert np.sum(drawn.mass) == pytest.approx(np.sum(found.flows.mass))
+    assert np.sum(drawn.share, axis=1) == pytest.approx(1.0)
+    assert all(key == [] for key in drawn.keys[-1]), "who stand together are not clicked apart"

@@ -7,14 +7,19 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import logit
 
 from audits.data import FeatureSpace
+from audits.drawing.style import alt_text
 from audits.models import Subject
 from audits.recourse.figures import groups
 from audits.recourse.figures.people import cut_off
+from audits.recourse.figures.person import person_path
 from audits.runs.registry import AUDITS
-from audits.stats.text import percent
+from audits.stats.text import number, percent
+from tests.outcome_transport.conftest import crowd, scored
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
+from tests.refused import refused
 
 
 @pytest.fixture
@@ -40,6 +45,12 @@ def test_by_hand(by_hand):
     assert result.people["fewest"].tolist() == [1, 1]
     assert [row.group for row in result.by_group] == ["a", "b"]
     assert result.verdict == "insufficient evidence"
+    assert all(alt_text(exhibit.figure()) for exhibit in AUDITS["recourse"].section(result).exhibits)
+    figure = person_path(result, result.people.index[0])
+    assert [frame.name for frame in figure.frames] == [f"{step:g}" for step in result.steps]
+    assert [frame.data[0].y[0] for frame in figure.frames] == result.paths.loc[
+        result.people.index[0], "score"
+    ].tolist()
     assert cut_off(result) == by_hand.threshold, "not the lowest score that is seen to be accepted"
 
 
@@ -102,3 +113,132 @@ def test_the_title_of_what_it_would_take_states_what_its_bars_show():
         assert shown_share == pytest.approx(100 * picked.mean())
     heading = AUDITS["recourse"].section(result).exhibits[0].heading
     assert (percent(share, result.n_rejected) in heading) == (share > 0)
+
+
+def test_the_group_that_has_further_to_go_is_found():
+    rng = np.random.default_rng(3)
+    group = rng.choice(["a", "b"], 500)
+    frame = pd.DataFrame({"x": rng.normal(size=500) - 1.5 * (group == "b"), "group": group})
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), permutations=999)
+    rows = {row.group: row for row in result.by_group}
+    assert rows["b"].burden.value > rows["a"].burden.value
+    assert rows["b"].burden_difference.low > 0
+    assert result.burden_p_value < 0.01
+    assert result.verdict == "evidence of a difference"
+    assert "“b”" in result.finding
+    judged = rows["b"].burden_judged
+    assert judged.interval == rows["b"].burden_difference
+    assert judged.verdict == "evidence of a difference"
+    assert judged.material
+    assert f" {number(judged.interval.value)} (" in result.finding
+
+
+def test_those_whom_no_step_helps_may_have_another_way():
+    """Towards the matched counterpart; someone else's values can still help."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(
+        {"x": rng.normal(size=300), "z": rng.normal(size=300), "group": rng.choice(["a", "b"], 300)}
+    )
+    never_at_all = (frame["group"] == "b") & (frame.index % 2 == 0)
+    frame.loc[never_at_all, "z"] = -40.0  # cannot be made up for by x
+    frame.loc[(frame["group"] == "a") & (frame.index % 3 == 0), "z"] = -2.0
+    subject = subject_of(frame, Linear(x=1.0, z=1.0), ("x",))
+    result = recourse_of(subject, permutations=99)
+    people, never = result.people, result.people["alpha"].isna()
+    assert result.never.value == pytest.approx(never.mean())
+    assert people.loc[~never, "by_any_accepted"].isna().all()
+    # the slow way: the largest x of any accepted person
+    accepted = frame[np.asarray(subject.decisions)]
+    best = accepted["x"].max() + frame.loc[people.index, "z"] >= 0
+    assert people.loc[never, "by_any_accepted"].tolist() == best[never].tolist()
+    assert 0 < best[never].sum() < never.sum()
+    assert result.never_but_reachable.value == pytest.approx(best[never].mean())
+    assert f" {never.sum()} of " in result.finding
+    assert f" {best[never].sum()} of " in result.finding
+
+
+def test_no_group_is_named_where_all_have_as_far_to_go_or_one_is_a_single_person():
+    frame = pd.DataFrame({"x": [-1.0, -1.0, 1.0, 1.0, -1.0, -1.0], "group": list("ababab")})
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), permutations=19)
+    assert not result.by_group[0].burden_judged.material
+    frame = pd.DataFrame({"x": [-2.0, -1.0, -3.0, 1.0, 3.0], "group": ["a", "a", "b", "a", "b"]})
+    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)))
+    assert any("“b”" in warning for warning in result.warnings)
+    assert result.verdict == "insufficient evidence"
+
+
+STEPS = (0.0, 0.4, 1.0)
+
+
+@pytest.fixture(scope="module")
+def logistic() -> Subject:
+    return mixed(n=200, seed=2)
+
+
+def test_scores_in_between_are_those_of_the_equation(logistic):
+    """A logistic model's log-odds of Eq. 15 are the mean of the person's and the counterpart's own."""
+    result = recourse_of(logistic, steps=STEPS, interpolation="literal", resolution=0.2)
+    assert any("Eq. 15" in warning for warning in result.warnings)
+    n, scores, decided = len(result.people), logistic.scores, logistic.decisions
+    start, goal = (logit(result.scores[alpha].to_numpy(dtype=float)) for alpha in ("0", "1"))
+    for alpha in (0.2, 0.4, 0.8):
+        between = logit(result.scores[f"{alpha:g}"].to_numpy(dtype=float))
+        assert between == pytest.approx((1 - alpha) * start + alpha * goal, abs=1e-3)  # kept in float32
+    # at α = 1 the log-odds are the accepted counterparts' mean log-odds, matched in the order of scores
+    theirs = np.sort(logit(scores[decided]))
+    m, order = len(theirs), np.argsort(start, kind="stable")
+    for rank in (0, n // 2, n - 1):
+        upper, lower = (
+            np.minimum((np.arange(m) + 1) / m, (rank + 1) / n),
+            np.maximum(np.arange(m) / m, rank / n),
+        )
+        share = np.clip(upper - lower, 0, 1)
+        assert goal[order[rank]] == pytest.approx(float(n * share @ theirs), abs=1e-3)
+    # at 0 nobody has moved, and the network's score is the model's
+    assert result.scores["0"].to_numpy() == pytest.approx(scores[~decided], abs=1e-6)
+
+
+def test_what_cannot_be_in_between_is_refused(logistic):
+    frame = pd.DataFrame({"x": [-2.0, -1.0, 1.0, 3.0], "group": ["a", "b", "a", "b"]})
+    other = subject_of(frame, Linear(x=1.0), ("x",))
+    with refused("recourse.interpolation"):
+        recourse_of(other, interpolation="literal")
+    with refused("recourse.interpolation"):
+        recourse_of(logistic, interpolation="literal", limits={"money": {"direction": "up"}})
+
+
+BAD = [
+    ({"actionable": ("nope",)}, ("recourse.actionable",)),
+    ({"actionable": ("label",)}, ("recourse.actionable",)),
+    ({"preset": "german_credit"}, ("recourse.preset",)),
+    ({"limits": {"money": {"among": [1]}}}, ("recourse.limits.money.among",)),
+    ({"limits": {"job": {"direction": "up"}}}, ("recourse.limits.job.direction",)),
+    ({"limits": {"job": {"at_least": 1}}}, ("recourse.limits.job",)),
+    ({"limits": {"job": {"among": ["king"]}}}, ("recourse.limits.job.among",)),
+    ({"limits": {"age": {"at_least": 9, "at_most": 1}}}, ("recourse.limits.age",)),
+    ({"limits": {"group": {"direction": "up"}}}, ("recourse.limits",)),
+    ({"limits": {"age": {"up": True}}}, ("recourse.limits.age.up",)),
+    ({"cost_weights": {"age": -1}}, ("recourse.cost_weights.age",)),
+    ({"cost_weights": {"age": 0, "job": 0, "children": 0, "money": 0}}, ("recourse.cost_weights",)),
+    ({"steps": (0, 2)}, ("recourse.steps[1]",)),
+    ({"steps": ()}, ("recourse.steps",)),
+    ({"by": ("age",)}, ("recourse.by",)),
+]
+
+
+@pytest.mark.parametrize(("options", "refusal"), BAD)
+def test_bad_input_in_one_sentence(options, refusal):
+    with refused(*refusal):
+        recourse_of(mixed(), **options)
+
+
+def test_nothing_to_do():
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "group": ["a", "b", "a"]})
+    with refused("recourse"):
+        recourse_of(subject_of(frame, Linear(x=1.0), ("x",)))
+    with refused("recourse"):
+        recourse_of(subject_of(frame.assign(x=-frame["x"]), Linear(x=1.0), ("x",)))
+    with refused("roles.actionable"):
+        recourse_of(subject_of(frame, Linear(x=1.0), ()))
+    with refused("model"):
+        recourse_of(scored(crowd(30), roles={"actionable": ("x",), "mutable": (), "immutable": ()}))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,11 +16,13 @@ from audits.rule_sets.inference.permutation import (
     whole_people,
     z_scores,
 )
+from audits.rule_sets.inference.verdicts import _times_needed
 from audits.subgroups.attributes import End, category, interval
 from audits.subgroups.cells import count_cells
 from audits.subgroups.search import Search
 from audits.subgroups.sums import GroupSums
-from tests.rule_sets.conftest import subject_of
+from benchmarks.papers.rivals import rivals
+from tests.rule_sets.conftest import crowd, subject_of
 
 
 def people(n: int, rng: np.random.Generator):
@@ -100,3 +104,44 @@ def test_four_people_against_two():
     assert row.adjusted_p > 0.05
     assert row.score.low == 0.0
     assert row.verdict == "insufficient evidence"
+
+
+FAST = {"permutations": 99, "samples": 0}
+
+
+def test_a_stopped_search_cannot_say_that_nothing_matters():
+    subject = subject_of(crowd(40_000, seed=4), ("sex", "race"))
+    whole = rule_sets(subject, RuleSetsOptions(support=0.05, **FAST))
+    part = rule_sets(subject, RuleSetsOptions(support=0.05, max_candidates=5, **FAST))
+    assert (whole.verdict, whole.complete) == ("no material difference", True)
+    assert (part.verdict, part.complete) == ("insufficient evidence", False)
+    assert any("max_candidates" in warning for warning in part.warnings)
+
+
+def test_people_needed_make_intervals_as_short_as_what_matters():
+    subject = subject_of(crowd(400, seed=4), ("sex", "race"))
+    result = rule_sets(subject, RuleSetsOptions(support=0.05, **FAST))
+    times = result.judged.people_needed / result.n
+    level = result.inference["interval_level"]
+    for _, item in result.rule_sets.iterrows():
+        more = item.copy()
+        more[["n_in", "favorable_n_in", "n_out"]] *= times
+        more["low"] = more["high"] = 0.0
+        assert _times_needed(more, result.options, level) < 1.02
+
+
+def found_by(subject):
+    """Return what both methods find in the decisions of `subject`."""
+    return rivals(subject, RuleSetsOptions(support=0.05))
+
+
+def test_largest_pair_is_the_largest_of_all_pairs():
+    frame = crowd(1500, seed=4, effect=0.3)
+    subject = subject_of(frame, ("sex", "race"))
+    found = found_by(subject)[0]
+    best = 0.0
+    for names in (["sex"], ["race"], ["sex", "race"]):
+        groups = [part["decision"] for _, part in frame.groupby(names) if len(part) >= 30]
+        for first, second in itertools.combinations(groups, 2):
+            best = max(best, abs(first.mean() - second.mean()))
+    assert found.score == pytest.approx(best)

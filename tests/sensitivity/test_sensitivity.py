@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from audits.data import DataSpec, FeatureSpace, build_data
+from audits.data import DataSpec, FeatureSpace, build_data, read_table
 from audits.drawing.style import alt_text
 from audits.models import make_subject, model_spec
 from audits.models.networks.dense import Dense, dense_of
@@ -88,8 +88,9 @@ def test_both_sides_of_the_match_set_and_the_twins_decisions_are_kept(audited_fe
         for model, column in (("audited", "decision"), ("augmented", "twin_decision")):
             rates = people[column][among].groupby(groups[among]).mean()
             assert gaps[metric, model] == pytest.approx(rates.max() - rates.min())
-    keys = {exhibit.key for exhibit in AUDITS["sensitivity"].section(audited_fed).exhibits}
-    assert {"match_sides", "twin_metrics"} <= keys
+    exhibits = {each.key: each for each in AUDITS["sensitivity"].section(audited_fed).exhibits}
+    assert {"match_sides", "twin_metrics"} <= set(exhibits)
+    assert all(alt_text(exhibit.figure()) for exhibit in exhibits.values())
 
 
 def test_finite_differences_of_a_logistic_model_equal_its_gradient(logistic):
@@ -225,3 +226,17 @@ def test_missing_categories_survive_the_store(tmp_path: Path):
     result = sensitivity(subject_of(frame), SensitivityOptions(protected="group"))
     save_result(result, tmp_path, "x")
     assert load_result(type(result), tmp_path, "x").encoding == result.encoding
+
+
+@pytest.mark.shared
+def test_the_audit_of_compas(shared_data: Path):
+    features = ("age", "priors_count", "c_charge_degree", "sex")
+    spec = DataSpec(label="two_year_recid", favorable=0, protected=("race", "sex"), features=features)
+    data = build_data(read_table(shared_data / "compas.csv"), spec)
+    options = SensitivityOptions(protected="race", status_model="logistic", bootstrap=100)
+    found = sensitivity(make_subject(data, model_spec({"train": "logistic"})), options)
+    assert found.rows["used"] == 2164
+    black = next(group for group in found.status[0].groups if group.group == "African-American")
+    assert 0.6 < black.auc.low < black.auc.high < 0.75
+    assert found.by_feature[0].feature in {"age", "priors_count"}
+    assert found.match_set is None
