@@ -429,3 +429,10 @@ def test_what_is_missing_may_be_what_explains(direct, verdict):
     found = audited(frame.assign(group=np.where(ours, "a", "b"), decision=decided.astype(int)))
     assert found.judged.verdict == verdict
     assert found.together.unexplained.high < 0
+
+
+def test_people_needed_settle_it():
+    """The stated number settles it in 80% of worlds (.56 when it rested on the average alone)."""
+    needed = audited(crowd(200, 3, noise=0), rng=3).judged.people_needed
+    assert audited(crowd(2 * needed, 100, noise=0)).verdict == NO_MATERIAL
+    assert audited(crowd(needed // 2, 100, noise=0)).verdict == INSUFFICIENT

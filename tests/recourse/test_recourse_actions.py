@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import combinations
 
 import numpy as np
@@ -106,3 +107,13 @@ def test_names_of_categories_change_no_result():
         found.append(recourse_of(subject, resolution=0.25, fewest=False))
     pd.testing.assert_series_equal(found[0].people["alpha"], found[1].people["alpha"])
     assert np.allclose(found[0].scores.to_numpy(), found[1].scores.to_numpy())
+
+
+def test_fewest_changes_grown_greedily_are_not_said_to_be_proved(monkeypatch):
+    frame = pd.DataFrame({"a": [0.0, 1.0], "b": [0.0, 1.0], "c": [0.0, 1.0], "group": ["a", "b"]})
+    subject = subject_of(frame, Linear(a=1.0, b=2.0, c=3.0), ("a", "b", "c"))
+    monkeypatch.setattr("audits.recourse.paths._MAX_ROWS", 1)
+    threshold = 1 / (1 + np.exp(-6.0 + 1e-9))
+    result = recourse_of(dataclasses.replace(subject, threshold=threshold), resolution=0.5, permutations=19)
+    assert set(result.people["fewest_columns"].iloc[0].split(", ")) == {"a", "b", "c"}
+    assert result.people["fewest_proved"].tolist() == [False]
