@@ -48,13 +48,6 @@ def test_what_is_left_is_the_unexplained_part_of_oaxaca_and_blinder():
     assert result.verdict == EVIDENCE
 
 
-def test_by_cells_it_is_the_mean_of_cells():
-    table = wages().assign(wage=lambda each: each.wage.round(1))
-    women, men = table[table.sex == "female"], table[table.sex == "male"]
-    expected = women.wage.mean() - women.job.map(men.groupby("job").wage.mean()).mean()
-    assert result_of(table, ("job",)).together.unexplained.value == pytest.approx(expected)
-
-
 def test_no_difference_like_for_like_is_cleared_within_a_limit_in_the_unit():
     result = result_of(wages(4000, own=0.0), ("schooling", "job"), material_amount=1.0)
     assert result.verdict == NO_MATERIAL
@@ -73,20 +66,6 @@ def test_pay_that_is_missing_for_low_paid_women_is_not_explained():
     result = result_of(table.assign(wage=table.wage.mask(low)), ("schooling", "job"))
     assert result.judged.badge == "no verdict"
     assert any("60.0% of female people" in each for each in result.warnings)
-
-
-def test_labels_that_are_missing_for_women_are_not_explained():
-    table = wages()
-    woman = table.sex == "female"
-    told = (table.wage > table.wage.median()).map({True: "yes", False: "no"})
-    told = told.mask(woman & (table.wage < table.wage[woman].quantile(0.4)))
-    data = build_data(
-        table.assign(told=told, p=0.5 + table.schooling / 100),
-        data_spec({"label": "told", "favorable": "yes", "protected": ["sex"]}),
-    )
-    subject = make_subject(data, model_spec({"predictions": {"score": "p"}}))
-    options = ExplainOptions(**SIDES, explainers=("schooling",), outcome="label")
-    assert explain(subject, options, rng=0).judged.badge == "no verdict"
 
 
 def test_pay_that_is_one_number_clears_nobody():

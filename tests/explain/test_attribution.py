@@ -68,16 +68,6 @@ def test_an_additive_model_has_each_features_own_difference_of_means():
     assert ignored.low <= 0.0 <= ignored.high
 
 
-def test_doubles_of_a_feature_share_its_part():
-    frame = people(columns="ab")
-    frame["c"] = frame["a"]
-    found = attributed(lambda x: 0.5 + 0.1 * np.tanh(x["a"] + x["c"]), frame)
-    one, other = (next(each for each in found.attribution.features if each.feature == name) for name in "ac")
-    near = 1e-12 + 4 * (one.monte_carlo + other.monte_carlo)  # where all are asked, sums still round
-    assert one.part.value == pytest.approx(other.part.value, abs=near)
-    assert one.part.value == pytest.approx(found.attribution.gap.value / 2, abs=near)
-
-
 def exact(function: Callable, frame: pd.DataFrame, names: str) -> dict[str, float]:
     """The slow obvious value: every coalition, every pair of people."""
     source, target = (frame[frame["g"] == each].reset_index(drop=True) for each in "xy")

@@ -122,29 +122,6 @@ def test_admissions_to_the_digit_as_counts_and_as_people():
     assert all(f"department {level}" in headline(counted) for level in "AB"), "an all-clear names them"
 
 
-def test_a_model_trained_on_counts_decides_as_one_trained_on_people():
-    """Women −42.5 points in all; split by rows of a table of counts, a model once favored them by 11."""
-    told = []
-    for frame, weights in ((admissions(), {"weights": "count"}), (by_person(admissions()), {})):
-        subject = subject_of(frame, {"train": "logistic"}, **weights)
-        told.append(explain(subject, ExplainOptions(source=A, target=B), rng=0))
-    counted, people = told
-    assert counted.gap == people.gap
-    assert counted.gap.low < -0.425 < counted.gap.high
-    assert counted.judged == people.judged
-
-
-def test_counts_from_1_to_500_tell_what_people_tell_with_learners():
-    rng = np.random.default_rng(0)
-    n = 120
-    frame = pd.DataFrame({"x": np.round(rng.normal(size=n), 2), "z": np.round(rng.normal(size=n), 1)})
-    frame["group"] = np.where(rng.random(n) < expit(frame["x"]), "a", "b")
-    frame["decision"] = (rng.random(n) < expit(frame["x"] + frame["z"])).astype(int)
-    frame["count"] = rng.integers(1, 500, n)
-    counted = audited(frame, data={"weights": Weights("count", kind="counts")})
-    assert counted.judged == audited(by_person(frame)).judged
-
-
 def test_sixteen_cells_three_points_apart():
     """64,000 people as counts, exactly 3 points in each cell: a small difference, whatever the seed."""
     rows = [
@@ -362,14 +339,6 @@ def test_a_level_is_selected_whole_by_its_name(draw):
     for place in np.unique(found.code):
         chosen = _chosen(values, of_value("amount", names[place], names))
         np.testing.assert_array_equal(chosen, found.code == place)
-
-
-def test_numbers_are_cut_at_round_ends_and_zero_stays_alone():
-    ages = levels_of(pd.Series([*map(float, range(18, 66)), None]), "integer", 4)
-    assert ages.names == ("below 30", "30 to under 40", "40 to under 50", "50 or more", "(missing)")
-    counts = levels_of(pd.Series([0] * 60 + [*range(1, 41)]), "integer", 4)
-    assert counts.names[0] == "below 1"
-    assert (counts.code == 0).sum() == 60
 
 
 @pytest.mark.parametrize(

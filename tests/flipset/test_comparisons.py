@@ -79,16 +79,6 @@ def test_ties_against_every_pairing(cost):
     assert result.tie_range == pytest.approx((min(flips), max(flips)), abs=1e-6)
 
 
-def test_people_of_the_same_features_can_exchange_counterparts():
-    """Four people with the same features, decided 1, 0 and 1, 0: any pairing is free, from none flipped to
-    one each way."""
-    frame = pd.DataFrame({"work": [0, 0, 5, 0, 0, 5], "group": ["a"] * 3 + ["b"] * 3})
-    frame["decision"] = [1, 0, 1, 1, 0, 1]
-    result = audited(subject_of(frame), source=A, target=B, permutations=0)
-    assert result.positive.size == pytest.approx(0.5)
-    assert result.tie_range == pytest.approx((0, 1))
-
-
 @dataclass(frozen=True)
 class Three:
     """Low below 1, middle to 10, high above: a model of three classes."""

@@ -106,16 +106,6 @@ def test_every_map(kind, tmp_path):
         pd.testing.assert_frame_equal(same.people, people)
 
 
-def test_the_way_back_is_the_swapped_audit():
-    subject = two_groups(seed=8)
-    ask = {"transport": "linear", "permutations": 0}
-    forward = audited(subject, source=A, target=B, **ask)
-    swapped = audited(subject, source=B, target=A, **ask)
-    assert forward.reverse.positive_size == swapped.positive.size
-    assert forward.reverse.negative_size == swapped.negative.size
-    assert audited(subject, source=A, target=B, reverse=False, **ask).reverse is None
-
-
 def test_counterparts_belong_to_the_target_group():
     """A model that reads the group alone decides everyone's counterpart the other way."""
     rng = np.random.default_rng(0)
@@ -173,7 +163,7 @@ def test_chance_beside_an_entropic_map_is_that_of_an_entropic_map():
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["work", "hair"])
     subject = subject_of(frame.assign(group=np.repeat(["a", "b"], 100)), Rule(("work", "hair"), (1.0, 1.0)))
-    result = audited(subject, source=A, target=B, transport="entropic", permutations=19)
+    result = audited(subject, source=A, target=B, transport="entropic", permutations=9)
     assert result.verdict != "evidence of a difference"
     ways = result.positive, result.negative
     by_chance = sum(way.expected_by_chance.value for way in ways)

@@ -18,8 +18,6 @@ from audits.groups import (
     groups,
     most_telling,
 )
-from audits.groups.figures.dots import rates
-from audits.groups.figures.layout import MAX_GROUPS
 from audits.groups.figures.threshold import confusion, members, threshold_slider
 from audits.groups.inference import GroupLimit, judge_difference
 from audits.groups.sections import section
@@ -136,16 +134,6 @@ def test_people_of_one_score_have_no_interval_of_its_mean(how):
         assert (row.mean_score.low is None) == (row.group == "C")
 
 
-def test_the_histogram_of_a_risk_score_lies_where_its_scores_do():
-    frame = people().assign(risk=lambda table: 1 - table["score"])
-    spec = DataSpec(label="y", favorable=1, protected=("race",), features=("x",))
-    predictions = {"predictions": {"score": "risk", "higher_is": "unfavorable"}}
-    result = groups(make_subject(build_data(frame, spec), model_spec(predictions), threshold=0.5))
-    assert (result.score_edges[0], result.score_edges[-1]) == (-1.0, 0.0)
-    assert all(row.mean_score.value < 0 for row in result.table)
-    assert all(sum(row.score_counts) == row.n for row in result.table)
-
-
 def test_both_intervals_state_the_same_value_and_the_seed_decides_the_draws():
     frame = people(1500, gap=0.25)
     result, again, other = (groups(subject_of(frame), rng=seed) for seed in (7, 7, 8))
@@ -193,26 +181,6 @@ def test_scores_and_calibration_count_everybody():
     line = calibration[(calibration["group"] == "A") & np.isclose(calibration["from"], 0.3)].iloc[0]
     assert (line["people"], line["favorable labels"]) == (len(mine), pytest.approx(mine["y"].mean()))
     assert line["mean score"] == pytest.approx(mine["score"].mean())
-
-
-def marks(figure):
-    """What is drawn, without what only names marks in the legend."""
-    return [trace for trace in figure.data if trace.x != (None,)]
-
-
-def test_the_four_fifths_line_is_of_the_rate_that_impact_ratios_divide_by_drawn_or_not():
-    """40 towns: the smallest has the highest rate but under 2% of all, and the next highest is not drawn."""
-    size = [60 - town for town in range(40)]
-    town = np.repeat([f"t{k}" for k in range(40)], size)
-    frame = pd.DataFrame({"town": town, "x": 0.0, "y": np.arange(len(town)) % 2, "score": 0.9})
-    every = np.where(frame["town"] == "t27", 3, 2)
-    frame.loc[(frame["town"] != "t39") & (np.arange(len(frame)) % every == 0), "score"] = 0.1
-    result = groups(subject_of(frame, protected=("town",)))
-    figure = rates(result, "town")
-    assert len({label for trace in marks(figure) for label in trace.y}) == MAX_GROUPS
-    assert figure.layout.shapes[0].x0 == pytest.approx(80.0 * 22 / 33)
-    ratios = {row.selection_rate.value: row.impact_ratio.value for row in result.table}
-    assert (ratios[22 / 33], ratios[1.0]) == (1.0, pytest.approx(1.5))
 
 
 def test_counts_are_those_of_the_decisions_at_the_threshold():

@@ -65,22 +65,6 @@ def test_values_are_those_of_the_function_on_each_group():
         found.check([{"metric": "harm", "at_most": 0.0}])
 
 
-def test_counts_are_people_and_a_function_may_take_weights_or_not():
-    rng = np.random.default_rng(0)
-    score, sizes = rng.normal(size=40), np.tile([1.0, 4.0], 20)
-    rows = Rows(np.zeros(40, int), np.ones(40, bool), score, sizes, None)
-    weighted = Metric(
-        name="w", words="w", needs_label=False,
-        measure=lambda y, d, s, sample_weight: np.average(s, weights=sample_weight),
-    )  # fmt: skip
-    plain = Metric(name="p", words="p", needs_label=False, measure=lambda y, d, s: np.mean(s))
-    found = measure_groups([weighted, plain], rows, 1, np.random.default_rng(3), draws=100)
-    assert found["w"][0].value == pytest.approx(np.average(score, weights=sizes))
-    assert found["p"][0].value == pytest.approx(found["w"][0].value)
-    np.testing.assert_allclose(found["p"][0].drawn, found["w"][0].drawn)
-    assert found["w"][0].people == 100
-
-
 def test_few_people_of_a_skewed_metric_are_not_accused():
     """Both groups alike, log-normal: a small one that has not met the tail is no evidence."""
     cost = [Metric(name="cost", words="cost", measure=lambda _l, _d, s: float(s.mean()))]

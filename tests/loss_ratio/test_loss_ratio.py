@@ -120,17 +120,6 @@ def test_metrics_from_comparable_people(biased):
         assert result.statistic.value >= 1
 
 
-def test_a_long_tail_of_few_people_is_told(make, make_people):
-    jobs = {"metric": "expert", "free_features": ["job"], "steps": 3}  # which the model hardly reads
-    few = loss_ratio(
-        make(make_people(160, bias=0.3, seed=1), {"train": "boosting"}), LossRatioOptions(**jobs)
-    )
-    assert few.loss_test.long_tailed
-    assert any("80 people" in warning for warning in few.warnings)
-    short = loss_ratio(make(make_people(400)), LossRatioOptions(steps=10))
-    assert not short.loss_test.long_tailed
-
-
 def test_models_compared_over_splits(make, make_people):
     result = loss_ratio(
         make(make_people(400)), LossRatioOptions(compare=["logistic", "reductions"], splits=2, steps=10)

@@ -8,7 +8,7 @@ import pytest
 
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.loss_ratio import LossRatioOptions, loss_ratio
-from audits.loss_ratio.metrics.distances import direction_of, matrix_metric, projection_metric
+from audits.loss_ratio.metrics.distances import matrix_metric, projection_metric
 from audits.loss_ratio.metrics.selection import (
     explore_metric,
     factor_directions,
@@ -28,16 +28,6 @@ def test_a_projection_by_hand():
     assert metric.largest == pytest.approx(1.0)
 
 
-def test_a_matrix_is_its_own_sum_of_squares():
-    rng = np.random.default_rng(0)
-    root = rng.normal(size=(3, 4))
-    metric = matrix_metric(root.T @ root, "random")
-    x, y = rng.normal(size=(6, 4)), rng.normal(size=(6, 4))
-    expected = np.einsum("nd,de,ne->n", x - y, root.T @ root, x - y)
-    np.testing.assert_allclose(metric.squared_distance(x, y), expected, rtol=1e-10)
-    assert metric.basis.shape == (4, 1)
-
-
 @pytest.mark.parametrize(
     ("made", "given", "where"),
     [
@@ -53,11 +43,6 @@ def test_a_matrix_is_its_own_sum_of_squares():
 def test_what_makes_no_metric(made, given, where):
     with refused(where):
         made(given, "bad")
-
-
-def test_an_unknown_feature_of_a_direction():
-    with refused("loss_ratio.directions", "'agee'", "'age'"):
-        direction_of({"agee": 1.0}, ["age", "job=cook"])
 
 
 def test_comparable_people_differ_in_the_first_direction():
@@ -131,18 +116,6 @@ def test_a_numbers_direction_is_that_of_least_squares():
     assert "age" in result.metric.source
     assert result.metric.dimensions == 1
     assert result.features[0].feature == "hair"
-
-
-def test_bins_stay_for_groups_and_a_number_that_is_a_feature_is_free_itself():
-    features = ("hair", "skill", "job", "age")
-    subject = subject_of(aged(), protected=("sex", "age"), bins=BINS, features=features)
-    result = loss_ratio(subject, LossRatioOptions(steps=5))
-    assert {item.group for item in result.groups if item.attribute == "age"} == {
-        "[18, 40)",
-        "[40, 60]",
-        "above 60",
-    }
-    assert {item.feature: item.loading for item in result.features}["age"] == pytest.approx(1.0)
 
 
 def test_no_doubt_is_cast_on_the_direction_of_an_attribute_that_is_a_feature():

@@ -9,15 +9,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import evenhand
-from audits.data import FeatureSpace
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.inference import Grounds, GroupRatio, judge_ratio, stand
-from audits.loss_ratio.metrics.crossfit import (
-    FOLDS,
-    folds_of,
-    learn_metric,
-)
-from audits.models.subspaces import category_units
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.means import MeanTest, mean_test
 from audits.stats.paired_ratio import PairedRatio
@@ -128,27 +121,6 @@ def test_labels_missing_of_one_group_leave_no_verdict_at_any_tolerance(make_peop
         )["loss_ratio"]
         verdicts[told] = [each.judged.verdict for each in (found, found.at(1.1), found.at(found.tolerance))]
     assert verdicts == {"all": [EVIDENCE] * 3, "some": [INSUFFICIENT] * 3}
-
-
-def metrics_of(biased, names=("sex",)):
-    data, space = biased.data, FeatureSpace.fit(biased.data)
-    x = space.encode(data.frame) * category_units(space)
-    return x, learn_metric(data, space, x, names, "learned", np.random.default_rng(0), level=0.05)
-
-
-def test_each_fold_has_the_direction_that_the_others_taught(biased):
-    x, found = metrics_of(biased)
-    dealt = folds_of(
-        [biased.data.groups["sex"].to_numpy(dtype=str)], np.ones(len(x)), FOLDS, np.random.default_rng(0)
-    )
-    assert dealt.sum() == len(x)
-    assert len(found.parts) == FOLDS == len(set(found.place))
-    for part, rows in zip(found.parts, found.learned.rows, strict=True):
-        taught = rows[0] / np.linalg.norm(rows[0])
-        np.testing.assert_allclose(np.abs(part.basis[:, 0]), np.abs(taught), atol=1e-9)
-    assert not np.allclose(found.parts[0].basis, found.parts[1].basis)
-    assert (found.told[0].told, found.nothing) == (True, "")
-    assert found.told[0].p_value < 1e-6
 
 
 def test_a_tie_that_the_model_uses_is_evidence_whatever_the_seed():

@@ -75,14 +75,6 @@ def test_the_chosen_point_has_the_smallest_gap_that_the_loss_allows(found):
     assert found.estimator is found.estimators[result.best]
 
 
-def test_by_default_the_first_attribute_that_has_groups_is_compared():
-    frame, y = people(800)
-    frame["born"] = np.arange(800) % 90  # too few of each
-    asked = {"columns": READS, "methods": ["thresholds"]}
-    told = evenhand.mitigate(LogisticRegression(), frame, y, ["born", "sex"], **asked)
-    assert told["mitigation"].frontier_by == "sex"
-
-
 def test_the_frontier_is_in_results_tables_and_figures(found, tmp_path):
     found.save(tmp_path / "run")
     kept = evenhand.load(tmp_path / "run")

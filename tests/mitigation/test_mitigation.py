@@ -72,7 +72,7 @@ def test_mitigation_needs_a_model_trained_here():
 
 
 def test_another_audit_that_these_people_do_not_allow_is_said(trained):
-    also = {"groups": {}, "flipset": {"source": {"sex": "nobody"}, "target": {"sex": "m"}}}
+    also = {"groups": {"bootstrap": 0}, "flipset": {"source": {"sex": "nobody"}, "target": {"sex": "m"}}}
     result = mitigation_with_others(trained, MitigationOptions(amounts=(0.02,), also=also, methods=()), rng=0)
     for step in (result.steps[0], result.steps[result.chosen]):
         told = [(item.audit, item.verdict == NOT_RUN) for item in step.also]

@@ -50,12 +50,6 @@ def test_a_hundred_days_in_ten_bins_by_hand():
     assert not attribute.protected
 
 
-def test_few_dates_are_values():
-    attribute, _ = dated(pd.to_datetime(["2024-05-01", "2023-02-03", "2024-05-01", None] * 5))
-    assert attribute.levels == ("2023-02-03", "2024-05-01", "(missing)")
-    assert attribute.words == ("since = 2023-02-03", "since known", "since = 2024-05-01", "since missing")
-
-
 @settings(max_examples=10)
 @given(
     seed=st.integers(0, 10**6),

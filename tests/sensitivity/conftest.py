@@ -65,7 +65,7 @@ def logistic() -> Subject:
 @pytest.fixture(scope="package")
 def fed() -> Subject:
     """A model that reads the protected attribute itself."""
-    return subject_of(people(1600, bias=1.5), features=("skill", "height", "town", "group"))
+    return subject_of(people(1200, bias=1.5), features=("skill", "height", "town", "group"))
 
 
 @pytest.fixture(scope="package")
