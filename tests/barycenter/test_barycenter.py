@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from audits.barycenter import BarycenterOptions, barycenter, figures
+from audits.barycenter import BarycenterOptions, barycenter
 from audits.barycenter.barycenters import meet
 from audits.barycenter.people import compare
 from audits.barycenter.sections import section
@@ -141,14 +141,6 @@ def test_a_level_that_differs_is_never_cleared_and_a_sample_neither():
     assert worst.low > 0.1
     part = audited(frame.assign(decision=1 - frame.index % 2), permutations=19, seconds=0.5, max_people=600)
     assert part.verdict != NO_MATERIAL
-
-
-def test_a_group_favored_a_fifth_as_often_is_seen():
-    """It shows with a chance of 0.999 and more."""
-    found = audited(crowd(150, 0, lower=0.8), permutations=39, rounds=0, seconds=60.0)
-    assert found.verdict == found.group("c").judged.verdict == EVIDENCE
-    assert found.group("c").only_counterpart > found.group("c").only_self
-    assert found.group("c").p_value == pytest.approx(1 / 40)
 
 
 @pytest.fixture(scope="module")
@@ -286,21 +278,6 @@ def test_the_transparency_report_by_hand(pair):
     far = [abs(row.standardized_difference) for row in told.values()]
     sure = [abs(row.mean_sign.value) for row in found.report("a", "only_counterpart", by_sign=True)]
     assert (far, sure) == (sorted(far, reverse=True), sorted(sure, reverse=True))
-
-
-def test_against_everybody_by_hand(pair):
-    """Everyone, each group's people twice: an assignment of 120 to 120."""
-    frame, found = pair
-    points, h = subject_of(frame).space.encode(frame), frame["decision"].to_numpy(float)
-    for name, side in (("a", slice(0, 60)), ("b", slice(60, 120))):
-        twice = np.repeat(points[side], 2, axis=0)
-        own, there = np.repeat(h[side], 2), h[_assigned(twice, points)]
-        told = found.group(name).everybody
-        assert told.only_self == pytest.approx((own * (1 - there)).mean())
-        assert told.only_counterpart == pytest.approx(((1 - own) * there).mean())
-        assert told.net.value == pytest.approx(h[side].mean() - h.mean())
-        assert told.only_self - told.only_counterpart == pytest.approx(told.net.value)
-    assert alt_text(figures.everybody(found))
 
 
 def test_the_former_name_is_read_and_draws_the_same_numbers() -> None:

@@ -122,21 +122,6 @@ def test_admissions_to_the_digit_as_counts_and_as_people():
     assert all(f"department {level}" in headline(counted) for level in "AB"), "an all-clear names them"
 
 
-def test_sixteen_cells_three_points_apart():
-    """64,000 people as counts, exactly 3 points in each cell: a small difference, whatever the seed."""
-    rows = [
-        ("abcd"[k % 4], "abcd"[k // 4], group, decision, n)
-        for k in range(16)
-        for group, yes in (("a", 40 + 4 * k + 12), ("b", 40 + 4 * k))
-        for decision, n in ((1, 5 * yes), (0, 5 * (400 - yes)))
-    ]
-    frame = pd.DataFrame(rows, columns=["x", "y", "group", "decision", "count"])
-    found, again = (audited(frame, rng=seed, data={"weights": "count"}) for seed in range(2))
-    assert found.together.unexplained.value == pytest.approx(0.03)
-    assert again.judged == found.judged
-    assert found.judged.badge != "difference", "3 points are below the limit of 10"
-
-
 def test_a_gap_that_is_all_composition():
     found = audited(crowd(3000, 0, noise=0))
     assert found.gap.high < -0.2
@@ -286,16 +271,6 @@ def test_it_agrees_with_double_ml():
     assert ours.error == pytest.approx(float(theirs.se[0]), rel=0.15)
 
 
-def test_rows_of_one_person_are_one_person():
-    frame = crowd(500, 3, noise=0)
-    once = audited(frame)
-    twice = pd.concat([frame, frame], ignore_index=True).assign(person=[*range(500), *range(500)])
-    found = audited(twice, data={"person": "person"})
-    assert found.together.unexplained.value == pytest.approx(once.together.unexplained.value)
-    widths = [each.together.unexplained.high - each.together.unexplained.low for each in (found, once)]
-    assert widths[0] == pytest.approx(widths[1], rel=0.03)
-
-
 def test_explainers_by_default_and_by_name():
     frame = crowd(300, 2).assign(number=range(300), outcome=lambda table: table["decision"])
     data = {"roles": {"immutable": ["noise1"]}}
@@ -355,14 +330,6 @@ def test_a_level_is_selected_whole_by_its_name(draw):
 def test_bad_options(ask, refusal):
     with refused(*refusal):
         audited(crowd(100, 7), **ask)
-
-
-def test_what_decides_alone_is_named_whatever_its_levels_and_a_reason_where_a_model_reads_it():
-    people = crowd(2000, 4, noise=0).assign(exam=lambda each: np.where(each["decision"], "passed", "failed"))
-    found = audited(people, explainers=None)
-    assert (found.verdict, found.together.columns) == (INSUFFICIENT, ("department",))
-    asked = subject_of(people, {"train": "logistic"})
-    assert explain(asked, ExplainOptions(source=A, target=B)).judged.interval.value == 0.0
 
 
 def test_labels_known_of_one_decision_alone_are_no_evidence():

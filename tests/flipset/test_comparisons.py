@@ -1,4 +1,4 @@
-"""Beside the flipsets: equal values, true counterfactuals, score and class changes."""
+"""Beside the flipsets: ties, equal values, true counterfactuals, and the paper's case studies in small."""
 
 from __future__ import annotations
 

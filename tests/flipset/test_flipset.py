@@ -107,15 +107,6 @@ def test_everyone_favoured_is_said(crowd):
     assert result.verdict != "evidence of a difference"
 
 
-def test_subsample_is_counted_and_said(crowd):
-    result = audited(crowd(100, 80), source=A, target=B, max_people=40, permutations=0)
-    assert result.n_source == result.n_target == 40
-    assert result.rows["left_out"]["not drawn into the subsample"] == 100
-    assert "40" in result.warnings[0]
-    favored = crowd(100, 80).decisions[:100].mean()
-    assert result.source_rate.value == pytest.approx(favored, abs=0.5 / 40)  # the share is kept
-
-
 def test_groups_too_large_for_two_minutes_are_offered_in_full(monkeypatch):
     """The sample says what everyone would take and how to ask for it; asked for, everyone is matched."""
     from audits.flipset import options as budget

@@ -74,15 +74,6 @@ def test_by_hand(by_hand):
     assert result.certificate.slack is None
 
 
-def test_counterparts_are_admissible_people():
-    """A column of whole numbers stays whole, within the range seen."""
-    frame = pd.DataFrame({"arrests": [0, 1, 1, 5, 2, 2, 3, 9], "group": ["a"] * 4 + ["b"] * 4})
-    subject = subject_of(frame, Rule(("arrests",), (1.0,)), 2)
-    found = audited(subject, source=A, target=B, transport="linear", permutations=0).invented["arrests"]
-    assert (found == found.round()).all()
-    assert found.between(0, 9).all()
-
-
 @pytest.mark.parametrize("kind", INVENTING)
 def test_every_map(kind, tmp_path):
     """Shares lie in [0, 1], sizes add up, the same seed gives the same result, and a file keeps it."""

@@ -1,4 +1,4 @@
-"""The flipset page with a learned map: chosen, run in the real executor, shown with its checks."""
+"""The flipset page: run in the real executor, and one selection of people in every tab."""
 
 from __future__ import annotations
 

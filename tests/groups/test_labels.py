@@ -48,15 +48,6 @@ def test_labels_of_the_accepted_alone_neither_clear_nor_turn_the_finding_round(r
         assert result.rows["used"] == 800
 
 
-def test_labels_missing_at_random_leave_verdicts_on_error_rates():
-    frame = decided(1, refused=1.0)
-    frame.loc[np.random.default_rng(4).random(len(frame)) < 0.2, "y"] = None
-    result = audited(frame)
-    women = next(row for row in result.table if row.group == "women")
-    assert set(women.differences) == {"selection_rate", "true_positive_rate", "false_positive_rate"}
-    assert women.accuracy.n < women.n == 400
-
-
 def test_a_label_that_is_the_decision_gives_the_verdict_of_no_label():
     """14 of 24 against 21 of 24: error rates of a decision against itself are no measures."""
     yes = np.r_[np.arange(24) < 14, np.arange(24) < 21]

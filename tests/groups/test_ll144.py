@@ -1,4 +1,4 @@
-"""Local Law 144 tables, counted by hand and again with pandas."""
+"""Local Law 144 tables: the rules' own examples, small categories, and the columns that are chosen."""
 
 from __future__ import annotations
 

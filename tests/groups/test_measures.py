@@ -1,4 +1,4 @@
-"""Metrics of your own: values by hand, intervals by the slow bootstrap, clusters, classes, bad functions."""
+"""Metrics of your own or of a package: values by hand, intervals, classes, bad functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fair metrics given and learned, and what is moved along where nobody has chosen."""
+"""Fair metrics given and learned, sensitive numbers, and what is moved along where nobody has chosen."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ import pytest
 from audits.data import DataSpec, FeatureSpace, build_data
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.metrics.distances import matrix_metric, projection_metric
-from audits.loss_ratio.metrics.selection import (
-    explore_metric,
-    factor_directions,
-    usual_options,
-)
+from audits.loss_ratio.metrics.selection import explore_metric, factor_directions, usual_options
 from audits.models.subspaces import category_units, protected_directions, read_as_number
 from tests.loss_ratio.conftest import people, subject_of
 from tests.refused import refused
@@ -116,16 +112,6 @@ def test_a_numbers_direction_is_that_of_least_squares():
     assert "age" in result.metric.source
     assert result.metric.dimensions == 1
     assert result.features[0].feature == "hair"
-
-
-def test_no_doubt_is_cast_on_the_direction_of_an_attribute_that_is_a_feature():
-    frame = aged().assign(chance=np.random.default_rng(0).permutation(aged()["sex"]))
-    for itself in (True, False):
-        features = ("hair", "skill", "job", *(["chance"] if itself else []))
-        subject = subject_of(frame, protected=("sex", "chance"), features=features)
-        result = loss_ratio(subject, LossRatioOptions(steps=5))
-        assert [each.told for each in result.metric.told] == [True, False]
-        assert any("chance" in warning for warning in result.warnings) == (not itself)
 
 
 def test_a_number_unknown_for_somebody_counts_by_its_groups():

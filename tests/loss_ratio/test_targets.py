@@ -1,4 +1,4 @@
-"""Labels of several classes and labels cut from a number: trained here, brought as ONNX, or any callable."""
+"""Labels of several classes and cut from a number, by gradient, by scoring alone, and across split points."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import yaml
 from sklearn.linear_model import LogisticRegression
 
 from audits.__main__ import main
-from audits.data import DataSpec, FeatureSpace, build_data, data_spec
+from audits.data import DataSpec, build_data, data_spec
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.loss_ratio.attack.search import black_box_flow, crossing_values
 from audits.loss_ratio.attack.targets import target_of
@@ -120,14 +120,6 @@ def test_what_does_not_fit_is_refused_in_words():
         subject_of("logistic", "grade", rare)
 
 
-def test_trees_of_a_number_are_estimated():
-    subject = subject_of("boosting", PAY, workers(80))
-    result = loss_ratio(subject, LossRatioOptions(**HAIR, steps=3, step_size=1.6))
-    assert result.method.startswith("estimate without gradient")
-    assert result.statistic.value > 1.3
-    assert (result.people["ratio"] >= 1).all()
-
-
 def test_scoring_alone_comes_near_the_gradient_for_a_number():
     """The estimate against the exact flow of the same linear model, for people away from the edges."""
     subject = subject_of("logistic", PAY, workers(300))
@@ -178,15 +170,6 @@ def test_between_split_points_nothing_changes_and_every_stretch_is_tried(crowd, 
     blind = loss_ratio(dataclasses.replace(subject), LossRatioOptions(**asked), rng=0)
     assert blind.method != found.method
     assert found.statistic.value > blind.statistic.value
-
-
-def test_numbers_between_split_points_as_the_column_writes_them():
-    frame = pd.DataFrame({"age": [20, 30, 40, 50], "sex": list("fmfm"), "y": [0, 1, 0, 1]}).rename_axis("row")
-    data = build_data(frame, DataSpec(label="y", favorable=(1,), protected=("sex",), features=("age",)))
-    (part,) = FeatureSpace.fit(data).parts
-    assert crossing_values(part, {"age": np.array([24.5, 26.0])}).tolist() == [23.0, 24.0, 25.0, 26.0, 27.0]
-    assert crossing_values(part, {}).size == 0
-    assert crossing_values(part, {"age": np.arange(21.5, 99.5)}).size == 40
 
 
 def test_a_spec_with_a_brought_model_of_classes_runs_from_the_command_line(tmp_path, capsys):

@@ -15,16 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import evenhand
-from audits.mitigation.estimators import (
-    GroupThresholds,
-    ReducedMixture,
-    ReweighedEstimator,
-    group_cuts,
-)
-from audits.mitigation.frontier import chosen_point
-from audits.mitigation.result import FrontierPoint
+from audits.mitigation.estimators import GroupThresholds, ReducedMixture, ReweighedEstimator, group_cuts
 from audits.mitigation.sections import section
-from audits.stats import Estimate
 from tests.refused import refused
 
 
@@ -212,12 +204,3 @@ def test_a_mixture_takes_a_fit_that_saw_one_label():
     mixture.estimators_ = [DummyClassifier().fit(frame[READS], np.full(400, value)) for value in (0, 1)]
     mixture.shares_ = np.array([0.25, 0.75])
     assert mixture.predict_proba(frame[READS])[:, 1] == pytest.approx(0.75)
-
-
-def test_what_no_point_beats_is_chosen():
-    def estimate(value: float) -> Estimate:
-        return Estimate(value, 0, 1, 100, "")
-
-    pairs = [(0.8, 0.3), (0.79, 0.1), (0.78, 0.2), (0.6, 0.0)]
-    points = [FrontierPoint("", "reweighing", 1.0, estimate(right), estimate(gap)) for right, gap in pairs]
-    assert [chosen_point(points, lost) for lost in (0.0, 0.01, 0.5)] == [0, 1, 3]

@@ -1,4 +1,4 @@
-"""The range over all optimal couplings: by hand, against linear programming, and against real solvers."""
+"""The range over all optimal couplings, against linear programming."""
 
 from __future__ import annotations
 
@@ -96,20 +96,6 @@ def check(pair: Pair) -> None:
 def test_weights_that_are_no_counts_leave_no_gap_unbalanced():
     """The group and the rest, rounded on their own, put a gap that nothing may cross out of balance."""
     check(draw(314, 9, 6, 0, "euclidean", weights=True))
-
-
-def test_by_hand_ties():
-    """Two people of outcome 1 and two of the other side: whoever is matched, mass stays in the tie."""
-    x, y = np.array([[0.0], [1.0]]), np.array([[0.0], [1.0]])
-    group = np.array([0, 1])
-    pair = Pair([1, 1], [1, 1], x, y, group, group, "squared_euclidean")
-    everybody, first, *_ = pair.ranges()
-    assert everybody == (0.0, 1.0, True)  # everyone to their like, or all crossed
-    assert first == (0.0, 1.0, True)
-    assert pair.measured.value.tolist() == [0.5, 0.5]
-    low, high = pair.cells()
-    assert low[0, 0] == 0.0
-    assert high[0, 0] == 0.5
 
 
 def test_without_room_for_the_programs_the_range_is_an_outer_bound(monkeypatch):

@@ -1,4 +1,4 @@
-"""The outcome-transport audit: by hand, as a property, against the slow way, and what it gives back."""
+"""The outcome-transport audit: by hand, the slow way, few people, blurred couplings, and bad input."""
 
 from __future__ import annotations
 

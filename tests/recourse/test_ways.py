@@ -10,9 +10,7 @@ import audits
 from audits.data import DataSpec, build_data
 from audits.models import Subject, make_subject, model_spec
 from audits.recourse import RecourseResult
-from audits.recourse.alternatives import (
-    downstream_of,
-)
+from audits.recourse.alternatives import downstream_of
 from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 from tests.refused import refused
 

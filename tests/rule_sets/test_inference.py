@@ -1,4 +1,4 @@
-"""Simulations: no effect gives no evidence more often than the level; a planted effect is found."""
+"""Corrected p-values, intervals and verdicts of rule sets, and the largest pair of a rival method."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ import pytest
 from scipy.stats import fisher_exact
 
 from audits.rule_sets import RuleSetsOptions, rule_sets
-from audits.rule_sets.inference.permutation import (
-    exact_p,
-    maxima,
-    whole_people,
-    z_scores,
-)
+from audits.rule_sets.inference.permutation import exact_p, maxima, whole_people, z_scores
 from audits.rule_sets.inference.verdicts import _times_needed
 from audits.subgroups.attributes import End, category, interval
 from audits.subgroups.cells import count_cells

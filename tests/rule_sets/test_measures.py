@@ -1,4 +1,4 @@
-"""Rule sets over errors: measures against plain counting, error rates held, Shapley shares, the lattice."""
+"""Rule sets over errors: measures against plain counting, Shapley shares, and what they need."""
 
 from __future__ import annotations
 

@@ -14,15 +14,8 @@ from audits.checks import build
 from audits.data import DataSpec, build_data, load_data
 from audits.data.public import public_section
 from audits.data.spec_parser import data_spec
-from audits.drawing.style import alt_text
 from audits.models import Subject, make_subject, model_spec
-from audits.rule_sets import (
-    RuleSetsOptions,
-    members,
-    refine,
-    rule_sets,
-)
-from audits.rule_sets.figures import leaderboard as figures
+from audits.rule_sets import RuleSetsOptions, members, refine, rule_sets
 from audits.subgroups.binning import read_attributes
 from audits.subgroups.cells import count_cells, memberships
 from audits.subgroups.scores import margin, people_for_margin
@@ -156,15 +149,6 @@ def test_search_equals_one_mask_after_the_other(n, seed, support, weighted, inte
     assert len(mined.n) == len({group for group in people if len(group) < len(cells.n)})
 
 
-def test_context_narrows_but_does_not_stand_alone():
-    frame = crowd(300)
-    frame["job"] = np.random.default_rng(1).choice(["cook", "judge"], 300)
-    subject = subject_of(frame, ("sex", "race"))
-    result = rule_sets(subject, RuleSetsOptions(context=("job",), support=0.05, **FAST))
-    assert result.n_candidates == 3 * 15 * 3 - 1 - 2
-    assert all({"sex", "race"} & {rule["attribute"] for rule in row.rules} for row in result.leaderboard)
-
-
 def test_a_context_is_not_taken_for_what_a_group_is_in():
     """All are decided alike within departments, but in F rarely; in G women are harmed: G comes first."""
     rng = np.random.default_rng(4)
@@ -269,14 +253,6 @@ def test_bad_options(options, where):
         rule_sets(subject, RuleSetsOptions(**{**FAST, **options}))
 
 
-def test_support_error_says_which_support_would_do():
-    subject = subject_of(crowd(300), ("sex",))
-    with refused("rule_sets.support", "0.5") as caught:
-        rule_sets(subject, RuleSetsOptions(support=0.9, **FAST))
-    share = float(str(caught.value).split("at most ")[1].split(",")[0])
-    assert rule_sets(subject, RuleSetsOptions(support=share, **FAST)).n_frequent >= 1
-
-
 @pytest.fixture(scope="module")
 def audited():
     frame = crowd(3000, effect=0.35)
@@ -287,27 +263,3 @@ def audited():
 
 def labels(figure):
     return [note.text for note in figure.layout.annotations]
-
-
-def test_leaderboard_labels_every_bar_in_at_most_three_lines(audited):
-    _, result = audited
-    figure = figures.leaderboard(result)
-    assert len(labels(figure)) == len(result.leaderboard)
-    first = result.leaderboard[0]
-    assert first.confirmed
-    assert labels(figure)[-1].startswith("✓ people with sex = f and race = &lt;b&gt;Northern &amp;<br>")
-    for text in labels(figure):
-        assert text.count("<br>") <= 2
-        assert "<b>" not in text
-    decisive, bars = figure.data[:2]
-    assert decisive.meta == {key: getattr(result.judged.interval, key) for key in ("value", "low", "high")}
-    assert set(decisive.y) == {len(bars.x) - 1}
-    # harmed groups to the left, others to the right; bars and labels share their places
-    assert list(bars.x) == pytest.approx([100 * row.difference.value for row in result.leaderboard[::-1]])
-    assert list(bars.y) == list(range(len(result.leaderboard)))
-    assert figure.layout.annotations[-1].y == pytest.approx(len(bars.y) - 1, abs=0.5)
-    assert "first people with sex = f and race" in alt_text(figure)
-    pale = [row.verdict != "evidence of a difference" for row in result.leaderboard[::-1]]
-    assert [color == bars.marker.color[0] for color in bars.marker.color] == [
-        each == pale[0] for each in pale
-    ]

@@ -1,4 +1,4 @@
-"""Counts from Parquet, batch by batch, equal those of the rows in memory."""
+"""Tables too large to be held: what needs all rows is refused by its place."""
 
 from __future__ import annotations
 

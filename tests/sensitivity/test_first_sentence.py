@@ -1,4 +1,4 @@
-"""No verdict where no feature reveals protected status, and no all-clear where the model reads it."""
+"""No verdict where no feature reveals protected status, no all-clear where the model reads it."""
 
 from __future__ import annotations
 

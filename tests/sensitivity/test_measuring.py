@@ -1,17 +1,27 @@
-"""Definition 3.2 by hand, against finite differences, and what must not change it."""
+"""Definition 3.2 by hand and against finite differences; groups judged; match sets and their rivals."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+import dataclasses
+from itertools import combinations, pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
+from audits.data import AuditData
+from audits.models import Subject
 from audits.models.networks.dense import Dense
+from audits.sensitivity import match_set
+from audits.sensitivity.inference import GroupsJudgment, judge_groups, ratio_p_value
 from audits.sensitivity.measurement.gradients import AuditedModel, Status, measure
+from audits.sensitivity.options import SensitivityOptions
+from audits.sensitivity.text import too_few
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
+from benchmarks.papers.prediction_sensitivity import synthetic_trial
 
 D = 5
 BLOCKS = [slice(0, 1), slice(1, 3), slice(3, 5)]
@@ -104,3 +114,132 @@ def test_smoothing_averages_gradients_before_their_size_is_taken():
     found = measure(np.zeros((1, 1)), audited, [status], [slice(0, 1)], noise=noise)
     p = expit(np.array([0.5, -0.5]))
     assert found.sensitivity[0] == pytest.approx(np.mean(p * (1 - p)) * 1.0)
+
+
+N = 840
+
+
+def judged(logistic: Subject, values: np.ndarray, sizes: dict[str, int], seed: int = 0) -> GroupsJudgment:
+    """Judge the first people as groups of the given sizes, the rest as one."""
+    data: AuditData = logistic.data.take(np.arange(N) % logistic.data.n)
+    names = [name for name, size in sizes.items() for _ in range(size)]
+    groups = pd.DataFrame({"group": names + ["rest"] * (N - len(names))}, index=data.groups.index)
+    data = dataclasses.replace(data)
+    vars(data)["groups"] = groups
+    options = SensitivityOptions()
+    rng = np.random.default_rng(seed)
+    return judge_groups(values, values > 3, data, np.ones(N), ("group",), options, rng)
+
+
+def test_two_people_who_are_alike_are_no_evidence(logistic):
+    values = np.random.default_rng(0).lognormal(0, 0.5, N)
+    values[:2] = 2.0, 2.001
+    found = judged(logistic, values, {"two": 2, "eleven": 11})
+    two = next(group for group in found.groups if group.group == "two")
+    assert two.ratio.value > 1.5
+    assert (two.ratio.low, two.ratio.high, two.mean.low) == (None, None, None)
+    assert two.ratio.method == "no interval below 10 people"
+    assert found.looks == 2, "the two people are no look"
+    assert found.verdict != EVIDENCE
+    (said,) = too_few(found)
+    assert "two (2)" in said
+
+
+def test_people_of_one_value_are_evidence_only_if_they_are_many_and_permutations_agree(logistic):
+    values = np.full(N, 1.0)
+    values[N // 2 :] = 2.0
+    values[:60] = 2.0  # a spread of none, and more than half of everyone has this value
+    found = judged(logistic, values, {"sixty": 60})
+    sixty = next(group for group in found.groups if group.group == "sixty")
+    assert found.verdict == EVIDENCE, "sixty of sixty above is not by chance"
+    assert sixty.ratio.low > 1
+    values[:20] = 1.0
+    found = judged(logistic, values, {"sixty": 60})
+    sixty = next(group for group in found.groups if group.group == "sixty")
+    assert found.verdict != EVIDENCE
+    assert sixty.ratio.low <= 1 <= sixty.ratio.high
+    found = judged(logistic, values, {"none": 20, "twelve": 12})
+    twelve = next(group for group in found.groups if group.group == "twelve")
+    assert twelve.ratio.low is twelve.ratio.high is None
+    assert found.verdict != EVIDENCE
+
+
+def test_a_small_group_that_differs_is_found(logistic):
+    rng = np.random.default_rng(1)
+    values = rng.lognormal(0, 0.5, N)
+    values[:25] *= 2.0
+    found = judged(logistic, values, {"moved": 25, "alike": 25})
+    moved, alike = (next(each for each in found.groups if each.group == name) for name in ("moved", "alike"))
+    assert found.verdict == EVIDENCE
+    assert moved.ratio.low > 1
+    assert alike.ratio.low <= 1 <= alike.ratio.high
+    assert "permutations" in moved.ratio.method
+
+
+def test_studentised_permutations_by_hand():
+    values, inside = np.array([1.0, 2.0, 4.0, 8.0]), np.array([True, True, False, False])
+
+    def statistic(members):
+        one, other = values[members], values[~members]
+        error = np.hypot(one.std() / one.mean(), other.std() / other.mean())  # n - 1 is 1
+        return np.log(one.mean() / other.mean()) / error
+
+    every = [np.isin(np.arange(4), pair) for pair in combinations(range(4), 2)]
+    reached = np.mean([statistic(members) <= statistic(inside) + 1e-12 for members in every])
+    p = ratio_p_value(values, np.ones(4), inside, np.random.default_rng(0), draws=4000)
+    # 4,000 draws: 0.012 two standard errors, doubled
+    assert p == pytest.approx(2 * reached, abs=0.03)
+    mirrored = ratio_p_value(values, np.ones(4), ~inside, np.random.default_rng(0), draws=4000)
+    assert mirrored == pytest.approx(p, abs=0.03)
+
+
+def test_few_of_one_value_are_not_cleared(logistic):
+    rng = np.random.default_rng(1)
+    values = 1 + 0.01 * rng.random(N)
+    values[:12] = 1.005
+    assert judged(logistic, values, {"twelve": 12}).verdict == INSUFFICIENT
+    values[:12] += 1e-4 * rng.random(12)
+    assert judged(logistic, values, {"twelve": 12}).verdict == NO_MATERIAL
+
+
+def crowd(n: int = 3000, adds: bool = True, seed: int = 0) -> dict[str, np.ndarray]:
+    """People whose mismatch depends on the distance from the threshold, and on sensitivity if it `adds`."""
+    rng = np.random.default_rng(seed)
+    distance = rng.random(n) / 2
+    own = rng.random(n)
+    chance = np.clip(0.5 - 1.3 * distance, 0, 1) * (own if adds else 0.5)
+    # a sensitivity that is large near the threshold, as gradients are, with a part of its own
+    return {
+        "sensitivity": (0.6 - distance) * (0.5 + own),
+        "influence": 0.6 - distance,
+        "distance": distance,
+        "mismatched": rng.random(n) < chance,
+    }
+
+
+@pytest.mark.parametrize("adds", [True, False])
+def test_bands_tell_whether_sensitivity_adds_anything(adds: bool):
+    found = match_set(**crowd(adds=adds), twin="a twin", bands=8, draws=150, rng=np.random.default_rng(0))
+    assert found.auc.value > 0.6  # either way, because the threshold is near
+    assert found.adds == adds
+    assert sum(band.mismatched for band in found.bands) == found.mismatched.value * found.n
+    assert all(a.high == b.low for a, b in zip(found.bands, found.bands[1:], strict=False))
+    boundary = found.curves[2].auc.value
+    assert found.against["boundary"].value == pytest.approx(found.auc.value - boundary)
+
+
+def test_a_sensitivity_that_is_the_distance_in_disguise_adds_nothing():
+    disguised = crowd() | {"sensitivity": 1 / (0.1 + crowd()["distance"])}
+    found = match_set(**disguised, twin="a twin", rng=np.random.default_rng(0))
+    assert found.equally_far.value == 0.5
+    assert found.adds is False
+    assert found.within_bands.value > 0.5  # bands alone would have been misled
+
+
+def test_synthetic_areas_are_near_one_as_in_figure_4():
+    # the paper prints its areas in a figure only: "far higher" than .70 to .77 of the real data
+    found = [synthetic_trial(np.random.default_rng(k), n=2500, draws=20) for k in range(3)]
+    areas = [each.matched.auc.value for each in found if each.matched.curves]
+    assert len(areas) >= 2
+    assert np.mean(areas) > 0.85
+    assert np.mean([each.accuracy for each in found]) > 0.85

@@ -22,7 +22,6 @@ from audits.sensitivity.match_sets.sets import QUANTILES
 from audits.sensitivity.measurement.blackbox import measure_blackbox
 from audits.sensitivity.measurement.gradients import AuditedModel, Status, measure
 from audits.sensitivity.measurement.status_models import train_status
-from audits.stats.text import number
 from tests.refused import refused
 from tests.sensitivity.conftest import people, subject_of
 
@@ -40,20 +39,6 @@ def test_a_logistic_pair_equals_the_formula_on_raw_coefficients(logistic, audite
     by_hand = p * (1 - p) * np.abs(f[at] * a[at]).T[:, None]
     found = audited_pair.contributions[["skill", "height"]].to_numpy().T
     np.testing.assert_allclose(found, by_hand, rtol=1e-8)
-
-
-def test_threshold_and_flags_agree(audited):
-    values = audited.people["sensitivity"]
-    assert audited.threshold.low < audited.threshold.value < audited.threshold.high
-    assert (values > audited.threshold.value).sum() == audited.above
-    assert audited.above <= 0.05 * len(values) < audited.above + 1
-    assert audited.flagged.value == pytest.approx(audited.above / len(values))
-    limits = audited.threshold
-    at, low, high = (number(each) for each in (limits.value, limits.low, limits.high))
-    assert f"{at} ({low}–{high})" in audited.finding
-    assert sum(audited.histogram.people) == len(values)
-    by_group = np.sum(list(audited.histogram.groups.values()), axis=0)
-    np.testing.assert_allclose(by_group, audited.histogram.people)
 
 
 def test_the_protected_column_is_read_only_when_asked(fed, audited_fed):
