@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from audits.barycenter import BarycenterOptions, barycenter
-from audits.barycenter.barycenters import meet
+from audits.barycenter.barycenters import least_spread, meet
 from audits.barycenter.people import compare
 from audits.barycenter.sections import section
 from audits.data import DataSpec, build_data
@@ -92,7 +92,8 @@ def test_two_groups_are_a_flipset(seed, n, m, alike):
 def test_on_a_line_quantiles_are_averaged(groups):
     """In one dimension the barycenter's quantile function is the mean of the groups' (closed form)."""
     shares = np.arange(1, len(groups) + 1) / sum(range(1, len(groups) + 1))
-    met = meet([side_of(np.array(g)[:, None]) for g in groups], shares, rounds=3)
+    sides = [side_of(np.array(g)[:, None]) for g in groups]
+    met = meet(sides, shares, rounds=3)
     order = np.argsort(met.points[:, 0], kind="stable")
     ends = np.cumsum(met.mass[order])
     at = np.linspace(0.0031, 0.9971, 57)
@@ -100,6 +101,7 @@ def test_on_a_line_quantiles_are_averaged(groups):
     quantiles = [np.sort(np.array(g))[np.minimum((at * len(g)).astype(int), len(g) - 1)] for g in groups]
     got = met.points[order, 0][np.minimum(np.searchsorted(ends, at), len(order) - 1)]
     np.testing.assert_allclose(got, shares @ quantiles, atol=1e-9)
+    assert met.spread == pytest.approx(least_spread(sides, shares), abs=1e-9)  # nothing is nearer
 
 
 @pytest.mark.parametrize(("k", "weights"), [(2, "people"), (5, "equal")])
@@ -158,15 +160,18 @@ def test_samples_are_drawn_where_time_is_short(lower):
 
 def test_every_person_has_a_counterpart_in_every_other_group(lower):
     data = crowd(240, 7, lower=0.7)
-    names = data["group"].to_numpy()
+    names, decided = data["group"].to_numpy(), data["decision"].to_numpy()
     for row, near in list(lower.counterparts.groupby(level=0))[::20]:
         assert set(near["of"]) == {"a", "b", "c"} - {names[row]}
-        for _, each in near.iterrows():
-            assert names[each["counterpart"]] == each["of"]
-            assert each["counterpart_decision"] == data["decision"].iloc[each["counterpart"]]
+        assert names[near["counterpart"]].tolist() == near["of"].tolist()
+        assert (near["counterpart_decision"] == decided[near["counterpart"]]).all()
     assert ((lower.counterparts["share"] > 0) & (lower.counterparts["share"] <= 1)).all()
-    main = lower.people.join(lower.counterparts.groupby(level=0)["distance"].min().rename("least"))
-    np.testing.assert_allclose(main["distance"], main["least"])
+    nearest = lower.counterparts.groupby(level=0)["distance"].min()
+    np.testing.assert_allclose(lower.people["distance"], nearest.loc[lower.people.index])
+    for each in lower.groups:  # against everybody, too, the net flips are the difference of rates
+        told = each.everybody
+        assert told.only_self - told.only_counterpart == pytest.approx(told.net.value)
+        assert told.net.value == pytest.approx(decided[names == each.group].mean() - decided.mean())
 
 
 def test_who_flips_is_told_by_value(lower):

@@ -40,9 +40,10 @@ def people(n: int = 300, seed: int = 0, columns: str = "abc") -> pd.DataFrame:
     return frame
 
 
-def attributed(function: Callable, frame: pd.DataFrame, **more: object) -> ExplainResult:
+def attributed(function: Callable, frame: pd.DataFrame, weights=None, **more: object) -> ExplainResult:
     asked = {"explain": {**GROUPS, "draws": 200, "attribution": True, **more}}
     told = {"favorable": 1, "protected": "g", "columns": list("abc"), "search": False}
+    told |= {} if weights is None else {"weights": weights}
     return evenhand.audit(Scorer(function), frame, np.arange(len(frame)) % 2, audits=asked, **told)["explain"]
 
 
@@ -125,3 +126,15 @@ def test_few_people_have_no_interval_and_stored_predictions_no_attribution():
     told = {"scores": np.linspace(0, 1, 24), "protected": "g", "threshold": 0.5, "search": False}
     with refused("audits['explain'].attribution"):
         evenhand.audit(None, frame, audits=asked, **told)
+
+
+def test_counts_are_people():
+    frame, sizes = people(120), np.tile([1, 3], 60)
+    counted = attributed(straight, frame, sizes)
+    single = attributed(straight, frame.loc[frame.index.repeat(sizes)].reset_index(drop=True))
+    assert parts(counted) == pytest.approx(parts(single), abs=1e-9)
+    widths = [
+        each.attribution.features[0].part.high - each.attribution.features[0].part.low
+        for each in (counted, single)
+    ]
+    assert widths[0] == pytest.approx(widths[1], rel=0.05)

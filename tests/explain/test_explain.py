@@ -372,3 +372,13 @@ def test_people_needed_settle_it():
     needed = audited(crowd(200, 3, noise=0), rng=3).judged.people_needed
     assert audited(crowd(2 * needed, 100, noise=0)).verdict == NO_MATERIAL
     assert audited(crowd(needed // 2, 100, noise=0)).verdict == INSUFFICIENT
+
+
+def test_counts_from_1_to_500_tell_what_people_tell_with_learners():
+    rng, n = np.random.default_rng(0), 60
+    frame = pd.DataFrame({"x": np.round(rng.normal(size=n), 2), "z": np.round(rng.normal(size=n), 1)})
+    frame["group"] = np.where(rng.random(n) < expit(frame["x"]), "a", "b")
+    frame["decision"] = (rng.random(n) < expit(frame["x"] + frame["z"])).astype(int)
+    frame["count"] = np.where(np.arange(n) < 3, 500, rng.integers(1, 40, n))
+    counted = audited(frame, data={"weights": Weights("count", kind="counts")})
+    assert counted.judged == audited(by_person(frame)).judged

@@ -99,3 +99,16 @@ def test_what_is_unknown_or_above_one_together_is_refused():
         probability_columns(frame, {"race": {"Black": "p_blac"}})
     with refused("groups.reference"):
         audited(frame, reference={"race": "Green"})
+
+
+def test_certain_probabilities_are_groups():
+    """Probabilities of 0 and 1 leave nothing open: bounds, estimate and the known groups' rates agree."""
+    frame, black = world(3000, 1)
+    frame = frame.assign(p_black=black.astype(float), p_white=1.0 - black)
+    frame["race"] = np.where(black, "Black", "White")
+    known = groups(subject_of(frame, protected=("race",)), GroupsOptions(by_probability=ASKED))
+    rows = {row.group: row for row in known.table}
+    for item in known.probable:
+        rate, own = rows[item.group].selection_rate, item.selection_rate
+        assert (own.value, own.low, own.high) == pytest.approx((rate.value, rate.low, rate.high))
+        assert (item.bounds.low, item.bounds.high) == pytest.approx((rate.low, rate.high), abs=0.003)

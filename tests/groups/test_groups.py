@@ -171,3 +171,15 @@ def test_counts_are_those_of_the_decisions_at_the_threshold():
     bars = figure.data[0]
     filled = np.array(bars.marker.color) != "white"
     assert np.array(bars.y)[filled].sum() == pytest.approx(100 * row.selection_rate.value)
+
+
+def test_scores_and_calibration_count_everybody():
+    frame = people(500)
+    result = groups(subject_of(frame))
+    scores, calibration = result.scores_frame("race"), result.calibration_frame("race")
+    for table in (scores, calibration):
+        assert table.groupby("group")["people"].sum().to_dict() == frame["race"].value_counts().to_dict()
+    mine = frame[(frame["race"] == "A") & (frame["score"] >= 0.3) & (frame["score"] < 0.4)]
+    line = calibration[(calibration["group"] == "A") & np.isclose(calibration["from"], 0.3)].iloc[0]
+    assert (line["people"], line["favorable labels"]) == (len(mine), pytest.approx(mine["y"].mean()))
+    assert line["mean score"] == pytest.approx(mine["score"].mean())

@@ -17,7 +17,7 @@ import evenhand
 from audits.errors import InputError
 from audits.groups import Metric, at_threshold, metrics
 from audits.groups.measures import MetricDraws, measure_groups
-from audits.groups.metrics import METRICS, Rows
+from audits.groups.metrics import METRICS, Labels, Rows
 from audits.reports.html import render_report
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.gates.gate import GateFailed
@@ -278,3 +278,22 @@ def test_few_people_and_no_mistakes_have_no_jackknife_interval():
         found = metrics.by_jackknife(metric, np.array(cells, dtype=float), 0.05)
         assert (found.low is not None) == stated
         assert found.value == pytest.approx((cells[0] + cells[2]) / sum(cells))
+
+
+def test_neither_order_nor_form_of_the_table_moves_an_interval():
+    rng, n = np.random.default_rng(8), 300
+    group, score = rng.integers(0, 2, n), rng.integers(0, 4, n) / 4
+    label = rng.random(n) < 0.2 + score / 2
+    cells = np.unique(np.column_stack([group, score, label]), axis=0, return_index=True, return_counts=True)
+
+    def gap(order: np.ndarray, sizes: np.ndarray) -> list[float]:
+        labels = Labels(label[order], np.ones(len(order), dtype=bool))
+        rows = Rows(group[order], score[order] >= 0.5, score[order], sizes, labels)
+        metric = [Metric(name="harm", words="harm", measure=harm)]
+        own, other = measure_groups(metric, rows, 2, np.random.default_rng(1), draws=100)["harm"]
+        found = own.minus(other).estimate(0.05)
+        return [found.value, found.low, found.high]
+
+    expected = gap(np.arange(n), np.ones(n))
+    np.testing.assert_allclose(gap(rng.permutation(n), np.ones(n)), expected, rtol=1e-12)
+    np.testing.assert_allclose(gap(cells[1], cells[2].astype(float)), expected, rtol=1e-12)

@@ -194,13 +194,3 @@ def test_an_exported_estimator_is_audited_from_its_file(method, tmp_path):
         for model in (path, fitted)
     )
     pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
-
-
-def test_a_mixture_takes_a_fit_that_saw_one_label():
-    from sklearn.dummy import DummyClassifier
-
-    frame, y = people(400)
-    mixture = ReducedMixture(LogisticRegression(), "sex", columns=READS, rounds=3).fit(frame, y)
-    mixture.estimators_ = [DummyClassifier().fit(frame[READS], np.full(400, value)) for value in (0, 1)]
-    mixture.shares_ = np.array([0.25, 0.75])
-    assert mixture.predict_proba(frame[READS])[:, 1] == pytest.approx(0.75)

@@ -10,6 +10,7 @@ from audits.data import DataSpec, build_data
 from audits.models import ModelSpec, make_subject
 from audits.models.spec import Predictions
 from audits.outcome_transport import figures as figures
+from audits.outcome_transport.matching.resampling import simultaneous
 from audits.stats.group_means import group_means, judge_groups
 from benchmarks.calibration.outcome_transport import Said, said, world
 from tests.outcome_transport.conftest import crowd, scored
@@ -119,3 +120,10 @@ def test_what_ties_leave_open_is_no_evidence():
     found = _worlds("spread_2", "fives", 3)
     assert sum(one.even for one in found) >= 2
     assert not any(one.evidence for one in found)
+
+
+@pytest.mark.parametrize(("people", "stated"), [(1, False), (12, False), (60, True)])
+def test_few_who_are_all_alike_have_no_interval(people, stated):
+    """Of five people, one in five of whom is biased, the bootstrap held in 63 of 100 samples."""
+    low, _ = simultaneous(np.array([0.2]), np.zeros((40, 1)), np.array([float(people)]), 0.05)
+    assert np.isfinite(low[0]) == stated

@@ -344,3 +344,9 @@ def test_fewest_changes_grown_greedily_are_not_said_to_be_proved(monkeypatch):
     result = recourse_of(dataclasses.replace(subject, threshold=threshold), resolution=0.5, permutations=19)
     assert set(result.people["fewest_columns"].iloc[0].split(", ")) == {"a", "b", "c"}
     assert result.people["fewest_proved"].tolist() == [False]
+
+
+def test_cost_weights_scale_the_burden(by_hand):
+    one = recourse_of(by_hand).people["cost"]
+    other = recourse_of(by_hand, cost_weights={"x": 3.0}).people["cost"]
+    assert other.to_numpy() == pytest.approx(3 * one.to_numpy())

@@ -225,3 +225,14 @@ def test_the_audit_of_compas(shared_data: Path):
     assert 0.6 < black.auc.low < black.auc.high < 0.75
     assert found.by_feature[0].feature in {"age", "priors_count"}
     assert found.match_set is None
+
+
+def test_threshold_and_flags_agree(audited):
+    values, limit = audited.people["sensitivity"], audited.threshold
+    assert limit.low < limit.value < limit.high
+    assert (values > limit.value).sum() == audited.above
+    assert audited.above <= 0.05 * len(values) < audited.above + 1
+    assert audited.flagged.value == pytest.approx(audited.above / len(values))
+    by_group = np.sum(list(audited.histogram.groups.values()), axis=0)
+    np.testing.assert_allclose(by_group, audited.histogram.people)
+    assert sum(audited.histogram.people) == len(values)
