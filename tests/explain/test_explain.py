@@ -382,3 +382,12 @@ def test_counts_from_1_to_500_tell_what_people_tell_with_learners():
     frame["count"] = np.where(np.arange(n) < 3, 500, rng.integers(1, 40, n))
     counted = audited(frame, data={"weights": Weights("count", kind="counts")})
     assert counted.judged == audited(by_person(frame)).judged
+
+
+def test_rows_of_one_person_are_one_person():
+    frame = crowd(500, 3, noise=0)
+    twice = pd.concat([frame, frame], ignore_index=True).assign(person=[*range(500), *range(500)])
+    once, found = audited(frame), audited(twice, data={"person": "person"})
+    one, two = once.together.unexplained, found.together.unexplained
+    assert two.value == pytest.approx(one.value)
+    assert two.high - two.low == pytest.approx(one.high - one.low, rel=0.03)

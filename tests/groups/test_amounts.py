@@ -195,6 +195,9 @@ def test_a_run_without_a_model_audits_the_label_and_comes_back(tmp_path: Path):
     tidy = run.tidy().set_index(["measure", "group"])["unit"]
     assert tidy["amounts.table.mean", "female"] == tidy["interval"].iloc[0] == "$ an hour"
     assert tidy["amounts.table.relative", "female"] == "share"
+    flips = {"flipset": {"source": {"sex": "female"}, "target": {"sex": "male"}}}
+    with refused("audits[0].flipset", "at_least"):
+        execute(parse_spec({"data": data, "audits": [flips]}, tmp_path))
 
 
 def test_a_notebook_takes_the_number_as_it_is():

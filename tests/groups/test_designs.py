@@ -104,3 +104,11 @@ def test_a_rate_is_stated_of_rows_where_persons_have_several():
         assert row.rows["selection_rate"] == (called, 300)
         assert f"{called} of 300" in headline(result)
         assert f"{called} of 300" in result.finding
+
+
+def test_the_rows_drawn_are_of_different_persons_and_the_same_by_seed():
+    data = subject(repeated(np.random.default_rng(1)), person="who").data
+    drawn, again, other = (data.one_row_each(np.random.default_rng(seed)) for seed in (0, 0, 1))
+    assert drawn.design is None
+    assert sorted(drawn.frame["who"]) == list(range(60))
+    assert list(again.frame.index) == list(drawn.frame.index) != list(other.frame.index)

@@ -127,3 +127,17 @@ def test_few_who_are_all_alike_have_no_interval(people, stated):
     """Of five people, one in five of whom is biased, the bootstrap held in 63 of 100 samples."""
     low, _ = simultaneous(np.array([0.2]), np.zeros((40, 1)), np.array([float(people)]), 0.05)
     assert np.isfinite(low[0]) == stated
+
+
+def test_bias_of_a_role_from_drawn_people_is_that_of_all_within_its_interval(monkeypatch):
+    frame = crowd(600, seed=4, ties=False)
+    subject = scored(frame, roles={"actionable": ("x",), "mutable": ("z",), "immutable": ()})
+    asked = {"source": A, "target": B, "outcome": "decision", "permutations": 0, "draws": 40}
+    whole = flows_of(subject, **asked)
+    monkeypatch.setattr("audits.outcome_transport.audit._MAX_DISTANCES", 30_000)
+    some = flows_of(subject, **asked)
+    assert [row.mean.value for row in some.bias] == [row.mean.value for row in whole.bias]
+    for ours, theirs in zip(some.by_role, whole.by_role, strict=True):
+        if ours.role != "immutable":  # the group itself, which is the same distance for everyone
+            assert ours.bias.n < theirs.bias.n
+            assert ours.bias.low <= theirs.bias.value <= ours.bias.high

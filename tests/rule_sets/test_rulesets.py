@@ -263,3 +263,11 @@ def audited():
 
 def labels(figure):
     return [note.text for note in figure.layout.annotations]
+
+
+def test_numbers_are_cut_into_as_many_people_where_asked():
+    subject = subject_of(crowd(500), ("sex",), features=("income",))
+    attributes, _, _ = searched(
+        subject.data, subject.decisions, support=0.05, context=("income",), binning="quantile", bins=4
+    )
+    assert np.bincount(attributes[1].codes).tolist() == [125] * 4
