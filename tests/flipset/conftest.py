@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -60,8 +60,3 @@ def _small_kernels() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(conditional_test, "MAX_OVERLAP", 200)
         yield
-
-
-@pytest.fixture
-def crowd() -> Callable[..., Subject]:
-    return draw_crowd

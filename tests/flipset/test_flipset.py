@@ -63,9 +63,9 @@ def test_proposition_2(n, m, d, seed, ties, weights):
         assert back.reverse.positive_size == pytest.approx(result.positive.size, abs=1e-6 * result.n_source)
 
 
-def test_against_the_slow_obvious_way(crowd):
+def test_against_the_slow_obvious_way():
     """Person by person with SciPy's assignment solver."""
-    subject = crowd(60, 60, d=3, seed=0)
+    subject = draw_crowd(60, 60, d=3, seed=0)
     result = audited(subject, source=A, target=B, permutations=0)
     z, h = subject.space.encode(subject.data.frame), subject.decisions
     group = subject.data.groups["group"].to_numpy()
@@ -83,8 +83,8 @@ def test_against_the_slow_obvious_way(crowd):
             assert item.mean_sign.value == pytest.approx(np.sign(own).mean(), abs=1e-9)
 
 
-def test_condition_on_label_matches_within_it(crowd):
-    base = crowd(60, 60, d=2, seed=2).data.frame
+def test_condition_on_label_matches_within_it():
+    base = draw_crowd(60, 60, d=2, seed=2).data.frame
     frame = base.assign(label=np.random.default_rng(0).integers(0, 2, len(base)))
     subject = subject_of(frame, label="label", features=("x0", "x1"))
     result = audited(subject, source=A, target=B, condition_on="label", permutations=0)
@@ -98,8 +98,8 @@ def test_condition_on_label_matches_within_it(crowd):
         assert (item.positive_size - item.negative_size) / item.n_source == pytest.approx(item.net.value)
 
 
-def test_everyone_favoured_is_said(crowd):
-    frame = crowd(20, 20).data.frame.assign(label=[0, 1] * 20, decision=1)
+def test_everyone_favoured_is_said():
+    frame = draw_crowd(20, 20).data.frame.assign(label=[0, 1] * 20, decision=1)
     result = audited(subject_of(frame, label="label", features=("x0",)), source=A, target=B)
     assert result.positive.size == result.negative.size == 0
     assert result.positive.transparency == ()
@@ -169,6 +169,6 @@ def test_too_few_permutations_are_not_blamed_on_too_few_people():
         ({"cost": "euclid"}, "flipset.cost", ()),
     ],
 )
-def test_bad_input_is_refused_by_its_name(crowd, options, where, tells):
+def test_bad_input_is_refused_by_its_name(options, where, tells):
     with refused(where, *tells):
-        audited(crowd(20, 20), **{"source": A, "target": B, **options})
+        audited(draw_crowd(20, 20), **{"source": A, "target": B, **options})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,16 +27,6 @@ def subject_of(frame: pd.DataFrame, model: dict[str, object] | None = None, **da
     return make_subject(
         build_data(frame, DataSpec(**spec)), model_spec(model or {"train": "logistic"}), test_size=0.5
     )
-
-
-@pytest.fixture(scope="session")
-def make_people() -> Callable[..., pd.DataFrame]:
-    return people
-
-
-@pytest.fixture(scope="session")
-def make() -> Callable[..., Subject]:
-    return subject_of
 
 
 @pytest.fixture(scope="session")

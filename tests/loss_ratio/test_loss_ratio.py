@@ -18,6 +18,7 @@ from audits.models.networks.gradients import logits_over
 from audits.stats import EVIDENCE, INSUFFICIENT
 from audits.stats.means import mean_test
 from benchmarks.papers.heat_map import linear_ratios, turned
+from tests.loss_ratio.conftest import people, subject_of
 from tests.refused import refused
 
 
@@ -35,8 +36,8 @@ def test_a_model_that_reads_the_trace_is_found_out(found):
     assert found.metric.dimensions == 1
 
 
-def test_a_model_that_cannot_read_it_is_not(make, make_people):
-    subject = make(make_people(600, bias=0.0), features=("skill", "job", "hair"), model={"train": "project"})
+def test_a_model_that_cannot_read_it_is_not():
+    subject = subject_of(people(600, bias=0.0), features=("skill", "job", "hair"), model={"train": "project"})
     result = loss_ratio(subject, LossRatioOptions(metric="expert", directions=[{"hair": 1.0}]))
     # the directions taken out were learned from other people, so a little of the trace is left
     assert result.statistic.value < 1.2
@@ -44,9 +45,9 @@ def test_a_model_that_cannot_read_it_is_not(make, make_people):
     assert not result.reject
 
 
-def test_few_people_give_no_green_light(make, make_people):
+def test_few_people_give_no_green_light():
     result = loss_ratio(
-        make(make_people(24, bias=0.0)), LossRatioOptions(metric="expert", free_features=["job"], steps=1)
+        subject_of(people(24, bias=0.0)), LossRatioOptions(metric="expert", free_features=["job"], steps=1)
     )
     assert result.verdict == INSUFFICIENT
     assert (result.judged.badge, result.people_needed) == ("no verdict", None)
@@ -80,8 +81,8 @@ def test_another_tolerance_needs_no_new_run(found, biased):
     assert not found.at(1000.0).reject
 
 
-def test_a_model_without_gradient_is_estimated_and_says_so(make, make_people):
-    subject = make(make_people(120, bias=3.0), {"train": "boosting"})
+def test_a_model_without_gradient_is_estimated_and_says_so():
+    subject = subject_of(people(120, bias=3.0), {"train": "boosting"})
     asked = {"metric": "expert", "free_features": ["hair"], "steps": 3, "step_size": 1.6, "max_people": 40}
     result = loss_ratio(subject, LossRatioOptions(**asked))
     assert result.method.startswith("estimate without gradient")
@@ -94,10 +95,10 @@ def test_a_model_without_gradient_is_estimated_and_says_so(make, make_people):
         assert rows["after"].between(low, high).all() == inside
 
 
-def test_a_black_box_swaps_the_category_that_decides(make, make_people):
-    frame = make_people(160)
+def test_a_black_box_swaps_the_category_that_decides():
+    frame = people(160)
     frame["hired"] = np.where(frame["job"] == "judge", "yes", "no")
-    subject = make(frame, {"train": "forest"})
+    subject = subject_of(frame, {"train": "forest"})
     result = loss_ratio(subject, LossRatioOptions(metric="expert", free_features=["job"], steps=2))
     jobs = result.moves[result.moves["feature"] == "job=judge"]
     assert (jobs["before"] + jobs["after"] == 1).all()
@@ -120,9 +121,9 @@ def test_metrics_from_comparable_people(biased):
         assert result.statistic.value >= 1
 
 
-def test_models_compared_over_splits(make, make_people):
+def test_models_compared_over_splits():
     result = loss_ratio(
-        make(make_people(400)), LossRatioOptions(compare=["logistic", "reductions"], splits=2, steps=10)
+        subject_of(people(400)), LossRatioOptions(compare=["logistic", "reductions"], splits=2, steps=10)
     )
     first, second = result.comparison
     assert (first["model"], first["splits"]) == ("logistic", 2)
@@ -131,9 +132,9 @@ def test_models_compared_over_splits(make, make_people):
     assert list(result.comparison_frame()["model"]) == ["logistic", "reductions"]
 
 
-def test_a_metric_that_is_off_against_the_linear_case_by_hand(make, make_people):
+def test_a_metric_that_is_off_against_the_linear_case_by_hand():
     """Figure 1 at the model's own weights, from the closed form of two numbers."""
-    subject = make(make_people(300), features=("hair", "skill"))
+    subject = subject_of(people(300), features=("hair", "skill"))
     off = {"towards": {"skill": 2.0}, "angles": [0, 10, 20], "turn": {"hair": 1.0}}
     asked = {"metric": "expert", "free_features": ["hair"], "steps": 40, "misspecified": off}
     options = build(LossRatioOptions, asked, "loss_ratio")
@@ -174,11 +175,11 @@ def test_bad_options(biased, options, where, tells):
         loss_ratio(biased, LossRatioOptions(**options))
 
 
-def test_bad_subjects(make, make_people):
-    frame = make_people(200).assign(score=np.linspace(0, 1, 200))
+def test_bad_subjects():
+    frame = people(200).assign(score=np.linspace(0, 1, 200))
     with refused("model"):
-        loss_ratio(make(frame, {"predictions": {"score": "score"}}), LossRatioOptions())
-    subject = make(frame, features=("hair", "skill"))
+        loss_ratio(subject_of(frame, {"predictions": {"score": "score"}}), LossRatioOptions())
+    subject = subject_of(frame, features=("hair", "skill"))
     data = subject.data
     for other, where in (
         (dataclasses.replace(data, label=None, y=None), "data.label"),

@@ -16,6 +16,7 @@ from audits.stats.means import MeanTest, mean_test
 from audits.stats.paired_ratio import PairedRatio
 from audits.stats.text import number
 from benchmarks.loss_ratio_worlds import WORLDS, people, subject_of, tied
+from tests.loss_ratio import conftest as own
 from tests.refused import refused
 
 ASKED = {"tolerance": 1.25, "level": 0.05, "material": 1.25}
@@ -62,9 +63,9 @@ def test_ten_ratios_that_are_all_the_same_show_nothing():
     assert (test.lower_bound(0.05), test.p_value(1.25)) == (None, None)
 
 
-def test_a_cell_that_carries_a_columns_spread_is_named(make, make_people):
+def test_a_cell_that_carries_a_columns_spread_is_named():
     """Of a model trained elsewhere: here it would not have been trained."""
-    subject = make(make_people(300))
+    subject = own.subject_of(own.people(300))
     frame = subject.data.frame.copy()
     frame.loc[frame.index[7], "hair"] = -1e308
     subject = dataclasses.replace(subject, data=dataclasses.replace(subject.data, frame=frame))
@@ -110,8 +111,8 @@ def test_an_average_names_the_group_that_it_hides():
     assert not stand([everyone], errors, untold, (of_group, others), **ASKED).judged.see
 
 
-def test_labels_missing_of_one_group_leave_no_verdict_at_any_tolerance(make_people):
-    frame = make_people(800)
+def test_labels_missing_of_one_group_leave_no_verdict_at_any_tolerance():
+    frame = own.people(800)
     model = LogisticRegression().fit(frame[["hair", "skill"]], frame["hired"])
     known = (frame["sex"] == "m") | (np.random.default_rng(0).random(800) < 0.6)
     verdicts = {}
@@ -143,9 +144,9 @@ def test_without_anything_to_move_along_there_is_no_verdict():
     assert found.at(1.01).verdict == INSUFFICIENT
 
 
-def test_a_group_of_one_cannot_be_told(make, make_people):
-    frame = make_people(80)
+def test_a_group_of_one_cannot_be_told():
+    frame = own.people(80)
     frame["sex"] = "m"
-    subject = make(frame.assign(sex=["f", "f", *["m"] * 78]))
+    subject = own.subject_of(frame.assign(sex=["f", "f", *["m"] * 78]))
     with refused("sensitive"):
         loss_ratio(subject, LossRatioOptions())
