@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -22,14 +19,6 @@ from tests.runs.extra_audits import PLUGIN
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0  # seconds: starting a worker takes three, more on a busy machine
-
-
-@pytest.fixture(scope="module")
-def two(tmp_path_factory):
-    """Two warm workers."""
-    with ProcessExecutor(2, base=tmp_path_factory.mktemp("two"), plugin=PLUGIN) as executor:
-        assert executor.wait_warm(PATIENCE)
-        yield executor
 
 
 @pytest.fixture(scope="module")
@@ -71,20 +60,20 @@ def test_inline_and_process_give_the_same_bytes(pool, base):
 
 
 def test_a_run_tells_how_far_it_is(pool, base):
-    run = pool.submit(make_spec({"slow": {"seconds": 2.0}}), base)
+    run = pool.submit(make_spec({"slow": {"seconds": 1.0}}), base)
     seen = []
     while not run.wait(0.05):
-        seen.append((run.status, run.progress))
-    assert run.status == "done"
-    fractions = [progress.fraction for _, progress in seen]
+        seen.append(run.progress)
+    fractions = [progress.fraction for progress in seen]
     assert fractions == sorted(fractions)
     assert any(0.3 < fraction < 0.9 for fraction in fractions)
-    taking = [progress for status, progress in seen if progress.doing == "Taking time"]
-    assert taking
-    # the work takes about 2 s in all, so nobody should be told of much more
-    assert all(progress.seconds_left is None or 0 <= progress.seconds_left < 4 for progress in taking)
-    assert any(progress.seconds_left is not None for progress in taking)
-    assert run.progress.fraction == 1.0
+    # the work takes about 1 s in all, so nobody should be told of much more
+    left = [
+        each.seconds_left for each in seen if each.doing == "Taking time" and each.seconds_left is not None
+    ]
+    assert left
+    assert 0 <= min(left) <= max(left) < 3
+    assert (run.status, run.progress.fraction) == ("done", 1.0)
 
 
 def test_cancel_stops_willing_work_and_keeps_the_worker(pool, base, tmp_path):
@@ -114,23 +103,7 @@ def test_cancel_kills_a_worker_that_does_not_listen_and_the_next_run_works(pool,
     assert not list((pool._store.folder("x").parent).glob("*.partial"))
 
 
-def test_a_queued_run_can_be_cancelled_and_never_starts(pool, base, tmp_path):
-    mark = tmp_path / "mark"
-    running = pool.submit(make_spec({"slow": {"seconds": 0.7}}), base)
-    waiting = pool.submit(make_spec({"slow": {"seconds": 0.0, "mark": str(mark)}}), base)
-    last = pool.submit(make_spec(seed=102), base)
-    assert waiting.status == "queued"
-    waiting.cancel()
-    assert waiting.status == "cancelled"
-    assert done(running).status == "done"
-    assert done(last).status == "done"
-    assert not mark.exists()
-
-
-@pytest.mark.parametrize(
-    ("how", "ending"),
-    [("exit", "7"), ("kill", "SIGKILL"), ("segfault", "SIGSEGV"), ("garbage", "SIGKILL")],
-)
+@pytest.mark.parametrize(("how", "ending"), [("segfault", "SIGSEGV"), ("garbage", "SIGKILL")])
 def test_a_worker_that_dies_gives_a_clear_failure_and_the_next_run_works(pool, base, how, ending):
     [pid] = pool.pids()
     run = done(pool.submit(make_spec({"break": {"how": how}}), base))
@@ -150,7 +123,6 @@ def test_too_little_memory_and_exceptions_fail_the_run_and_keep_the_worker(pool,
     before = pool.pids()
     memory = done(pool.submit(make_spec({"break": {"how": "memory"}}), base))
     assert (memory.status, memory.error.kind) == ("failed", "failed")
-    assert "MemoryError" not in memory.error.sentence
     error = done(pool.submit(make_spec({"break": {"how": "error"}}), base))
     assert "(LookupError: no such thing)" in error.error.sentence
     assert "Traceback" in error.error.details
@@ -167,11 +139,8 @@ def test_what_a_run_leaves_in_memory_is_not_taken_from_the_next(base, tmp_path):
     with ProcessExecutor(1, base=tmp_path / "full", plugin=PLUGIN, limits=limits) as executor:
         assert done(executor.submit(make_spec({"break": {"how": "leak"}}), base)).status == "done"
         before = executor.pids()
-        for seed in range(2):
-            run = done(executor.submit(make_spec({"break": {"how": "print"}}, seed=seed), base))
-            assert run.status == "done"
-            assert (executor.pids() == before) is bool(seed), "a new one after the first run, then the same"
-            before = executor.pids()
+        assert done(executor.submit(make_spec({"break": {"how": "print"}}), base)).status == "done"
+        assert executor.pids() != before
 
 
 def test_wrong_input_is_told_apart_from_failures(pool, base):
@@ -196,34 +165,22 @@ def test_what_libraries_print_does_not_reach_the_protocol(pool, base):
     assert run.result().to_json()["audits"][0]["value"] == 1.0
 
 
-def test_the_same_key_is_shared_while_it_runs_by_one_owner_only(pool, base):
-    spec = make_spec({"slow": {"seconds": 0.7}}, seed=31)
-    first = pool.submit(spec, base, owner="ann")
-    assert pool.submit(spec, base, owner="ann") is first
+def test_a_run_that_goes_on_is_shared_by_its_owner_alone(pool, base):
+    spec = make_spec({"slow": {"seconds": 0.5}}, seed=31)
+    running = pool.submit(spec, base, owner="ann")
+    assert pool.submit(spec, base, owner="ann") is running
     other = pool.submit(spec, base, owner="bob")
-    assert other is not first
-    assert other.key == first.key
-    other.cancel()
-    assert done(first).status == "done"
-    assert other.status == "cancelled"
-
-
-def test_a_run_cancelled_by_its_owner_is_not_shared_any_more(pool, base):
-    spec = make_spec({"slow": {"seconds": 0.5}}, seed=32)
-    first = pool.submit(spec, base, owner="ann")
-    first.cancel()
-    second = pool.submit(spec, base, owner="ann")
-    assert second is not first
-    assert done(second).status == "done"
-
-
-def test_two_owners_running_the_same_at_once_both_get_it(two, base):
-    spec = make_spec({"slow": {"seconds": 0.5}})
-    runs = [two.submit(spec, base, owner=owner) for owner in ("ann", "bob")]
-    assert [done(run).status for run in runs] == ["done", "done"]
-    assert runs[0].result().to_json() == runs[1].result().to_json()
-    kept = [path.name for path in two._store.folder("x").parent.glob("of-*/*")]
-    assert kept == [runs[0].key] * 2  # one result for each: what someone has is nobody else's
+    waiting = pool.submit(make_spec(seed=102), base)
+    assert waiting.status == "queued"
+    waiting.cancel()
+    assert waiting.status == "cancelled"
+    assert [done(run).status for run in (running, other)] == ["done", "done"]
+    assert running.result().to_json() == other.result().to_json()
+    kept = [path.name for path in pool._store.folder("x").parent.glob("of-*/*")]
+    assert kept.count(running.key) == 2  # one result for each: what someone has is nobody else's
+    again = pool.submit({**spec, "seed": 32}, base, owner="ann")
+    again.cancel()
+    assert pool.submit({**spec, "seed": 32}, base, owner="ann") is not again, "what she cancelled is over"
 
 
 def test_a_finished_run_returns_at_once_for_equal_files_elsewhere(pool, base, tmp_path):
@@ -246,12 +203,11 @@ def test_a_finished_run_returns_at_once_for_equal_files_elsewhere(pool, base, tm
     assert done(changed).result().data["sha256"] != first.result().data["sha256"]
 
 
-@pytest.mark.parametrize("name", ["results.json", "people/0-rates.people.arrow"])
-def test_a_damaged_result_is_computed_again(pool, base, name):
+def test_a_damaged_result_is_computed_again(pool, base):
     spec = make_spec(seed=42)
     first = done(pool.submit(spec, base))
     document = first.result().to_json()
-    path = pool._store.folder(first.key) / name
+    path = pool._store.folder(first.key) / "people" / "0-rates.people.arrow"
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(RunFailed):
         first.result()
@@ -272,57 +228,6 @@ def test_a_file_that_changes_while_its_run_waits_is_noticed(pool, base):
     assert (run.error.kind, run.error.where) == ("input", "data.path or model.path")
 
 
-def test_a_warm_worker_does_not_train_again_for_other_options(pool, base, tmp_path):
-    mark = tmp_path / "mark"
-    for seconds in (0.0, 0.01):
-        run = done(pool.submit(make_spec({"slow": {"seconds": seconds, "mark": str(mark)}}, seed=61), base))
-        assert run.status == "done", run.error
-    first, second = mark.read_text().splitlines()
-    assert first == second, "the same worker has the same model at hand"
-    other = done(pool.submit(make_spec({"slow": {"seconds": 0.0, "mark": str(mark)}}, seed=62), base))
-    assert other.status == "done"
-    assert mark.read_text().splitlines()[2] != first
-
-
-def test_several_runs_queue_on_several_workers(two, base, tmp_path):
-    assert len(set(two.pids())) == 2
-    mark = tmp_path / "mark"
-    slow = {"slow": {"seconds": 0.5, "mark": str(mark)}}
-    runs = [two.submit(make_spec(slow, seed=seed), base) for seed in range(4)]
-    assert eventually(lambda: sum(run.status == "running" for run in runs) == 2, 5)
-    assert [done(run).status for run in runs] == ["done"] * 4
-    assert {int(line.split()[0]) for line in mark.read_text().splitlines()} == set(two.pids())
-
-
-def test_many_threads_may_submit_cancel_and_ask(pool, base):
-    statuses: list[str] = []
-
-    def use(number: int) -> None:
-        run = pool.submit(make_spec({"slow": {"seconds": 0.01}}, seed=1000 + number), base, owner=str(number))
-        if number % 3 == 0:
-            run.cancel()
-        run.wait(PATIENCE)
-        statuses.append(run.status)
-        assert pool.run(run.id) is run
-
-    threads = [threading.Thread(target=use, args=(number,)) for number in range(24)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert len(statuses) == 24
-    assert set(statuses) <= {"done", "cancelled"}
-    assert statuses.count("done") >= 16
-
-
-def test_an_idle_worker_that_is_killed_is_replaced(pool, base):
-    assert eventually(pool.pids, PATIENCE)
-    [pid] = pool.pids()
-    os.kill(pid, signal.SIGKILL)
-    assert eventually(lambda: gone(pid), 5)  # reaped, too
-    assert done(pool.submit(make_spec(seed=103), base)).status == "done"
-
-
 def test_closing_ends_runs_and_workers_at_once(base, tmp_path):
     executor = ProcessExecutor(1, base=tmp_path / "closing", plugin=PLUGIN)
     assert executor.wait_warm(PATIENCE)
@@ -333,22 +238,9 @@ def test_closing_ends_runs_and_workers_at_once(base, tmp_path):
     executor.close()
     assert (running.status, waiting.status) == ("cancelled", "cancelled")
     assert all(gone(pid) for pid in pids)
-    assert not [
-        thread
-        for thread in threading.enumerate()
-        if thread.name.startswith("evenhand-worker") and thread in executor._threads
-    ]
     with pytest.raises(RunFailed):
         executor.submit(make_spec(), base)
     executor.close()
-
-
-def test_closing_while_workers_still_load_is_clean(tmp_path):
-    executor = ProcessExecutor(1, base=tmp_path / "early")
-    assert eventually(executor.pids, 5)
-    pids = executor.pids()
-    executor.close()
-    assert all(gone(pid) for pid in pids)
 
 
 PARENT = """
@@ -359,26 +251,22 @@ from audits.runs.executors.queue import RunLimits
 from tests.runs.conftest import make_spec
 from tests.runs.extra_audits import PLUGIN, register
 register()
-executor = ProcessExecutor(1, base=Path(sys.argv[1]), plugin=PLUGIN, warm=sys.argv[3] == "killed")
+executor = ProcessExecutor(1, base=Path(sys.argv[1]), plugin=PLUGIN)
 executor.wait_warm(60)
 run = executor.submit(make_spec({"slow": {"seconds": 60.0, "stubborn": True}}), Path(sys.argv[2]))
 while run.progress.doing != "Not listening":
     time.sleep(0.02)
 print(*executor.pids(), flush=True)
-if sys.argv[3] == "killed":
-    time.sleep(60)
+time.sleep(60)
 """
 
 
-@pytest.mark.parametrize("how", ["killed", "exits"])
-def test_workers_end_with_their_parent(base, tmp_path, how):
-    command = [sys.executable, "-c", PARENT, str(tmp_path / "home2"), str(base), how]
+def test_workers_end_with_a_parent_that_is_killed(base, tmp_path):
+    command = [sys.executable, "-c", PARENT, str(tmp_path / "home2"), str(base)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True) as parent:
         pids = [int(word) for word in parent.stdout.readline().split()]
         assert pids
-        if how == "killed":
-            parent.kill()
-        assert parent.wait(PATIENCE) == (-signal.SIGKILL if how == "killed" else 0)
+        parent.kill()
     # the worker sleeps in a run that does not listen: it must die all the same
     assert all(
         eventually(lambda pid=pid: gone(pid) or "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text(), 5)
@@ -405,32 +293,3 @@ def test_arguments_are_checked(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     with refused("EVENHAND_HOME"):
         ProcessExecutor(1, base=tmp_path / "file")
-
-
-def test_inline_cancels_from_its_progress(base):
-    def stop(fraction: float, doing: str) -> None:
-        if doing == "Counting":
-            raise RunCancelled
-
-    run = InlineExecutor(stop).submit(make_spec(), base)
-    assert run.status == "cancelled"
-
-
-def test_a_training_curve_comes_point_by_point_while_the_run_goes_on(pool, base):
-    """What the page draws is there before the run is over, and is the curve that the result keeps."""
-    section = {
-        "source": {"group": "north"},
-        "target": {"group": "south"},
-        "transport": "gan",
-        "map": {"iterations": 600, "batch": 8},
-        "permutations": 0,
-    }
-    spec = make_spec({"flipset": section}, model={"train": "logistic"})
-    run = pool.submit(spec, base)
-    assert eventually(lambda: run.progress.curve or run.finished, PATIENCE)
-    early = run.progress.curve
-    assert not run.finished, run.error
-    assert early[0]["map"] == "source to target"
-    assert early[0]["iteration"] == 100
-    result = done(run).result().audits[0].result
-    assert [dict(point) for point in early] == [dict(point) for point in result.training[: len(early)]]
