@@ -38,15 +38,6 @@ def test_evidence_must_outlast_the_others():
     assert across([result(0.2, 0.1, None), result(0.0, 0.05, 0.9)])[0] == INSUFFICIENT
 
 
-def test_a_verdict_that_does_not_outlast_the_others_stands_beside_what_it_is_alone():
-    results = [result(0.2, 0.1, 0.03), result(0.2, 0.1, 0.001), result(0.0, 0.05, 0.9)]
-    first, second, _ = counted_together(results, [{"level": 0.05}] * 3)
-    assert (first.verdict, second.verdict) == (INSUFFICIENT, EVIDENCE)
-    assert EVIDENCE in first.doubt
-    assert "0.06" in first.doubt
-    assert (first.note, second.doubt, second.note) == ("", "", "")
-
-
 def test_permutations_too_few_to_outlast_so_many_audits_are_told():
     """1/100 is the least p of 99 permutations, and among eight audits 0.05 / 8 may be needed."""
     results = [result(0.2, 0.1, 0.01)] + [result(0.0, 0.05, 0.9)] * 7

@@ -90,13 +90,9 @@ def spec_of(folder, audits, **data):
 
 
 FLIPSET = [
-    {
-        "flipset": {
-            **{"source": {"sex": "f"}, "target": {"sex": "m"}},
-            **{"bootstrap": 100, "max_people": 60, "permutations": 19, "noise_people": 20},
-        }
-    }
-]
+    {"flipset": {"source": {"sex": "f"}, "target": {"sex": "m"}, "bootstrap": 100, "max_people": 60,
+                 "permutations": 19, "noise_people": 20}}
+]  # fmt: skip
 
 
 def test_an_audit_that_needs_everybody_at_once_says_who_was_drawn(folder, monkeypatch):
@@ -123,12 +119,6 @@ def test_rows_can_be_drawn_of_any_parquet_and_of_no_other_file(folder, tmp_path)
         execute(spec_of(tmp_path, rules, path="people.csv", draw=1000))
     with refused("data.person"):
         execute(spec_of(folder, rules, draw=1000, person="id"))
-
-
-def test_memory_is_what_is_given(folder, monkeypatch):
-    monkeypatch.setenv("EVENHAND_MEMORY", "much")
-    with refused("EVENHAND_MEMORY"):
-        open_table([folder]).query("SELECT count(*) FROM people")
 
 
 def test_names_that_sql_would_take_for_others(tmp_path):

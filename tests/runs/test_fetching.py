@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
-import functools
-import hashlib
 import http.server
-import os
-import ssl
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import sqlalchemy as sa
 import yaml
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 import audits
 from audits.cli.main import main
@@ -77,20 +66,6 @@ def test_duckdb_answers_over_files_beside_the_spec(quick, people, tmp_path):
     expected = people[people["year"] == 2025]
     assert sorted(table["income"]) == sorted(expected["income"])
     assert table["s"].sum() == expected.groupby("income")["said"].transform("sum").sum()
-
-
-def test_a_command_that_asked_duckdb_has_nothing_to_add_at_its_end(people, tmp_path):
-    query = "SELECT sex, paid, income FROM 'people.csv'"
-    spec = {
-        "data": {**REST, "query": query},
-        "model": {"predictions": {"label": "paid"}},
-        "audits": ["groups"],
-    }
-    (tmp_path / "audit.yaml").write_text(yaml.safe_dump(spec), encoding="utf-8")
-    command = [sys.executable, "-m", "audits", "run", "audit.yaml", "--no-save", "--executor", "inline"]
-    places = os.environ | {"PYTHONPATH": str(Path(audits.__file__).parents[1])}
-    ended = subprocess.run(command, cwd=tmp_path, env=places, capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_nobodys_own_file_is_written_over(quick, people, tmp_path):
@@ -221,12 +196,6 @@ def test_a_spec_that_is_not_trusted_reads_and_writes_in_its_folder_alone(
     assert sorted(path.name for path in other.iterdir()) == ["people.csv"]
 
 
-def test_a_driver_that_is_not_installed_is_named(quick, tmp_path, monkeypatch):
-    monkeypatch.setenv("WAREHOUSE", "mysql+pymysql://someone:secret@host/people")
-    with refused("WAREHOUSE", "'pymysql'"):
-        ask(tmp_path, query="SELECT 1", database="WAREHOUSE")
-
-
 def test_many_comments_before_what_is_no_question_are_looked_through_once(quick, tmp_path, monkeypatch):
     """Each further comment doubled the time: of 200, nobody would have seen the end."""
     monkeypatch.setenv("WAREHOUSE", f"sqlite:///{tmp_path}/people.db")
@@ -302,63 +271,6 @@ def test_an_error_of_a_stores_own_is_told_in_a_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv(ALLOWED, "locked://bucket/")
     with refused("data.address", "Unable to locate credentials"):
         ask(tmp_path, path="locked://bucket/people.csv")
-
-
-@pytest.fixture
-def tls(tmp_path):
-    """A certificate that nobody knows but who names its file, and what serves with it."""
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-    made = made.not_valid_before(now - datetime.timedelta(hours=1))
-    made = made.not_valid_after(now + datetime.timedelta(hours=1))
-    made = made.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-    made = made.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-    place = tmp_path / "certificate.pem"
-    plain = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    place.write_bytes(
-        made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-        + key.private_bytes(serialization.Encoding.PEM, *plain)
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(place)
-    return place, context
-
-
-def test_a_table_is_audited_from_a_server_whose_certificate_is_trusted(people, tls, tmp_path, monkeypatch):
-    certificate, context = tls
-    folder = tmp_path / "run"
-    folder.mkdir()
-    files = functools.partial(_Files, directory=str(tmp_path))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), files)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    root = f"https://localhost:{server.server_port}"
-    monkeypatch.setenv(ALLOWED, f"{root}/people.csv")
-    document = {
-        "data": {**REST, "path": f"{root}/people.csv"},
-        "model": {"predictions": {"label": "said"}},
-        "audits": ["groups"],
-    }
-    try:
-        with pytest.raises(InputError, match=r"CERTIFICATE_VERIFY_FAILED.*SSL_CERT_FILE"):
-            audits.check(document, base_dir=folder)
-        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-        found = audits.check(document, base_dir=folder)
-        assert found.data["rows_read"] == len(people)
-        assert found.data["notes"][0] == f"The table is what {root}/people.csv gave, kept in people.csv."
-        content = (tmp_path / "people.csv").read_bytes()
-        assert found.data["sha256"] == hashlib.sha256(content).hexdigest()
-        with refused("data.address"):
-            ask(folder, address=f"{root}/certificate.pem")
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-class _Files(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *about):
-        pass
 
 
 class _Site(http.server.BaseHTTPRequestHandler):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from datetime import date
@@ -17,10 +16,9 @@ from audits.groups.options import GroupsOptions
 from audits.groups.threshold_change import since
 from audits.notebook import audit
 from audits.runs.execute import execute
-from audits.runs.gates.baselines import GateBaseline, baseline_in, baseline_of, growth
+from audits.runs.gates.baselines import baseline_of, growth
 from audits.runs.gates.check import check
-from audits.runs.gates.gate import Gate, judge, read_gate
-from audits.runs.gates.places import in_order
+from audits.runs.gates.gate import judge, read_gate
 from audits.runs.gates.reports import github_annotations, junit_xml, markdown, not_judged_lines
 from audits.runs.gates.rules import Rule, numbers
 from audits.stats import Estimate
@@ -158,6 +156,14 @@ def test_growth_is_the_size_of_a_difference_not_its_sign():
     assert growth(Estimate(0.02, 0.01, 0.03, 50, ""), 0.0, 0.1).low == 0.01
 
 
+def hired(rates):
+    """A run over people told as (sex, people, share hired)."""
+    rows = [(name, k < round(n * p)) for name, n, p in rates for k in range(n)]
+    table = pd.DataFrame(rows, columns=["sex", "hired"])
+    return audit(None, table[["sex"]], predictions=table["hired"].astype(int), favorable=1,
+                 protected="sex", audits=["groups"], search=False)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("before", "now", "grown", "state"),
     [
@@ -175,11 +181,8 @@ def test_a_reversed_difference_that_is_material_has_grown_by_its_whole_move(
     """By hand: from 40 points ahead to 50 behind is a move of 90, not a growth of 10."""
 
     def run(gap):
-        rates = {"m": (1000, 0.55 - gap / 2), "f": (900, 0.55 + gap / 2)}
-        rows = [(name, k < round(n * p)) for name, (n, p) in list(rates.items())[::order] for k in range(n)]
-        table = pd.DataFrame(rows, columns=["sex", "hired"])
-        return audit(None, table[["sex"]], predictions=table["hired"].astype(int), favorable=1,
-                     protected="sex", audits=["groups"], search=False)  # fmt: skip
+        rates = [("m", 1000, 0.55 - gap / 2), ("f", 900, 0.55 + gap / 2)]
+        return hired(rates[::order])
 
     (tmp_path / "then.json").write_text(baseline_of(run(before)))
     for on in ("value", "lower"):
@@ -216,25 +219,15 @@ def test_a_paired_change_is_newcombes_and_a_differences_combines_its_two_groups(
     )
 
 
-def test_limits_alone_are_as_before():
-    assert read_gate({"evidence": 0}) == Gate(evidence=0)
-    assert Gate(evidence=2).to_dict() == {"evidence": 2}
+MEN_LARGEST = [("f", 990, 0.5), ("m", 1010, 0.52), ("x", 800, 0.5)]
 
 
 @pytest.mark.parametrize(("now", "broken"), [([0.35, 0.65, 0.35], True), ([0.5, 0.52, 0.5], False)])
 def test_a_gap_is_held_to_its_baseline_when_another_group_is_the_largest(tmp_path, now, broken):
     """The largest group is what others are compared with: it changes, and the gap is still the same gap."""
-
-    def run(sizes, rates):
-        rows = [
-            (name, k < round(n * p)) for name, n, p in zip("fmx", sizes, rates, strict=True) for k in range(n)
-        ]
-        table = pd.DataFrame(rows, columns=["sex", "hired"])
-        return audit(None, table[["sex"]], predictions=table["hired"].astype(int), favorable=1,
-                     protected="sex", audits=["groups"], search=False)  # fmt: skip
-
-    (tmp_path / "then.json").write_text(baseline_of(run([990, 1010, 800], [0.5, 0.52, 0.5])))
-    found = judge(run([1010, 990, 800], now), read_gate({"baseline": "then.json"}, "gate"), tmp_path)
+    (tmp_path / "then.json").write_text(baseline_of(hired(MEN_LARGEST)))
+    later = hired(list(zip("fmx", [1010, 990, 800], now, strict=True)))
+    found = judge(later, read_gate({"baseline": "then.json"}, "gate"), tmp_path)
     assert {check.state for check in found.checks} == ({"broken", "kept"} if broken else {"kept"})
     assert any("sex: m" in each.name for each in found.stopped) == broken
     assert not any("sex: x" in each.name for each in found.stopped)
@@ -242,14 +235,8 @@ def test_a_gap_is_held_to_its_baseline_when_another_group_is_the_largest(tmp_pat
 
 @pytest.mark.parametrize(("f", "broken"), [(0.2, True), (0.5, False)])
 def test_a_gap_is_held_to_its_baseline_beside_a_new_group_that_is_the_largest(tmp_path, f, broken):
-    def run(counts):
-        rows = [(name, k < round(n * p)) for name, (n, p) in counts.items() for k in range(n)]
-        table = pd.DataFrame(rows, columns=["sex", "hired"])
-        return audit(None, table[["sex"]], predictions=table["hired"].astype(int), favorable=1,
-                     protected="sex", audits=["groups"], search=False)  # fmt: skip
-
-    (tmp_path / "then.json").write_text(baseline_of(run({"m": (2000, 0.5), "f": (1500, 0.5)})))
-    now = run({"m": (2000, 0.5), "f": (1500, f), "x": (3000, 0.2)})
+    (tmp_path / "then.json").write_text(baseline_of(hired([("m", 2000, 0.5), ("f", 1500, 0.5)])))
+    now = hired([("m", 2000, 0.5), ("f", 1500, f), ("x", 3000, 0.2)])
     found = judge(now, read_gate({"baseline": "then.json"}, "gate"), tmp_path)
     assert [("sex: f" in each.name) for each in found.stopped] == [True] * broken
 
@@ -291,10 +278,8 @@ EXPLAIN = {"explain": {"source": {"sex": "f"}, "target": {"sex": "m"}, "explaine
     ("then", "now"),
     [
         ([EXPLAIN, RACE, SEX], [RACE, SEX]),
-        ([RACE, SEX], [EXPLAIN, RACE, SEX]),
         ([RACE, SEX], [RACE, BOTH, SEX]),
         ([RACE, SEX], [SEX, RACE]),
-        ([RACE, SEX], [SEX]),
     ],
 )
 def test_an_audit_is_held_to_its_own_in_the_baseline_wherever_it_is(tmp_path, then, now):
@@ -302,23 +287,6 @@ def test_an_audit_is_held_to_its_own_in_the_baseline_wherever_it_is(tmp_path, th
     assert found[now.index(SEX), "sex: f"] == "broken"
     if RACE in now:
         assert found[now.index(RACE), "race: B"] == "kept"
-
-
-def test_of_audits_that_know_a_number_it_is_the_one_with_the_same_options_or_else_in_its_place():
-    mild, strict = ({"groups": {"by": ["sex"], "level": level}} for level in (0.2, 0.01))
-    then = baseline_in(audited(EVEN, [mild, strict]))
-    old = GateBaseline(then.data, [{k: v for k, v in each.items() if k != "options"} for each in then.audits])
-    now = audited(WOMEN, [strict, mild]).audits
-    assert [then._alike(now[0], 0), then._alike(now[1], 1)] == [[1, 0], [0, 1]]
-    assert [old._alike(now[0], 0), old._alike(now[1], 1), old._alike(now[1], 2)] == [[0, 1], [1, 0], [0, 1]]
-
-
-def test_decisions_are_paired_with_an_audit_of_the_same_people_wherever_it_is():
-    run, alone = audited(EVEN, [EXPLAIN, RACE, SEX]), audited(EVEN, [SEX])
-    then = baseline_in(run)
-    then.audits[1]["people"] = {**then.audits[1]["people"], "rows": "others"}
-    found = then.changes(alone.audits[0], 0, run.data["sha256"], level=0.05)
-    assert found["table[sex: f].differences.selection_rate"].value == 0.0
 
 
 @pytest.mark.parametrize(("b", "state"), [(24.0, "broken"), (28.0, "kept")])
@@ -331,13 +299,7 @@ def test_a_difference_in_amounts_is_held_to_its_baseline(tmp_path, b, state, siz
                  for k in range(n - n % 7)]  # fmt: skip
         table = pd.DataFrame(parts, columns=["race", "pay"])
         table.to_csv(tmp_path / "pay.csv", index=False)
-        data = {
-            "path": "pay.csv",
-            "label": "pay",
-            "outcome": "numeric",
-            "protected": ["race"],
-            "features": [],
-        }
+        data = {"path": "pay.csv", "label": "pay", "outcome": "numeric", "protected": ["race"]}
         spec = {"data": data, "audits": ["groups"], "search": "off"}
         (tmp_path / "audit.yaml").write_text(json.dumps(spec))
         return execute(read_spec(tmp_path / "audit.yaml"))
@@ -359,13 +321,6 @@ def test_an_intersection_is_the_same_in_another_order_of_its_attributes(tmp_path
     assert found[0, "sex × race: f & B"] == "kept"
 
 
-def test_a_value_with_the_sign_of_intersections_is_left_as_it_is():
-    assert in_order("table[sex × race: f & B].n") == "table[race × sex: B & f].n"
-    assert in_order("spreads[sex × race].ratio") == "spreads[race × sex].ratio"
-    assert in_order("table[sex × race: f & B & C].n") == "table[sex × race: f & B & C].n"
-    assert in_order("table[sex: f & m].n") == "table[sex: f & m].n"
-
-
 def test_what_a_gate_does_not_judge_is_told_wherever_it_reports(tmp_path):
     """Women are called f, then w; B has left: neither has a difference that both runs know."""
     then = audited(EVEN, [SEX, RACE])
@@ -379,25 +334,9 @@ def test_what_a_gate_does_not_judge_is_told_wherever_it_reports(tmp_path):
     judged = judge(now, read_gate({"baseline": "then.json"}, "gate"), tmp_path)
     assert {each.where.split("]")[0][-1] for each in judged.not_judged} == {"w", "x", "B"}
     assert not judged.stopped
-    for shown in (
-        "\n".join(not_judged_lines(judged)),
-        junit_xml(judged),
-        markdown(judged, now),
-        github_annotations(judged, "audit.yaml"),
-    ):
+    lines, notes = "\n".join(not_judged_lines(judged)), github_annotations(judged, "audit.yaml")
+    for shown in (lines, junit_xml(judged), markdown(judged, now), notes):
         plain = shown.replace("\\", "").replace("%3A", ":")
-        assert {
-            name for name in ("sex: w", "sex: x", "race: B") if f"{name}].differences" not in plain
-        } == set()
-    assert "not judged" in junit_xml(judged)
+        assert all(f"{name}].differences" in plain for name in ("sex: w", "sex: x", "race: B"))
     with pytest.warns(UserWarning, match="sex: w"):
         check(now, baseline=tmp_path / "then.json")
-
-
-def test_a_gate_tells_the_first_few_of_many_that_it_does_not_judge():
-    rule = {"metric": "impact_ratio", "at_least": 0.5, "people_at_least": 1000}
-    judged = judge(Stated(), read_gate([rule]))
-    many = dataclasses.replace(judged, checks=judged.checks * 5)
-    assert len(judged.not_judged) == len(not_judged_lines(judged)) == 4
-    assert len(not_judged_lines(many)) == 11
-    assert "10" in not_judged_lines(many)[-1]

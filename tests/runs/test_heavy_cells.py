@@ -32,7 +32,7 @@ def run(base: Path, model: dict[str, Any], *audits: Any) -> Any:
     return execute(parse_spec({"data": data, "model": model, "audits": list(audits)}, base))
 
 
-@pytest.mark.parametrize("kind", ["logistic", "mlp", "project", "sensr", "reductions"])
+@pytest.mark.parametrize("kind", ["logistic", "sensr"])
 def test_no_model_that_scales_is_trained_on_it(base: Path, kind: str) -> None:
     with refused("data.features", "'x'", "-1e+25"):
         run(base, {"train": kind}, "groups")
@@ -42,7 +42,7 @@ def test_trees_learn_from_order_alone(base: Path) -> None:
     assert run(base, {"train": "boosting"}, "groups").model["quality"]["accuracy"]["value"] > 0.6
 
 
-@pytest.mark.parametrize("audit", [{"flipset": PAIR}, {"barycenter": {"permutations": 0}}, "recourse"])
+@pytest.mark.parametrize("audit", [{"flipset": PAIR}, "recourse"])
 def test_nobody_is_matched_by_it(base: Path, audit: Any) -> None:
     with refused("data.features"):
         run(base, {"predictions": {"label": "y"}}, audit)

@@ -25,11 +25,6 @@ QUICK: dict[str, dict[str, Any]] = {
 }
 
 
-def found(name: str, counts: dict[str, tuple[int, int]], **options: Any) -> Any:
-    """Return the judgment on people of `counts`."""
-    return result_of(name, counts, **options).judged
-
-
 def result_of(name: str, counts: dict[str, tuple[int, int]], **options: Any) -> Any:
     """Audit people of whom so many of so many a group are called back, alike in both towns."""
     people = [(race, "ns"[k % 2], int(k < yes)) for race, (yes, n) in counts.items() for k in range(n)]
@@ -53,26 +48,25 @@ def test_a_limit_on_the_ratio_alone_is_the_one_that_is_stated(name: str):
 @pytest.mark.parametrize("name", QUICK)
 def test_an_adverse_ratio_is_never_small_and_never_cleared(name: str):
     """Call-backs of 6.45 against 9.65% are 3.2 points and a ratio of .67."""
-    judged = found(name, {"Black": (157, 2435), "white": (235, 2435)})
+    counts = {"Black": (157, 2435), "white": (235, 2435)}
+    judged = result_of(name, counts).judged
     assert judged.verdict != NO_MATERIAL
     assert judged.badge != "small difference"
     assert max(-judged.immaterial_low, judged.immaterial_high) < 0.05
     assert limit_words(judged).startswith("ratio"), "nobody chose these points"
     if judged.verdict == EVIDENCE:
-        alone = found(name, {"Black": (157, 2435), "white": (235, 2435)}, material_on="difference")
-        assert alone.badge == "small difference"
+        assert result_of(name, counts, material_on="difference").judged.badge == "small difference"
 
 
 @pytest.mark.parametrize("name", ["explain", "rule_sets"])
 def test_equal_low_rates_are_cleared_by_the_people_that_are_said_to_be_needed(name: str):
-    few = found(name, {"Black": (20, 1000), "white": (20, 1000)})
+    counts = dict.fromkeys(("Black", "white"), (20, 1000))
+    few = result_of(name, counts).judged
     assert few.verdict == INSUFFICIENT
     assert few.people_needed > 2000
     n = few.people_needed // (2 if name == "rule_sets" else 1)
-    assert found(name, {each: (round(0.02 * n), n) for each in ("Black", "white")}).verdict == NO_MATERIAL
-    assert found(name, dict.fromkeys(("Black", "white"), (20, 1000)), material_on="difference").verdict == (
-        NO_MATERIAL
-    )
+    assert result_of(name, dict.fromkeys(counts, (round(0.02 * n), n))).judged.verdict == NO_MATERIAL
+    assert result_of(name, counts, material_on="difference").judged.verdict == NO_MATERIAL
 
 
 def test_a_third_of_the_few_who_lose_are_no_small_share():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 
 import numpy as np
 import pandas as pd
@@ -11,9 +10,6 @@ import pyarrow as pa
 import pytest
 
 from audits.arrow_io import read_mapped, write_mapped
-from audits.runs.executors.sandbox import resident_memory
-
-MANY = 2_000_000
 
 
 def frames():
@@ -53,21 +49,6 @@ def test_a_table_comes_back_as_it_does_from_parquet(tmp_path, name):
     for column in back.columns:  # who works on it has a copy of his own
         back[column] = None
     pd.testing.assert_frame_equal(read_mapped(tmp_path / "t.arrow"), pd.read_parquet(tmp_path / "t.parquet"))
-
-
-@pytest.mark.skipif(os.uname().sysname != "Linux", reason="memory is told by /proc")
-def test_what_is_opened_takes_no_memory(tmp_path):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.normal(size=MANY), "b": rng.random(MANY) < 0.5, "c": np.arange(MANY)})
-    frame["d"] = pd.array(np.resize(["one", "another"], MANY), dtype="str")
-    frame.loc[5, "a"] = np.nan
-    write_mapped(frame, tmp_path / "t.arrow")
-    before = resident_memory(os.getpid()), pa.total_allocated_bytes()
-    opened = [read_mapped(tmp_path / "t.arrow") for _ in range(10)]
-    assert opened[9].iloc[MANY // 2].to_dict() == frame.iloc[MANY // 2].to_dict()
-    assert pa.total_allocated_bytes() - before[1] < 1 << 20
-    own = sum(int(frame.memory_usage(index=False)[name]) for name in ("a", "b", "c"))
-    assert resident_memory(os.getpid()) - before[0] < own, "ten times less than ten copies"
 
 
 def test_damage_is_told_and_leads_nowhere(tmp_path):

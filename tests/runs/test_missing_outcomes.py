@@ -37,11 +37,9 @@ def people(n=3000, gap=0.0):
     [
         (0.3, "rejected women", INSUFFICIENT),
         (0.0, "some women", INSUFFICIENT),
-        (0.3, "some women", INSUFFICIENT),
         (0.0, "many", INSUFFICIENT),
         (0.3, "many", EVIDENCE),
         (0.0, "few", NO_MATERIAL),
-        (0.3, "few", EVIDENCE),
     ],
 )
 def test_decisions_that_are_missing_by_group_leave_no_verdict(tmp_path, gap, missing, verdict):
@@ -84,7 +82,7 @@ def selective(n=900):
 )
 def test_who_is_compared_by_labels_of_the_approved_has_no_verdict(tmp_path, audit, by_label, without):
     asked = [{audit: SIDES | by_label}, {audit: SIDES | without}]
-    alike, all_people = (each.result for each in run(selective(), tmp_path, asked, label="y").audits)
+    alike, all_people = (each.result for each in run(selective(600), tmp_path, asked, label="y").audits)
     assert alike.judged.verdict == alike.verdict == INSUFFICIENT
     assert alike.judged.badge == "no verdict"
     assert all_people.verdict == EVIDENCE
@@ -101,10 +99,10 @@ def test_accuracy_among_the_approved_says_nothing_of_two_models(tmp_path):
     assert changes.accuracy.verdict == EVIDENCE
 
 
-def two_runs(asked):
+def two_runs(asked, n=4000):
     """Two models audited in Python on the same people, whose labels are known where the first approves."""
-    table = selective(4000)
-    other = np.where((table["sex"] == "f") & (np.arange(4000) % 5 < 2), 0.0, table["decided"])
+    table = selective(n)
+    other = np.where((table["sex"] == "f") & (np.arange(n) % 5 < 2), 0.0, table["decided"])
     decisions = (each.astype(int) for each in (table["decided"], pd.Series(other)))
     told = {"favorable": 1, "protected": "sex", "audits": asked, "search": False}
     return [audit(None, table[["sex", "x"]], table["y"], predictions=each, **told) for each in decisions]
@@ -113,14 +111,13 @@ def two_runs(asked):
 @pytest.mark.parametrize(
     "asked",
     [
-        {"flipset": SIDES | {"condition_on": "label", "permutations": 99}},
+        {"flipset": SIDES | {"condition_on": "label", "permutations": 39}},
         {"outcome_transport": SIDES | {"split_by": "label", "draws": 99}},
     ],
 )
-@pytest.mark.parametrize("saved", [False, True])
-def test_finished_runs_compared_have_no_verdict_where_neither_has_one(tmp_path, asked, saved):
-    runs = two_runs(asked)
-    for place, each in enumerate(runs if saved else ()):
+def test_saved_runs_compared_have_no_verdict_where_neither_has_one(tmp_path, asked):
+    runs = two_runs(asked, 900)
+    for place, each in enumerate(runs):
         each.save(tmp_path / str(place))
         runs[place] = RunResult.load(tmp_path / str(place))
     (change,) = compare(*runs).audits

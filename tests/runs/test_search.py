@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -65,11 +63,8 @@ def test_the_group_that_nobody_named_is_named(tmp_path):
     assert result.headline().leads.place is None
     assert [item.name for item in judge(result, STRICT).stopped][-1] == "search.rule_sets"
     assert [item.name for item in judge(result, MATERIAL).stopped] == ["search.rule_sets"]
-    document = result.to_json()
-    assert document["headline"]["place"] is None
-    assert document["search"]["verdict_across"] == EVIDENCE
     result.save(tmp_path / "saved")
-    assert RunResult.load(tmp_path / "saved").to_json() == document
+    assert RunResult.load(tmp_path / "saved").to_json() == result.to_json()
 
 
 def test_an_all_clear_leads_to_groups_of_its_own_attributes_alone(tmp_path):
@@ -143,17 +138,6 @@ def test_a_table_that_is_counted_is_searched_with_its_features(tmp_path, monkeyp
     assert {rule["attribute"] for rule in first.rules} == {"sex", "age", "children"}
     assert result.search.result.n == 3000
     assert any("3,000" in each and "6,000" in each for each in result.search.result.warnings)
-
-
-def test_rows_of_one_person_are_one_in_what_was_looked_at(tmp_path, monkeypatch):
-    monkeypatch.setattr(search, "_MAX_ROWS", 1500)
-    frame = people(3000, 1, rate=0.3).assign(who=np.arange(3000) // 2)
-    data = {"favorable": 1, "protected": ["sex"], "features": ["age"], "person": "who"}
-    found = run(frame, tmp_path, data={"path": "people.csv", **data}, audits=[{"groups": {"material": 0.2}}])
-    looked = found.search.result.n
-    assert 750 < looked < 1500
-    said = " ".join(found.search.result.warnings)
-    assert re.findall(r"\d[\d,]*\d", said)[:2] == [f"{looked:,.0f}", "1,500"]
 
 
 def test_what_follows_from_features_alone_is_no_finding(tmp_path):

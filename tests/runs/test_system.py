@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from audits.runs.executors import process_lock as processes
 from audits.runs.executors import system
-from audits.runs.storage.audit_log import AuditLog
 
 ROOT = Path(__file__).resolve().parents[2]
 # the parts that hold strangers' files and their processes in bounds are for Linux and say what holds
@@ -22,14 +20,6 @@ BOUNDED = {
     "audits/runs/executors/sandbox.py",
     "audits/runs/executors/sandbox_pool.py",
 }
-
-
-@pytest.fixture
-def bare(monkeypatch):
-    """As on a system without locks on files, process groups, and reading at a place."""
-    monkeypatch.setattr(system, "fcntl", None)
-    monkeypatch.setattr(system, "HAS_LOCKS", False)
-    monkeypatch.delattr(os, "pread")
 
 
 def test_one_module_knows_what_systems_lack():
@@ -63,21 +53,6 @@ def test_a_lock_is_seen_by_another_process_and_goes_with_its_own(tmp_path):
         assert not system.is_locked(file)
     finally:
         os.close(file)
-
-
-def test_without_locks_the_log_is_written_and_processes_are_told_by_their_ids(bare, tmp_path):
-    log = AuditLog(tmp_path)
-    for _ in range(2):
-        log.note("opened", who="somebody", workspace="w")
-    assert log.check() == 2
-    mine = processes.this_process(tmp_path)
-    assert not (tmp_path / "processes").exists()
-    assert processes.goes_on(mine, 0.0, tmp_path)
-    over = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
-    )
-    host = mine.rsplit(" ", 2)[0]
-    assert not processes.goes_on(f"{host} {int(over.stdout)} 1", 0.0, tmp_path)
 
 
 def test_a_process_and_what_it_started_end_together():

