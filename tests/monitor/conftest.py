@@ -56,21 +56,15 @@ def carried(tmp_path_factory: pytest.TempPathFactory) -> MonitorBundle:
 
 
 @pytest.fixture(scope="session")
-def forest() -> MonitorBundle:
-    """A bundle with the trees of a forest in it."""
-    audited = sensitivity(subject_of(people(), "forest"), SensitivityOptions(bootstrap=100, match_set="off"))
-    return MonitorBundle.of(audited)
-
-
-@pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     with serve() as url:
         yield url
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def monitors(request: pytest.FixtureRequest, tmp_path: Path) -> Monitors:
-    if request.param == "postgresql":
+    """In SQLite, or where a test asks for it in PostgreSQL."""
+    if getattr(request, "param", "sqlite") == "postgresql":
         return Monitors(Database(request.getfixturevalue("postgres")))
     return Monitors(Database(f"sqlite:///{tmp_path / 'evenhand.sqlite'}"))
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import http.server
 import json
-import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -130,42 +128,6 @@ def test_what_the_server_refuses(status: int, people: int):
     sizes = [len(body["rows"]) for _, body in server.heard]
     assert sizes == {429: [1, 1, 1], 413: [4, 2, 2, 1], 401: [2, 1]}[status]
     server.shutdown()
-
-
-def test_a_server_that_hangs_or_drops_the_connection_delays_nobody():
-    """The first connection is never answered, the second is shut: the third stores under the same key."""
-    answers = Fickle()
-    listener = socket.create_server(("127.0.0.1", 0))
-    held = []
-    sent = threading.Event()
-
-    def serve() -> None:
-        held.append(listener.accept()[0])
-        listener.accept()[0].close()
-        sent.wait(300)
-        while True:
-            with suppress(OSError):
-                one, _ = listener.accept()
-                other = socket.create_connection(answers.server_address)
-                for here, there in ((one, other), (other, one)):
-                    threading.Thread(target=carry, args=(here, there), daemon=True).start()
-
-    threading.Thread(target=serve, daemon=True).start()
-    address = f"http://127.0.0.1:{listener.getsockname()[1]}/api/v1/monitors/m"
-    client = evenhand.Monitor(address, "t", seconds=0.02, timeout=0.5)
-    client.send([ROW] * 3)
-    assert not answers.heard, "the service goes on before anything is stored"
-    sent.set()
-    assert client.flush(60)
-    assert (client.sent, len(answers.heard)) == (3, 1)
-    answers.shutdown()
-
-
-def carry(here: socket.socket, there: socket.socket) -> None:
-    with suppress(OSError):
-        while part := here.recv(65536):
-            there.sendall(part)
-        there.shutdown(socket.SHUT_WR)
 
 
 def test_processes_forked_from_one_that_sends_send_too_and_end(fickle: Fickle):

@@ -50,10 +50,7 @@ def test_the_people_audited_are_no_news(bundle: MonitorBundle):
         ("height", lambda x: x * 12, ("12", "months", "years")),
         ("height", lambda x: x * 365.25, ("365.25", "days", "years")),
         ("height", lambda x: x / 100, ("100", "percent")),
-        ("height", lambda x: x * 25, ("25", "100")),
-        ("height", lambda x: x * 20, ("20",)),
         ("height", lambda x: x.where(x.index > 5, 1e300), ("6 of 300", "1e+300")),
-        ("skill", lambda x: x * 0 + 400.0, ("300 of 300",)),
         ("height", lambda x: x.where(x.index > 5, -3.0), ("6 of 300",)),
         ("skill", lambda x: x.where(x.index > 30), ("31 of 300",)),
         ("town", lambda x: x.where(x.index > 3, "moon"), ("4 of 300",)),
@@ -127,13 +124,6 @@ def test_the_deployed_models_own_scores_are_held_against_the_bundles(monitors: M
         assert ("model" in {alarm.kind for alarm in monitors.alarms(monitor.id)}) == alarms
 
 
-def test_scores_that_drift_and_decisions_that_change_alarm(monitors: Monitors, bundle):
-    monitor, _ = monitors.create(bundle, name="m")
-    frame = people(800, seed=10)
-    send(monitors, monitor, frame[bundle.score(frame).score > 0.4])
-    assert {"scores", "decisions"} <= {alarm.kind for alarm in monitors.alarms(monitor.id)}
-
-
 def test_a_person_counts_once_a_window(bundle: MonitorBundle, tmp_path):
     now = [1e9]
     monitors = Monitors(store_of(tmp_path), clock=lambda: now[0])
@@ -152,15 +142,6 @@ def test_a_person_counts_once_a_window(bundle: MonitorBundle, tmp_path):
     assert drift.p_value == monitors.drift(once.id).p_value
     now[0] += 11 * 86_400
     assert send(monitors, monitor, again, sent).counted == 50
-
-
-def test_an_id_sent_twice_in_one_body_counts_once(bundle: MonitorBundle, tmp_path):
-    monitors = Monitors(store_of(tmp_path))
-    monitor, _ = monitors.create(bundle, name="m")
-    scored = bundle.score(people(5, seed=3))
-    [stored] = monitors.store([Batch(monitor.id, scored, "x", ids=("a", "b", "a", "", ""))])
-    assert stored.counted == 4
-    assert monitors.get(monitor.id).people == 5
 
 
 def test_groups_and_outcomes_have_rates_that_hold_at_all_times(monitors: Monitors, bundle):
@@ -190,16 +171,6 @@ def test_groups_and_outcomes_have_rates_that_hold_at_all_times(monitors: Monitor
     gap = rates["b"].selection_gap
     assert gap.value == pytest.approx(rates["b"].selection.value - rates["a"].selection.value)
     assert gap.low > 0  # height decides, and tells the groups apart
-
-
-def test_a_group_that_is_decided_otherwise_than_in_the_audit_alarms(monitors: Monitors, bundle):
-    monitor, _ = monitors.create(bundle, name="m")
-    frame = people(1500, seed=13)
-    own = bundle.score(frame).score >= 0.5
-    refused = own & ~((frame["group"] == "b").to_numpy() & (np.arange(1500) % 2 == 0))
-    sent = BatchContext(protected={"group": tuple(frame["group"])}, decisions=tuple(refused.tolist()))
-    send(monitors, monitor, frame, sent)
-    assert "groups:group:b:selection" in {alarm.about for alarm in monitors.alarms(monitor.id)}
 
 
 def test_one_person_is_looked_at_as_among_others():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from audits.data import DataSpec, build_data, read_table
-from audits.errors import RunFailed
 from audits.models import Subject, make_subject, model_spec
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.scoring import Scorer
@@ -118,18 +116,10 @@ def test_a_file_travels_and_gives_the_audits_numbers(audited):
         np.testing.assert_allclose(scored.contributions, found.contributions, rtol=1e-9, atol=1e-12)
         assert not scored.unseen
     assert (found.people["sensitivity"] > 0).mean() > 0.9
-
-
-def test_what_the_audit_never_saw_reaches_the_model_as_it_was_sent(audited):
-    subject, _, bundle = audited
-    frame = subject.data.frame.head(60).rename_axis(index=None)
-    told = []
-    for town in ("moon", "mars", "north"):
-        there = frame.assign(town=town)
-        scored = bundle.score(sent(there, bundle.reads))
-        np.testing.assert_allclose(scored.score, subject.favorable_score(there), rtol=0, atol=1e-12)
-        told.append(len(scored.unseen))
-    assert told == [60, 60, 0]
+    there = frame.head(60).rename_axis(index=None).assign(town="moon")  # which the audit never saw
+    scored = bundle.score(sent(there, bundle.reads))
+    np.testing.assert_allclose(scored.score, subject.favorable_score(there), rtol=0, atol=1e-12)
+    assert len(scored.unseen) == 60
 
 
 def test_values_with_names_of_their_own_are_given_back_to_the_model(tmp_path: Path):
@@ -140,27 +130,6 @@ def test_values_with_names_of_their_own_are_given_back_to_the_model(tmp_path: Pa
     assert subject.data.frame["town"].eq("Far west").any()
     scored = MonitorBundle.of(found).score(subject.data.frame)
     np.testing.assert_allclose(scored.score, subject.scores, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("audited", FILES, indirect=True)
-def test_a_file_that_cannot_be_opened_is_told_as_what_it_is(audited, monkeypatch):
-    _, _, bundle = audited
-    row, feeding = dict.fromkeys(bundle.reads), bundle.audited.feeding
-    name = feeding["name"]
-    with refused(name):
-        changed(bundle).score([row])
-    module = {"XGBoost": "xgboost", "LightGBM": "lightgbm", "CatBoost": "catboost", "skops": "skops.io"}
-    monkeypatch.setitem(sys.modules, module[bundle.audited.feeding["format"]], None)
-    with refused(name, "evenhand[boosters]"):
-        MonitorBundle.parse(*bundle.dump()).score([row])
-
-
-def changed(bundle: MonitorBundle) -> MonitorBundle:
-    """Return the bundle with another file in it."""
-    text, weights = bundle.dump()
-    arrays = load(weights)
-    arrays["file"] = arrays["file"][:-1].copy()
-    return MonitorBundle.parse(text, save(arrays))
 
 
 @pytest.mark.parametrize("audited", ["m.json"], indirect=True)
@@ -178,27 +147,23 @@ def test_where_pages_are_served_no_library_is_loaded(audited, tmp_path: Path):
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, cwd=root)
 
 
-@pytest.fixture(scope="module")
-def scorer() -> Iterator[Scorer]:
-    made = Scorer()
-    yield made
-    made.close()
-
-
-@pytest.mark.parametrize("audited", FILES, indirect=True)
-def test_every_library_works_within_the_workers_limits(audited, scorer: Scorer):
+@pytest.mark.parametrize("audited", ["m.json", "m.skops"], indirect=True)
+def test_a_library_works_within_the_workers_limits(audited):
     subject, found, bundle = audited
-    frame = subject.data.frame.loc[found.people.index].head(300)
-    rows = sent(frame, bundle.reads)
-    columns = {name: [row[name] for row in rows] for name in bundle.reads}
-    scored = scorer.score(bundle.audited.feeding["format"], bundle, columns, len(rows))
-    np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"].head(300), rtol=1e-9)
+    rows = sent(subject.data.frame.loc[found.people.index].head(100), bundle.reads)
+    columns, scorer = {name: [row[name] for row in rows] for name in bundle.reads}, Scorer()
+    try:
+        scored = scorer.score(bundle.audited.feeding["format"], bundle, columns, len(rows))
+    finally:
+        scorer.close()
+    np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"].head(100), rtol=1e-9)
 
 
-@pytest.mark.parametrize("audited", FILES, indirect=True)
-def test_that_a_file_is_another_one_is_no_fault_of_the_rows(audited, scorer: Scorer):
+@pytest.mark.parametrize("audited", ["m.txt"], indirect=True)
+def test_a_file_that_is_another_one_is_told_by_its_name(audited):
     _, _, bundle = audited
-    columns, other = {name: [None] for name in bundle.reads}, changed(bundle)
-    for _ in range(2):
-        with pytest.raises(RunFailed):
-            scorer.score(f"changed {bundle.audited.feeding['sha256']}", other, columns, 1)
+    text, weights = bundle.dump()
+    arrays = load(weights)
+    arrays["file"] = arrays["file"][:-1].copy()
+    with refused(bundle.audited.feeding["name"]):
+        MonitorBundle.parse(text, save(arrays)).score([dict.fromkeys(bundle.reads)])

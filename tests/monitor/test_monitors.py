@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import http.server
 import json
-import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -18,7 +16,7 @@ import sqlalchemy as sa
 
 from app.serving import webhook
 from audits.errors import InputError, RunFailed
-from audits.monitor import history, storage
+from audits.monitor import storage
 from audits.monitor.admin import check_webhook
 from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle, Scored
@@ -32,6 +30,8 @@ from tests.monitor.conftest import ROW, arrow, store_of
 from tests.refused import refused
 from tests.sensitivity.conftest import people
 
+BOTH = pytest.mark.parametrize("monitors", ["sqlite", "postgresql"], indirect=True)
+
 
 def scored(bundle: MonitorBundle, flags: list[bool]) -> Scored:
     n = len(flags)
@@ -44,6 +44,7 @@ def batch(monitor, flags: list[bool], key: str | None = None, sha256: str = "x")
     return Batch(monitor.id, scored(monitor.bundle, flags), sha256, key, ids)
 
 
+@BOTH
 def test_what_is_stored_comes_back(monitors: Monitors, bundle):
     monitor, token = monitors.create(bundle, name=" hiring ", owner="me", note="ours")
     assert monitor.name == "hiring"
@@ -66,6 +67,7 @@ def test_what_is_stored_comes_back(monitors: Monitors, bundle):
     assert scores.sensitivity[0] == bundle.score([ROW]).sensitivity[0]
 
 
+@BOTH
 def test_replays_are_stored_once_and_conflicts_told(monitors: Monitors, bundle):
     monitor, _ = monitors.create(bundle, name="m")
     first, second, third = monitors.store(
@@ -101,6 +103,7 @@ def test_batches_cut_anywhere_give_the_same_chart_and_alarms(monitors: Monitors,
     assert times > 3  # one alarm while the condition lasts
 
 
+@BOTH
 def test_batches_stored_together_end_as_those_stored_one_by_one(monitors: Monitors, bundle):
     """Whatever some of them say and others do not: scores, decisions, persons, groups, keys, ids."""
     said = (
@@ -127,13 +130,10 @@ def test_batches_stored_together_end_as_those_stored_one_by_one(monitors: Monito
         told = [each for part in parts for each in monitors.store(part)]
         state = monitors.get(monitor.id)
         with monitors._database.reading() as connection:
-            rows = [
-                [
-                    {name: value for name, value in row._mapping.items() if name not in _TIMES}
-                    for row in connection.execute(sa.select(table).where(table.c.monitor == monitor.id))
-                ]
-                for table in (BATCHES, BUCKETS, CASES, FLAGS, PREDICTIONS, STATES)
-            ]
+            rows = []
+            for table in (BATCHES, BUCKETS, CASES, FLAGS, PREDICTIONS, STATES):
+                own = connection.execute(sa.select(table).where(table.c.monitor == monitor.id)).mappings()
+                rows.append([{name: row[name] for name in row if name not in _TIMES} for row in own])
         assert {each.replayed for each in told} == {True, False}
         kept.append((told, state.people, state.flagged, state.chart_value, rows))
     assert kept[0][:-1] == kept[1][:-1]
@@ -188,19 +188,6 @@ def test_a_condition_is_one_alarm_until_it_is_over(monitors: Monitors, bundle):
     assert {each.note for each in monitors.alarms(monitor.id)} == {"one cause"}
 
 
-def test_a_long_history_is_read_some_at_a_time(monitors: Monitors, bundle, monkeypatch):
-    monitor, _ = monitors.create(bundle, name="long")
-    rows = {name: [value] * 40 for name, value in ROW.items()}
-    scored = bundle.score_columns(rows, 40)
-    monitors.store([Batch(monitor.id, scored, str(place)) for place in range(5)])
-    whole = monitors.drift(monitor.id).p_value
-    monkeypatch.setattr(history, "_MAX_READ", 100)
-    monitors._tests.clear()
-    read = [monitors.catch_up(bundle, monitor.id) for _ in range(3)]
-    assert read == [False, True, True]
-    assert monitors.drift(monitor.id).p_value == whole
-
-
 def test_drift_is_of_everybody_and_does_not_depend_on_when_it_is_asked(monitors: Monitors, bundle):
     asked, silent = (monitors.create(bundle, name=name)[0] for name in "ab")
     for _ in range(5):
@@ -227,17 +214,6 @@ def test_retention_removes_what_is_old_or_too_much(bundle, tmp_path: Path):
         monitors.get(monitor.id)
 
 
-def test_a_database_that_is_gone_stores_nothing(bundle, tmp_path: Path):
-    monitors = Monitors(store_of(tmp_path))
-    monitor, _ = monitors.create(bundle, name="m")
-    with sqlite3.connect(tmp_path / "evenhand.sqlite") as database:
-        database.execute("ALTER TABLE monitor_flags RENAME TO gone")
-    with pytest.raises(RunFailed, match="no such table"):
-        monitors.store([batch(monitor, [False]), batch(monitor, [True])])
-    assert monitors.get(monitor.id).people == 0
-    assert monitors.points(monitor.id) == []
-
-
 @pytest.mark.parametrize(
     ("options", "refusal"),
     [
@@ -253,22 +229,13 @@ def test_bad_monitors_are_refused(bundle, tmp_path: Path, options, refusal):
         Monitors(store_of(tmp_path)).create(bundle, **{"name": "m", **options})
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "http://hooks.ours@evil.example/",
-        "http://evil.example#hooks.ours",
-        "ftp://hooks.ours/",
-        "http://hooks.ours:99/",
-        "//hooks.ours/",
-        "http://[",
-        "http://hooks.ours/ a",
-        "http://hooks.ours/\nHost: evil.example",
-    ],
-)
-def test_addresses_that_only_look_allowed_are_not(address: str):
-    with refused("webhook"):
-        check_webhook(address, ("hooks.ours",))
+def test_addresses_that_only_look_allowed_are_not():
+    for address in (
+        *("http://hooks.ours@evil.example/", "http://evil.example#hooks.ours", "ftp://hooks.ours/"),
+        *("http://hooks.ours:99/", "//hooks.ours/", "http://[", "http://hooks.ours/\nHost: evil.example"),
+    ):
+        with refused("webhook"):
+            check_webhook(address, ("hooks.ours",))
 
 
 class Hook(http.server.BaseHTTPRequestHandler):
@@ -276,13 +243,6 @@ class Hook(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        if self.path == "/none":
-            self.wfile.write(b"\x15\x03\x01\x00 no HTTP\r\n\r\n")
-            return
-        with contextlib.suppress(OSError):
-            while self.path == "/endless":
-                self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-                time.sleep(0.02)
         self.send_response(302 if self.path == "/away" else 204)
         self.send_header("Location", "http://127.0.0.1:1/")
         self.end_headers()
@@ -291,14 +251,13 @@ class Hook(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@pytest.mark.parametrize("path", ["/alarm", "/away", "/none", "/endless"])
+@pytest.mark.parametrize("path", ["/alarm", "/away"])
 def test_a_webhook_is_told_once_and_a_failure_stands_on_the_alarm(bundle, tmp_path, monkeypatch, path):
-    """A redirect is not followed, and what is no HTTP, or never ends, fails like any other answer."""
+    """A redirect is not followed: it fails like any other answer that is no success."""
     hook = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)
     threading.Thread(target=hook.serve_forever, daemon=True).start()
     host = f"127.0.0.1:{hook.server_port}"
     monkeypatch.setenv("EVENHAND_WEBHOOK_HOSTS", host)
-    monkeypatch.setattr(webhook, "_WHOLE_SECONDS", 0.3)
     now, told = [1e9], path == "/alarm"
     monitors, delivery = Monitors(store_of(tmp_path), clock=lambda: now[0]), webhook.Delivery()
 
@@ -324,7 +283,6 @@ def test_a_webhook_is_told_once_and_a_failure_stands_on_the_alarm(bundle, tmp_pa
         assert not delivery.busy
         alarm = monitors.alarms(monitor.id)[0]
         assert ("6" in alarm.told) != told, "tries"
-        assert alarm.told.isprintable(), "PostgreSQL stores no zero bytes"
         assert monitors.overview()[0]["dead"] == (not told)
     finally:
         hook.shutdown()
@@ -351,9 +309,10 @@ def test_alarms_and_messages_of_earlier_versions_are_plain_alarms(monitors: Moni
 @pytest.mark.parametrize(
     ("body", "refusal"),
     [
-        (b"{", ("the body", "JSON")),
         (b"\xff\xfe", ("the body", "JSON")),
         (b"[" * 100_000, ("the body", "JSON")),
+        (b'{"rows": [], "rows": [{"skill": 1, "height": 1, "town": "a"}]}', ("the body", "twice")),
+        (b'{"rows": [{"skill": %s}]}' % (b"9" * 5000), ("the body", "digits")),
         (b"[]", ("the body",)),
         (b'{"rows": 3}', ("rows",)),
         (b'{"rows": []}', ("rows",)),
