@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 
 from audits.data.samples import write_samples
-from audits.data.samples.catalog import FOLDER
 from tests.cli.conftest import write_spec
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,22 +53,6 @@ def test_scores_that_are_not_numbers(cli, project):
     refused(run(cli, project / "spec.yaml"), "", "'score'", "1 of 240", "row 4")
 
 
-def test_an_onnx_file_whose_inputs_do_not_match(cli, project):
-    model = (FOLDER / "hiring.onnx").read_bytes()
-    (project / "model.onnx").write_bytes(model)
-    refused(
-        run(cli, write_spec(project, model={"path": "model.onnx"})),
-        *("", "model.onnx", "'work_years'", "'hair_length'"),
-    )
-
-
-def test_a_truncated_onnx_file(cli, tmp_path):
-    write_samples("hiring", tmp_path)
-    model = tmp_path / "hiring.onnx"
-    model.write_bytes(model.read_bytes()[:100])
-    refused(run(cli, tmp_path / "hiring.yaml"), "", "hiring.onnx")
-
-
 def test_an_onnx_file_that_gives_nan(cli, tmp_path):
     write_samples("hiring", tmp_path)
     text = (tmp_path / "hiring.csv").read_text().splitlines()
@@ -84,10 +67,7 @@ def test_an_onnx_file_that_gives_nan(cli, tmp_path):
     ("changes", "told"),
     [
         ({"tresholds": 0.5}, ("tresholds", "'threshold'")),
-        ({"data": {"path": "nobody.csv"}}, ("data.path", "'nobody.csv'")),
         ({"data": {"favorable": 7}}, ("data.favorable", "7", "0", "1")),
-        ({"model": {"path": "model.pkl"}}, ("model.path", "pickle")),
-        ({"audits": [{"flipsets": {}}]}, ("audits[0]", "'flipsets'", "'flipset'")),
         ({"source": {"group": "nort"}}, ("audits[0].flipset", "'nort'", "'north'")),
     ],
 )
@@ -115,31 +95,15 @@ def test_results_folders_that_are_not_ours(cli, project):
 def test_executors_that_are_not_there(cli, project, monkeypatch):
     monkeypatch.delenv("EVENHAND_DASK_SCHEDULER", raising=False)
     refused(cli("run", project / "spec.yaml", "--executor", "dask"), "EVENHAND_DASK_SCHEDULER")
-    monkeypatch.setenv("EVENHAND_EXECUTOR", "clowd")
-    answer = cli("run", project / "spec.yaml")
-    assert (answer.status, answer.out) == (2, "")
-    assert "EVENHAND_EXECUTOR" in answer.err
-    monkeypatch.delenv("EVENHAND_EXECUTOR")
     monkeypatch.setenv("EVENHAND_THREADS", "many")
     refused(run(cli, project / "spec.yaml"), "EVENHAND_THREADS", "'many'")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        ["runn"],
-        ["run"],
-        ["run", "a.yaml", "--executor", "moon"],
-        ["run", "a.yaml", "--fail-on", "x"],
-        ["sample-data"],
-    ],
-)
-def test_wrong_arguments(cli, arguments):
-    answer = cli(*arguments)
-    assert answer.status == 2
-    assert answer.out == ""
-    assert "python -m audits" in answer.err
+def test_wrong_arguments(cli):
+    for arguments in ("", "runn", "run", "run a.yaml --executor moon", "run a.yaml --fail-on x"):
+        answer = cli(*arguments.split())
+        assert (answer.status, answer.out) == (2, "")
+        assert "python -m audits" in answer.err
 
 
 def test_describe_and_sample_data_refuse_in_the_same_way(cli, project, tmp_path):
@@ -171,16 +135,9 @@ def test_a_results_folder_that_cannot_be_made_is_told_before_the_run(cli, projec
     refused(answer, "--out", "'/proc/nowhere/out'", os.strerror(errno.ENOENT))
 
 
-@pytest.mark.parametrize("arguments", [("describe", "people.csv"), ("runs", "list")])
-def test_a_python_without_the_packages_is_one_sentence(project, arguments):
-    ended = subprocess.run(
-        [sys.executable, "-S", "-m", "audits", arguments[0], *map(str, arguments[1:])],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+def test_a_python_without_the_packages_is_one_sentence():
+    command = [sys.executable, "-S", "-m", "audits", "describe", "people.csv"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert re.search(rf"^evenhand: .*{re.escape(sys.executable)}.*'\w+'", ended.stderr)
     assert ended.stderr.count("\n") == 1

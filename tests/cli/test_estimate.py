@@ -47,18 +47,6 @@ def test_what_becomes_of_the_rows_is_told(folder, monkeypatch):
     assert (counted.how, counted.people) == ("counted", 30_000)
 
 
-def test_more_people_take_longer_and_a_model_trained_here_leaves_fewer(folder):
-    trained = {"train": "mlp"}
-    few, many = (
-        estimate(spec_of(folder, f"{rows}.parquet", "sensitivity", trained, features=["x", "job"]))
-        for rows in (2_000, 30_000)
-    )
-    assert many.people == 9_000
-    assert many.steps["sensitivity"] > 2 * few.steps["sensitivity"]
-    assert many.memory > few.memory
-    assert sum(many.steps.values()) == pytest.approx(many.seconds)
-
-
 def test_the_command_runs_nothing(folder, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     document = spec_of(folder, str(folder / "2000.parquet")).to_dict()

@@ -10,11 +10,6 @@ import pandas as pd
 import pytest
 
 from audits.cli.main import main
-from audits.monitor.batches import Batch
-from audits.monitor.bundle import MonitorBundle
-from audits.monitor.monitors import Monitors
-from audits.monitor.profile import BatchContext
-from audits.runs.storage.database import database
 from tests.cli.conftest import make_project, write_spec
 from tests.cli.test_bad_input import refused
 
@@ -58,18 +53,6 @@ def test_rows_get_the_numbers_of_the_audit(cli, project, exported):
     assert (project / "scored.jsonl").read_text(encoding="utf-8").splitlines() == answer.out.splitlines()
 
 
-def test_another_unit_is_named_as_the_http_api_names_it(cli, project, exported):
-    bundle, frame = MonitorBundle.load(exported), pd.read_csv(project / "people.csv")
-    number = next(name for name in bundle.reads if frame[name].nunique() > 20)
-    frame.assign(**{number: 1000 * frame[number].abs()}).to_csv(project / "other.csv", index=False)
-    answer = cli("monitor", "score", exported, project / "other.csv")
-    assert answer.status == 0, answer.err
-    told = bundle.look(bundle.score(pd.read_csv(project / "other.csv"))).notes
-    assert told
-    assert all(f"evenhand: {note}" in answer.err for note in told)
-    assert not cli("monitor", "score", exported, project / "people.csv").err
-
-
 def test_a_past_table_is_replayed_and_two_bundles_compared(cli, project, exported):
     frame = pd.read_csv(project / "people.csv")
     number = next(name for name in frame.columns if frame[name].nunique() > 20)
@@ -85,25 +68,6 @@ def test_a_past_table_is_replayed_and_two_bundles_compared(cli, project, exporte
     assert f"Person {first['person'] + 1:,}: " in words
     quiet = cli("monitor", "replay", exported, project / "people.csv", "--against", exported, "--json").out
     assert not any(each["alarms"] for each in json.loads(quiet)["replays"])
-
-
-def test_what_a_monitor_received_is_audited(cli, project, exported):
-    bundle, frame = MonitorBundle.load(exported), pd.read_csv(project / "people.csv")
-    monitors = Monitors(database())
-    monitor, _ = monitors.create(bundle, name="desk", keep_rows=True)
-    columns = {name: frame[name].tolist() for name in bundle.reads}
-    sent = BatchContext(protected={"group": tuple(frame["group"])})
-    monitors.store([Batch(monitor.id, bundle.score(frame), "x", sent=sent, columns=columns)])
-    out = project / "window"
-    asked = ("monitor", "window", monitor.id[:8], "--last", 200, "--audit", "groups", "--out", out)
-    answer = cli(*asked, "--executor", "inline")
-    assert answer.status == 0, answer.err
-    told = json.loads((out / "results" / "results.json").read_text(encoding="utf-8"))
-    rates = {row["group"]: row["selection_rate"]["value"] for row in told["audits"][0]["table"]}
-    late = frame.tail(200)
-    decided = bundle.score(late).score >= 0.5
-    assert rates == {name: decided[late["group"] == name].mean() for name in rates}
-    refused(cli("monitor", "window", "nobody", "--last", 5, "--out", out), "", "'nobody'")
 
 
 def test_what_cannot_be_sent_is_said(cli, project, monkeypatch):

@@ -72,20 +72,6 @@ def audited(cli, path: Path) -> dict[str, Any]:
     return found.get("result", found)
 
 
-@pytest.mark.parametrize("protected", [[], None], ids=["empty", "absent"])
-def test_without_a_protected_attribute(cli, folder, protected):
-    refused(
-        run(cli, spec(folder, data={"protected": protected}, **FAST)),
-        *("audits[0].rule_sets.protected", "[]", "data.protected"),
-    )
-
-
-@pytest.mark.parametrize(("column", "advice"), [("postcode", "recode"), ("income", "bins: {income: [...]}")])
-def test_thousands_of_values_are_refused_with_how_to_group_them(cli, folder, column, advice):
-    answer = run(cli, spec(folder, data={"protected": ["town", column]}, **FAST))
-    refused(answer, "data.protected", f"'{column}'", "2,000", "100", advice)
-
-
 def test_a_support_that_no_group_has_names_one_that_would_do(cli, folder):
     answer = run(cli, spec(folder, support=0.95, **FAST))
     refused(answer, "audits[0].rule_sets.support", "0.95")
@@ -112,15 +98,6 @@ def test_half_weights_are_half_the_people(cli, folder):
     first = found["leaderboard"][0]
     assert (found["n"], first["adjusted_p"], first["verdict"]) == (1000, 0.01, "evidence of a difference")
     assert found["warnings"]
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [({"data": {"protected": []}}, ("protected", "[]")), ({"support": 0.9}, ("mitigation.support", "0.9"))],
-)
-def test_mitigation_refuses_alike(cli, folder, changes, told):
-    answer = run(cli, spec(folder, "mitigation", model={"train": "logistic"}, **changes))
-    refused(answer, "audits[0].mitigation", *told)
 
 
 def talk(path: Path, **columns: Any) -> pd.DataFrame:

@@ -13,14 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from audits.data.samples import CATALOG
 from audits.runs.result import RunResult
 from tests.cli.conftest import write_spec
 
 ROOT = Path(__file__).resolve().parents[2]
-EVIDENCE = "evidence of a difference"
 
 
 def command(*arguments: object) -> list[str]:
@@ -42,19 +40,15 @@ def test_run_writes_what_the_contract_names(cli, project):
     assert {"evenhand", "spec", "data", "model", "audits"} <= set(results)
     data = results["data"]
     assert data["rows_read"] == data["rows_used"] + sum(data["excluded"].values()) == 240
-    assert {"sha256"} <= set(results["model"])
     [audit] = results["audits"]
-    assert {"audit", "options", "verdict", "finding", "warnings", "n_source", "n_target"} <= set(audit)
-    assert {"positive", "negative", "transparency", "validation", "reverse"} <= set(audit)
-    assert audit["audit"] == "flipset"
-    assert audit["options"]["source"] == {"group": "south"}
+    assert (audit["audit"], audit["options"]["source"]) == ("flipset", {"group": "south"})
     assert (out / "report.html").read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
     assert {"flipset-people.csv", "flipset-counterparts.csv"} <= {
         path.name for path in (out / "tables").iterdir()
     }
     text = " ".join(answer.out.split())
     assert "240 of 240" in text
-    assert f"1. flipset: {audit['badge_text']}" in " ".join(text.split())
+    assert f"1. flipset: {audit['badge_text']}" in text
     assert " ".join(audit["finding"].split()) in text
     assert str(out) in answer.out
     assert RunResult.load(out).to_json() == results
@@ -64,27 +58,10 @@ def test_run_writes_what_the_contract_names(cli, project):
     assert people["decision"].tolist() == (raw["score"][raw["group"] == "south"] >= 0.5).tolist()
 
 
-@pytest.mark.parametrize(("gap", "status"), [(3.0, 1), (0.0, 0)])
-def test_fail_on_evidence(cli, project, gap, status):
-    rng = np.random.default_rng(1)
-    group = np.repeat(["north", "south"], 120)
-    skill = rng.normal(0, 1, 240) + gap * (group == "north")
-    score = (1 / (1 + np.exp(-skill))).round(4)
-    frame = pd.read_csv(project / "people.csv").assign(group=group, skill=skill.round(3), score=score)
-    frame.to_csv(project / "people.csv", index=False)
-    arguments = ("run", project / "spec.yaml", "--out", project / "out", "--executor", "inline")
-    answer = cli(*arguments, "--fail-on", "evidence")
-    verdict = read(project / "out")["audits"][0]["verdict"]
-    assert (verdict == EVIDENCE) is (status == 1), verdict
-    assert answer.status == status
-    assert (f"audits[0].flipset: {EVIDENCE}" in answer.out) is (status == 1)
-
-
 def test_former_results_are_replaced_and_nothing_else(cli, project):
     out = project / "out"
-    there = {"source": {"group": "south"}, "target": {"group": "north"}, "permutations": 0}
-    back = {**there, "source": there["target"], "target": there["source"]}
-    both = [{"flipset": there}, {"flipset": back}]
+    flipset = {"flipset": {"source": {"group": "south"}, "target": {"group": "north"}, "permutations": 0}}
+    both = [flipset, flipset]
     assert cli("run", write_spec(project, audits=both), "--out", out, "--executor", "inline").status == 0
     assert (out / "tables" / "flipset-2-people.csv").exists()
     (out / "notes.txt").write_text("mine")
@@ -127,23 +104,6 @@ def test_an_unexpected_error_is_one_sentence_and_a_log(cli, project, monkeypatch
     log.unlink()
 
 
-def test_a_run_that_breaks_exits_with_3_and_names_a_log(cli, project, monkeypatch):
-    from audits.runs import execute
-
-    def broken(*args, **kwargs):
-        raise LookupError("gone")
-
-    monkeypatch.setattr(execute, "build_data", broken)
-    (project / "people.csv").write_text((project / "people.csv").read_text() + "north,0.1,5,1,0.6\n")
-    answer = cli("run", project / "spec.yaml", "--out", project / "out", "--executor", "inline")
-    assert answer.status == 3
-    assert "(LookupError: gone)" in answer.err
-    log = Path(answer.err.split()[-1])
-    assert "Traceback" in log.read_text()
-    log.unlink()
-    assert not (project / "out").exists()
-
-
 def slow_spec(project: Path) -> Path:
     """Write a spec whose run takes much longer than a test waits."""
     frame = pd.concat([pd.read_csv(project / "people.csv")] * 4, ignore_index=True)
@@ -154,19 +114,16 @@ def slow_spec(project: Path) -> Path:
     return write_spec(project, audits=[{"flipset": {**sides, "permutations": 99_999}}])
 
 
-@pytest.mark.parametrize(("executor", "number"), [("inline", signal.SIGINT), ("process", signal.SIGTERM)])
-def test_interrupting_cancels(project, tmp_path, executor, number):
+def test_ending_it_cancels(project, tmp_path):
     spec = slow_spec(project)
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     leader, follower = pty.openpty()
     going = subprocess.Popen(
-        command("run", spec, "--out", project / "out", "--executor", executor),
+        command("run", spec, "--out", project / "out", "--executor", "process"),
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=follower,
         env=environment,
-        # a shell starts background jobs with interrupts ignored, and children inherit that
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     os.close(follower)
     said = b""
@@ -174,7 +131,7 @@ def test_interrupting_cancels(project, tmp_path, executor, number):
         said += _read(leader)
         assert going.poll() is None, said
     children = Path(f"/proc/{going.pid}/task/{going.pid}/children").read_text().split()
-    going.send_signal(number)
+    going.send_signal(signal.SIGTERM)
     out, _ = going.communicate(timeout=120)
     while chunk := _read(leader):
         said += chunk
@@ -185,21 +142,6 @@ def test_interrupting_cancels(project, tmp_path, executor, number):
     assert not [pid for pid in children if Path(f"/proc/{pid}").exists()]
     assert not list(tmp_path.glob("evenhand-*"))
     assert not (project / "out").exists()
-
-
-def test_progress_is_for_terminals_only(cli, project):
-    arguments = command("run", project / "spec.yaml", "--out", project / "out", "--executor", "inline")
-    assert cli(*arguments[3:]).err == ""
-    leader, follower = pty.openpty()
-    with subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=follower) as shown:
-        os.close(follower)
-        assert shown.wait(120) == 0
-    text = b""
-    while chunk := _read(leader):
-        text += chunk
-    os.close(leader)
-    assert b"0% " in text
-    assert text.endswith(b"\r\x1b[K")
 
 
 def _read(terminal: int) -> bytes:
@@ -216,12 +158,6 @@ def test_a_reader_that_stops_early_is_no_failure(project):
         going.stdout.close()
         assert going.wait(120) == 0
         assert going.stderr.read() == b""
-
-
-def test_a_closed_output_is_no_failure(project):
-    line = f"exec {' '.join(command('describe', project / 'people.csv'))} >&-"
-    ended = subprocess.run(["sh", "-c", line], cwd=ROOT, capture_output=True, check=False)
-    assert (ended.returncode, ended.stderr) == (0, b"")
 
 
 def test_describe(cli, project):

@@ -26,7 +26,6 @@ from tests.refused import refused
 from tests.reports.parsing import Tables
 from tests.runs.extra_audits import EXTRA, PlainResult
 
-ROOT = Path(__file__).resolve().parents[2]
 GROUPS = [{"groups": {}}]
 
 
@@ -70,11 +69,6 @@ def test_a_run_is_saved_listed_shown_and_removed(cli, project):
     assert f"'{name}'" in gone.err
 
 
-def test_no_save_leaves_nothing(cli, project):
-    assert run(cli, project, "--no-save").status == 0
-    assert ids(cli) == []
-
-
 def test_a_run_that_cannot_be_saved_still_gives_its_results(cli, project, monkeypatch):
     monkeypatch.setenv("EVENHAND_DATABASE_URL", "postgresql://127.0.0.1:1/none")
     answer = run(cli, project)
@@ -91,16 +85,12 @@ def test_a_failed_run_is_kept_with_its_reason_and_starts_again(cli, project):
     [name] = ids(cli)
     assert SavedRuns().get(name).status == "failed"
     assert SavedRuns().get(name).error in failed.err
-    told = cli("report", project / "out")
-    assert told.status == 2
-    assert "DIR" in told.err
-    assert cli("runs", "compare", name, name).status == 2
+    assert cli("report", project / "out").status == cli("runs", "compare", name, name).status == 2
     (project / "people.csv").write_bytes(people)
     again = cli("runs", "start", name[:8], "--out", project / "again", "--executor", "inline")
     assert (again.status, again.err) == (0, "")
     assert SavedRuns().get(name).status == "done"
     assert (project / "again" / "report.html").is_file()
-    assert cli("runs", "start", name[:8], "--out", project / "again").status == 2
 
 
 def test_rename_note_filter_compare(cli, project):
@@ -116,17 +106,8 @@ def test_rename_note_filter_compare(cli, project):
     assert json.loads(cli("runs", "compare", first, first, "--json").out) == []
     told = cli("runs", "compare", first, second).out
     assert "spec threshold: 0.500 → 0.600" in told
-    assert len(told.splitlines()) < 40
     heads = [" ".join(line.split()[:2]) for line in told.splitlines()[1:]]
     assert heads.index("groups finding:") < heads.index("spec threshold:")  # what was found comes first
-    changes = json.loads(cli("runs", "compare", first, second, "--json").out)
-    one, two = (SavedRuns().load(name).to_json() for name in (first, second))
-    rates = [
-        {row["group"]: row["selection_rate"] for row in document["audits"][0]["table"]}
-        for document in (one, two)
-    ]
-    change = next(item for item in changes if item["where"] == "table[group: south].selection_rate")
-    assert (change["before"], change["after"]) == (rates[0]["south"]["value"], rates[1]["south"]["value"])
 
 
 def test_report_renders_a_finished_run_again_or_says_why_not(cli, project):
@@ -152,39 +133,12 @@ def test_report_renders_a_finished_run_again_or_says_why_not(cli, project):
         assert len(answer.err.strip().splitlines()) == 1
 
 
-def test_the_specs_gate_says_how_many_pass(cli, apart):
-    assert run(cli, apart).status == 0
-    document = json.loads((apart / "out" / "results.json").read_text())
-    differing = [
-        (row, rate)
-        for row in document["audits"][0]["table"]
-        for rate, gap in row["differences"].items()
-        if gap["verdict"] == EVIDENCE
-    ]
-    assert len(differing) >= 1
-    row, rate = differing[0]
-    first = f"audits[0].groups.table[{row['attribute']}: {row['group']}].differences.{rate}: {EVIDENCE}"
-    for allowed, status in ((len(differing) - 1, 1), (len(differing), 0)):
-        answer = run(cli, apart, "--fail-on", "gate", gate={"evidence": allowed})
-        assert answer.status == status
-        assert (first in answer.out) is (status == 1)
-
-
-def test_a_gate_changes_no_key_and_a_wrong_one_is_told(cli, project):
-    run(cli, project)
-    run(cli, project, gate={"insufficient": 3})
-    for gate, place in (
-        ({"evidence": -1}, "gate.evidence"),
-        ({"proof": 1}, "gate.proof"),
-        ([1], "gate.rules[0]"),
-        ("strict", "gate"),
-    ):
+def test_a_wrong_gate_is_told(cli, project):
+    for gate, place in (({"evidence": -1}, "gate.evidence"), ([1], "gate.rules[0]"), ("strict", "gate")):
         answer = run(cli, project, gate=gate)
         assert answer.status == 2
         assert answer.err.startswith(f"evenhand: {place} ")
-    answer = run(cli, project, "--fail-on", "gate")
-    assert answer.status == 2
-    assert answer.err.startswith("evenhand: gate ")
+    assert run(cli, project, "--fail-on", "gate").status == 2
 
 
 def test_junit_says_for_every_verdict_whether_it_passes(cli, apart):
@@ -212,8 +166,6 @@ def test_junit_says_for_every_verdict_whether_it_passes(cli, apart):
             assert groups["finding"] not in told
     for name in differing:
         assert f"audits[0].groups.{name}: {EVIDENCE}" in answer.out + answer.err
-    below_a_file = ("--junit", apart / "people.csv" / "x.xml")
-    assert cli("run", apart / "spec.yaml", *below_a_file, "--out", apart / "o").status == 2
 
 
 def test_junit_holds_no_character_that_xml_cannot(monkeypatch):
@@ -232,11 +184,8 @@ def test_check_is_one_line_in_a_test(apart):
     assert EVIDENCE in str(caught.value)
     assert "table[" in str(caught.value)
     result = audits.check(spec, fail_on={"evidence": 50})
-    assert isinstance(result, RunResult)
-    assert (
-        audits.check({**result.spec, "gate": {"evidence": 50}}, base_dir=apart).to_json()["audits"]
-        == result.to_json()["audits"]
-    )
+    again = audits.check({**result.spec, "gate": {"evidence": 50}}, base_dir=apart)
+    assert again.to_json()["audits"] == result.to_json()["audits"]
     with refused("fail_on", "'evidence'", "'material'", "'gate'"):
         audits.check(spec, fail_on="anything")
 
@@ -275,14 +224,7 @@ def test_ll144_columns_can_be_named(cli, project):
     wrong = cli("report", out, "--template", "ll144", "--sex", "age")
     assert wrong.status == 2
     assert "'age'" in wrong.err
-    columns = ("--sex", "group", "--race", "origin")
-    assert cli("report", out, "--template", "ll144", *columns, "--exclude-under", "0").status == 0
-    every = Tables()
-    every.feed((out / "report-ll144.html").read_text(encoding="utf-8"))
-    assert len(set(tables.text) ^ set(every.text)) == 2, "which categories are left out, and nothing else"
-    many = cli("report", out, "--template", "ll144", "--exclude-under", "2")
-    assert many.status == 2
-    assert "0.02" in many.err
+    assert "0.02" in cli("report", out, "--template", "ll144", "--exclude-under", "2").err
     other = cli("report", out, "--sex", "group")
     assert other.status == 2
     assert all(option in other.err for option in ("--sex", "--template ll144", "--template four_fifths"))

@@ -128,17 +128,6 @@ def test_categories_as_the_library_takes_them(folder, script, kind):
     np.testing.assert_allclose([each["1"] for each in found], own, rtol=0, atol=1e-7)
 
 
-def test_a_spec_is_audited_end_to_end(folder, address, cli):
-    spec = folder / "spec.yaml"
-    spec.write_text(
-        "data: {path: people.csv, label: paid, favorable: 'yes', protected: [sex], features: [job, hours]}\n"
-        f"model: {{endpoint: {{url: {address}}}}}\naudits: [groups]\n"
-    )
-    done = cli("run", spec, "--out", folder / "out", "--executor", "inline", "--no-save")
-    assert done.status == 0, done.err
-    assert json.loads((folder / "out" / "results.json").read_text())["audits"][0]["audit"] == "groups"
-
-
 def test_a_missing_column_is_named(address):
     body = json.dumps({"instances": [{"hours": 3}]}).encode()
     request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
