@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audits.comparison.intervals import People, apart, mean_moved, ratio_moved, share_moved
+from audits.comparison.intervals import People, mean_moved, ratio_moved, share_moved
 from audits.stats.design import make_design
 from audits.stats.paired_shares import paired_difference
 
@@ -19,9 +19,7 @@ def plain(n: int) -> People:
     return People.counted(np.ones(n))
 
 
-@pytest.mark.parametrize(
-    "cells", [(40, 15, 5, 40), (3, 0, 0, 2), (0, 4, 1, 200), (7, 0, 0, 0), (10, 10, 10, 10)]
-)
+@pytest.mark.parametrize("cells", [(40, 15, 5, 40), (3, 0, 0, 2), (0, 4, 1, 200)])
 def test_a_share_of_the_same_independent_people_has_newcombes_interval(cells: tuple[int, ...]) -> None:
     both, second_only, first_only, neither = cells
     first = np.repeat([True, False, True, False], cells)
@@ -105,37 +103,6 @@ def test_shares_of_different_people_vary_as_a_bootstrap_of_people_says() -> None
     assert found.value == pytest.approx(helped[1][rejected[1]].mean() - helped[0][rejected[0]].mean())
 
 
-def test_ratios_and_differences_vary_as_a_bootstrap_of_people_says() -> None:
-    rng = np.random.default_rng(4)
-    n = 500
-    below = [rng.gamma(3, 1, n), rng.gamma(3, 1.2, n)]
-    above = [0.5 * part + rng.gamma(2, 0.3, n) for part in below]
-    people = plain(n)
-    found = ratio_moved(people, (above[0], below[0]), (above[1], below[1])).interval(0.05)
-    draws = rng.integers(0, n, (3000, n))
-    ratios = [a[draws].sum(axis=1) / b[draws].sum(axis=1) for a, b in zip(above, below, strict=True)]
-    spread = float((ratios[1] - ratios[0]).std())
-    assert float(found.high or 0) - float(found.low or 0) == pytest.approx(2 * 1.96 * spread, rel=0.06)
-    half = np.arange(n) < n // 2
-    event = [rng.random(n) < 0.4, rng.random(n) < 0.5]
-    own, rest = (share_moved(people, (part, event[0]), (part, event[1])) for part in (half, ~half))
-    gap = apart(rest, own, people).interval(0.05)
-    moved = [own.value or 0.0, rest.value or 0.0]
-    assert gap.value == pytest.approx(moved[0] - moved[1])
-    change = event[1].astype(float) - event[0]
-    error = np.sqrt(change[half].var() / half.sum() + change[~half].var() / (~half).sum())
-    assert float(gap.high or 0) - float(gap.low or 0) == pytest.approx(2 * 1.96 * error, rel=0.03)
-
-
-def test_a_mean_that_a_few_people_make_says_so() -> None:
-    before, after = np.zeros(60), np.r_[np.full(58, 0.01), 40.0, 55.0]
-    few = mean_moved(plain(60), everyone(60), before, after + np.arange(60) * 1e-4).interval(0.05)
-    even = mean_moved(plain(60), everyone(60), before, np.arange(60.0)).interval(0.05)
-    known = stats.ttest_rel(np.arange(60.0), before).confidence_interval()
-    assert few.method != even.method
-    assert (even.low, even.high) == pytest.approx((known.low, known.high), rel=1e-9)
-
-
 def test_nobody_and_too_few_have_no_interval_and_say_so() -> None:
     nobody = np.zeros(20, dtype=bool)
     found = share_moved(plain(20), (nobody, nobody), (everyone(20), nobody)).interval(0.05)
@@ -150,10 +117,3 @@ def test_nobody_and_too_few_have_no_interval_and_say_so() -> None:
     ratio = ratio_moved(plain(20), (values * few, few * 1.0), (2 * values * few, few * 1.0)).interval(0.05)
     assert ratio.low is None
     assert "10" in ratio.method
-
-
-def test_numbers_that_all_move_as_far_have_no_interval() -> None:
-    before = np.random.default_rng(0).normal(30, 5, 40)
-    moved = mean_moved(plain(40), everyone(40), before, before - 2.0)
-    assert moved.value == pytest.approx(-2.0)
-    assert moved.ends is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.workspaces.workspace import Workspace
-from tests.app.test_pages import boxes, bring, carry_out, figures, open_example, prepared, texts, visit
+from tests.app.test_pages import bring, carry_out, figures, open_example, prepared, texts, visit
 
 PAGE = "views/compare.py"
 
@@ -23,33 +23,6 @@ def test_without_a_label_a_stand_in_is_offered_with_one_click(space: Workspace) 
     assert "predictions" in space.draft()["spec"]["model"]  # type: ignore[index]
     prepared(at.switch_page("views/data_model.py").run())
     assert not any("'high_risk'" in text for text in texts(at)), "what was predicted is no true outcome"
-
-
-def test_the_first_model_treated_is_chosen_on_the_page(space: Workspace) -> None:
-    at: Any = open_example(space, "hiring")
-    identity = space.draft()["id"]  # type: ignore[index]
-    space.save_draft({**space.draft(), "spec": {**space.draft()["spec"], "model": {"train": "logistic"}}})  # type: ignore[dict-item,index]
-    prepared(at.switch_page(PAGE).run())
-    at.segmented_control(key=f"second-{identity}").set_value("treated").run()
-    assert not at.exception
-    assert space.draft()["compare"] == {"treated": {}}  # type: ignore[index]
-    assert f"train-{identity}-second" not in {box.key for box in at.selectbox}
-    at.segmented_control(key=f"second-{identity}").set_value("another").run()
-    assert not at.exception
-    assert space.draft()["compare"]["model"] == {"train": "boosting"}  # type: ignore[index]
-
-
-def test_what_is_wrong_with_the_second_model_is_told_on_the_page(space: Workspace) -> None:
-    at: Any = open_example(space, "hiring")
-    prepared(at.switch_page(PAGE).run())
-    identity = space.draft()["id"]  # type: ignore[index]
-    at.segmented_control(key=f"way-{identity}-second").set_value("label").run()
-    assert not at.exception
-    assert len(boxes(at)) == 1
-    at.segmented_control(key=f"way-{identity}-second").set_value("train").run()
-    at.number_input(key=f"threshold-{identity}-second").set_value(3.0).run()
-    assert carry_out(space, at).error.where == "compare.threshold"
-    assert len(boxes(at)) == 1
 
 
 def test_a_model_that_decides_nobody_differently_is_told_before_any_number(space: Workspace) -> None:

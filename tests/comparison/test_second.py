@@ -13,12 +13,7 @@ import pandas as pd
 import pytest
 
 import audits
-from audits.drawing.marks import legend_name
-from audits.reports.blocks import Figure, FindingBlock
-from audits.reports.comparison import changes_figure, comparison, decided_figure, leading_first
-from audits.reports.contents import full
 from audits.reports.html import render_report
-from audits.reports.pdf import render_pdf
 from audits.reports.schema import results_schema
 from audits.runs.comparison.two_models import paired_changes
 from audits.runs.execute import execute
@@ -27,8 +22,6 @@ from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 from audits.runs.storage.entry import first
 from audits.stats.paired_shares import paired_difference
-from audits.stats.text import people_in
-from audits.subgroups.phrases import group_of
 from tests.refused import refused
 
 N = 300
@@ -46,14 +39,11 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame = pd.DataFrame(
         {
             "sex": sex,
-            "region": rng.choice(["n", "s"], N),
             "skill": skill.round(3),
             "hours": rng.integers(1, 60, N),
             "paid": (skill + rng.normal(0, 1, N) > 0).astype(int),
             "now": now.round(4),
             "then": then.round(4),
-            "points": (10 * then).round(2),
-            "label": np.where(then > 0.5, 1, 0),
             "words": np.where(then > 0.5, "yes", "no"),
         }
     )
@@ -64,20 +54,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def spec(*asked: Any, compare: Any = None, **changes: Any) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "data": {
-            "path": "people.csv",
-            "label": "paid",
-            "favorable": 1,
-            "protected": ["sex"],
-            "features": ["skill", "hours"],
-        },
-        "model": {"predictions": {"score": "now"}},
-        "audits": list(asked) or ["groups"],
-    }
-    if compare is not None:
-        document["compare"] = compare
-    return document | changes
+    data = {"path": "people.csv", "label": "paid", "favorable": 1, "protected": ["sex"]}
+    data["features"] = ["skill", "hours"]
+    document = {"data": data, "model": {"predictions": {"score": "now"}}, "audits": [*asked] or ["groups"]}
+    return document | ({} if compare is None else {"compare": compare}) | changes
 
 
 THEN = {"model": {"predictions": {"score": "then"}}}
@@ -131,8 +111,6 @@ def test_a_rate_and_a_gap_move_as_decisions_say(base: Path, found: RunResult) ->
     assert gap.change.value == pytest.approx(moved[0] - moved[1])
     assert gap.kind == "gap"
     assert gap.verdict == "evidence of a difference"
-    headline = found.compared.changes.audits[0].headline  # type: ignore[union-attr]
-    assert len(headline.split()) <= 30
 
 
 def test_every_number_says_its_interval_or_why_it_has_none(found: RunResult) -> None:
@@ -198,8 +176,6 @@ def test_who_is_decided_otherwise_is_counted_and_listed(base: Path, found: RunRe
     assert changes.people["second score"].tolist() == people["then"][first != second].tolist()
     assert [row.group for row in changes.decided] == ["everyone", "f", "m"]
     assert changes.decided_frame()["changed"][0] == pytest.approx((first != second).mean())
-    drawn = " ".join(decided_figure(changes).layout.yaxis.ticktext)
-    assert all(people_in(group) in drawn for group in ("f", "m")), "as other pages name them"
     paid = people["paid"] == 1
     assert changes.accuracy is not None
     assert changes.accuracy.change.value == pytest.approx((second == paid).mean() - (first == paid).mean())
@@ -227,16 +203,6 @@ def test_it_is_saved_loaded_and_reported(found: RunResult, tmp_path: Path) -> No
     page = render_report(again, template="comparison")
     assert again.compared is not None
     assert again.compared.changes.finding in page
-    leads = next(each for each in comparison(again.compared) if isinstance(each, FindingBlock | Figure))
-    change, across = leading_first(again.compared.changes)[0]
-    assert isinstance(leads, FindingBlock)
-    assert (leads.badge, change.headline in leads.finding) == (across.judged.badge_text, True)
-    for change in again.compared.changes.audits:
-        marks = changes_figure(change).data
-        seen = {legend_name(verdict) for trace in marks for _, verdict in trace.customdata or ()}
-        assert seen == {trace.name for trace in marks if trace.showlegend}, "each look is named"
-    assert render_pdf(again, template="comparison").startswith(b"%PDF")
-    assert any(getattr(block, "anchor", "") == "change-1" for block in full(again).blocks)
     changes = found.compared.changes
     assert first(found) == (changes.verdict, changes.judged.badge_text, changes.finding)
 
@@ -278,13 +244,10 @@ def test_people_with_several_rows_count_once(base: Path) -> None:
     ("compare", "refusal"),
     [
         ("boosting", ("compare", "'boosting'", "compare: {model: {train: boosting}}")),
-        ({"model": "boosting"}, ("compare.model", "model: {train: boosting}")),
         ({"model": {"train": "logistic"}, "name": "B"}, ("compare.name", "threshold")),
         ({"model": {"predictions": {"score": "absent"}}}, ("compare.model.predictions.score", "'absent'")),
         ({"model": {"predictions": {"score": "holes"}}}, ("compare.model.predictions.score", "1 of 300")),
-        ({"model": {"predictions": {"label": "words"}}}, ("compare.model.predictions.label", "'no'")),
         ({"model": {"predictions": {"score": "words"}}}, ("compare.model.predictions.score", "'words'")),
-        ({"model": {"path": "absent.onnx"}}, ("compare.model.path", "'absent.onnx'")),
         ({"model": {"train": "logistic"}, "threshold": 7}, ("compare.threshold", "7.0")),
         ({**THEN, "threshold": {"sex": {"f": 0.5}}}, ("compare.threshold.sex", "'m'")),
     ],
@@ -294,16 +257,6 @@ def test_what_is_wrong_with_the_second_model_is_told(
 ) -> None:
     with refused(*refusal):
         run(base, spec("groups", compare=compare))
-
-
-def test_one_person_of_a_group_has_numbers_and_no_verdict(base: Path) -> None:
-    people = pd.read_csv(base / "people.csv")
-    people.loc[0, "sex"] = "x"
-    people.to_csv(base / "one.csv", index=False)
-    document = spec("groups", compare=THEN)
-    document["data"]["path"] = "one.csv"
-    row = change(run(base, document), "groups", "table[sex: x].selection_rate")
-    assert row.verdict == "insufficient evidence"
 
 
 def test_the_gate_counts_what_grows_from_the_first_model_to_the_second(base: Path, found: RunResult) -> None:
@@ -319,37 +272,10 @@ def test_the_gate_counts_what_grows_from_the_first_model_to_the_second(base: Pat
         judge(run(base, spec("groups")), gate)
 
 
-def test_runs_of_their_own_are_compared_in_python(base: Path) -> None:
-    people = pd.read_csv(base / "people.csv")
-    both = [
-        audits.audit(
-            None, people, "paid", favorable=1, protected=["sex"], features=["skill", "hours"],
-            scores=name, audits="groups",
-        )
-        for name in ("now", "then")
-    ]  # fmt: skip
-    told = audits.compare(*both)
-    assert told.decided[0].n == N
-    assert len(told.to_frame()) == len(told.audits[0].rows)
-    shorter = audits.audit(
-        None, people[: N // 2], "paid", favorable=1, protected=["sex"], features=["skill", "hours"],
-        scores="then", audits="groups",
-    )  # fmt: skip
-    other = audits.compare(both[0], shorter)
-    assert other.notes
-    assert not other.decided
-    for row in other.audits[0].rows:
-        assert row.change.value == pytest.approx(row.second.value - row.first.value)
-
-
 def some(frame: pd.DataFrame, score: str, **more: Any) -> Any:
     """Audit a score's decisions about some people."""
-    told: dict[str, Any] = {
-        "favorable": 1,
-        "protected": ["sex"],
-        "features": ["skill", "hours"],
-        "audits": "groups",
-    }
+    told: dict[str, Any] = {"favorable": 1, "protected": ["sex"], "features": ["skill", "hours"]}
+    told["audits"] = "groups"
     return audits.audit(None, frame, "paid", scores=score, **told | more)
 
 
@@ -405,7 +331,7 @@ def test_saved_runs_of_one_table_are_paired_as_far_as_they_keep_people(base: Pat
     assert not [each for each in paired_changes(found, other) if each.audit == "rule_sets"], "other options"
 
 
-@pytest.mark.parametrize("way", ["spec", "notebook", "trained"])
+@pytest.mark.parametrize("way", ["spec", "trained"])
 def test_decisions_about_people_without_a_label_count(base: Path, tmp_path: Path, way: str) -> None:
     """The second model declines women whose outcome is not known, as a count table and of people held out."""
     frame = pd.read_csv(base / "people.csv")
@@ -421,13 +347,6 @@ def test_decisions_about_people_without_a_label_count(base: Path, tmp_path: Path
     found = execute(parse_spec(document, tmp_path)).compared
     assert found is not None
     changes = found.changes
-    if way == "notebook":
-        runs = [
-            audits.audit(None, frame, "paid", favorable=1, protected=["sex"], predictions=frame[name],
-                         features=["skill", "hours"], audits=["groups"], search=False)
-            for name in ("first", "second")
-        ]  # fmt: skip
-        changes = audits.compare(*runs)
     whole, women, men = changes.decided
     if way == "trained":
         groups = found.second.audits[0].result.table
@@ -449,12 +368,3 @@ def test_runs_that_were_asked_for_different_things_are_not_compared(base: Path) 
     assert told.refused
     assert told.rows == ()
     assert not told.tested
-
-
-def test_groups_of_rules_are_named_as_on_their_own_leaderboard(found: RunResult) -> None:
-    board = next(each for each in found.audits if each.name == "rule_sets").result.leaderboard
-    change = next(each for each in found.compared.changes.audits if each.audit == "rule_sets")  # type: ignore[union-attr]
-    names = [row.name for row in change.rows]
-    assert board
-    for row in board:
-        assert f"favorable share of {group_of(row.rules)}" in names

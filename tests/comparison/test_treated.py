@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import html
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from audits.reports.html import render_report
 from audits.runs.comparison.changes import Changes
 from audits.runs.execute import execute
-from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 from tests.refused import refused
@@ -83,7 +81,6 @@ def test_the_treated_model_is_the_one_that_mitigation_chose(found: RunResult) ->
 def test_an_audit_that_is_not_paired_stands_beside_and_counts_in_no_correction(found: RunResult) -> None:
     told = of(found, "mitigation")
     assert told.judged.interval.low is None
-    assert len(told.headline.split()) <= 30
     assert told.rows
     assert all(each.change.low is None and each.change.method for each in told.rows)
     own = found.audits[0].result.steps[0].accuracy.value
@@ -123,24 +120,12 @@ def test_measures_of_error_are_paired_person_by_person(base: Path, found: RunRes
     assert both.decided[0].n == 270
 
 
-def test_an_audit_without_pairing_is_shown_beside(base: Path) -> None:
-    """As one that another package brings: its record says nothing of pairs."""
-    AUDITS.add(dataclasses.replace(AUDITS["groups"], paired=None))
-    try:
-        told = of(execute(parse_spec(spec("groups", compare={"model": {"train": "forest"}}), base)), "groups")
-    finally:
-        AUDITS.remove("groups")
-    assert all(each.change.low is None for each in told.rows)
-    assert any(each.change.value for each in told.rows)
-
-
 @pytest.mark.parametrize(
     ("change", "refusal"),
     [
         ({"compare": {**TREATED, "model": {"train": "mlp"}}}, ("compare", "model", "treated")),
         ({"compare": {"treated": {"also": {}}}}, ("compare.treated.also", "audits")),
         ({"compare": {"treated": {"amounts": [2]}}}, ("compare.treated.amounts[0]", "2")),
-        ({"compare": {"treated": "yes"}}, ("compare.treated", "'yes'")),
         ({"compare": {"treated": {"support": 0.9}}}, ("compare.treated.support", "0.9")),
         (
             {"compare": TREATED, "model": {"predictions": {"label": "paid"}}},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import html
 import itertools
 import json
 import math
@@ -22,7 +21,7 @@ from audits.cli.main import main
 from audits.drawing.style import alt_text
 from audits.errors import RunFailed
 from audits.report_kinds import TEMPLATES
-from audits.reports.blocks import Document, Figure, FindingBlock, Grid, Heading
+from audits.reports.blocks import Document, FindingBlock
 from audits.reports.card import render_card
 from audits.reports.contents import AID
 from audits.reports.html import arrange, html_of
@@ -121,9 +120,8 @@ def test_the_card_begins_with_metadata_that_hubs_read(run):
 @pytest.mark.parametrize("name", NAMES)
 def test_numbers_are_equal_in_json_report_pdf_card_and_tables(name, out, run, parsed, pdf_text, card):
     """The finding word for word in each; every number of every table in the report equal to the result's."""
-    entry = next(
-        item for item in json.loads((out / "results.json").read_text())["audits"] if item["audit"] == name
-    )
+    written = json.loads((out / "results.json").read_text())["audits"]
+    entry = next(item for item in written if item["audit"] == name)
     result = next(audit.result for audit in run.audits if audit.name == name)
     assert entry["finding"] == result.finding
     assert entry["verdict"] == result.verdict
@@ -134,12 +132,8 @@ def test_numbers_are_equal_in_json_report_pdf_card_and_tables(name, out, run, pa
     assert [number for number in digits if number not in pdf_text] == []
     compared = 0
     for exhibit in AUDITS[name].section(result).exhibits:
-        expected = [
-            number
-            for row in exhibit.table().head(200).itertuples(index=False)
-            for number in map(_number, row)
-            if number is not None
-        ]
+        rows = exhibit.table().head(200).itertuples(index=False)
+        expected = [number for row in rows for number in map(_number, row) if number is not None]
         found = [
             value
             for row in parsed.tables[exhibit.named]
@@ -171,68 +165,32 @@ def test_report_is_one_small_file_where_nothing_from_the_data_runs(out, parsed):
     assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in text
 
 
-def test_a_table_stands_under_every_figure(run, document):
-    figures = [block for block in document.blocks if isinstance(block, Figure)]
-    of_audits = [len(AUDITS[audit.name].section(audit.result).exhibits) for audit in run.audits]
-    assert [figures[0].name, len(figures)] == ["figure-first", 1 + sum(of_audits)]
-    assert all(figure.table.rows for figure in figures if len(figure.exhibit.table()))
-
-
 def test_findings_are_worst_first(run, document):
     badges = [block.badge for block in document.blocks if isinstance(block, FindingBlock) and block.title]
-    findings = run.findings()
-    assert badges == [each.badge_text for each in findings]
-    order = [BADGES.index(each.judged.badge) for each in findings]
+    assert badges == [each.badge_text for each in run.findings()]
+    order = [BADGES.index(each.judged.badge) for each in run.findings()]
     assert order == sorted(order)
 
 
-def test_page_one_is_headline_groups_five_findings_limits_and_sign_off(document):
-    ends = [k for k, block in enumerate(document.blocks) if isinstance(block, Heading) and block.page]
-    page = document.blocks[: ends[0]]
-    assert isinstance(page[0], FindingBlock)
-    assert sum(isinstance(block, FindingBlock) and bool(block.title) for block in page) == 5
-    assert sum(isinstance(block, Figure) for block in page) == 1
-    heads = [block for block in page if isinstance(block, Heading)]
-    assert len(heads) == 3
-    assert heads[-1].anchor == "sign-off"
+def test_every_template_says_that_it_is_no_legal_advice(run, pdf_text):
+    for template in TEMPLATES:
+        text = html_of(arrange(run, template))
+        Tables().feed(text)
+        assert AID in text
+        assert template in ("full", "executive") or len(text) < 200_000
+    assert AID in " ".join(pdf_text.split())
+    assert "Ω Ж" in pdf_text, "every script is printed"
 
 
-@pytest.mark.parametrize("template", list(TEMPLATES))
-def test_every_template_says_that_it_is_no_legal_advice_in_html_and_pdf(template, run, pdf):
-    parser = Tables()
-    text = html_of(arrange(run, template))
-    parser.feed(text)
-    assert AID in text
-    content = pdf if template == "full" else render_pdf(run, template=template)
-    pages = pypdfium2.PdfDocument(content)
-    assert AID in " ".join(_pdf_text(pages).split())
-    for number, page in enumerate(pages) if template in {"full", "ll144"} else ():  # figures; tables alone
+def test_the_executive_report_is_two_printed_pages_signed_on_the_first(run):
+    pages = pypdfium2.PdfDocument(render_pdf(run, template="executive"))
+    assert len(pages) == 2
+    blocks = arrange(run, "executive").blocks
+    signed = next(block for block in blocks if getattr(block, "anchor", "") == "sign-off")
+    assert signed.text in pages[0].get_textpage().get_text_bounded()
+    for page in pages:
         drawn = page.render(scale=1.2).to_pil().convert("L").histogram()
-        assert sum(drawn[:160]) > 200, f"page {number + 1} is empty"
-    if template == "executive":
-        assert len(pages) == 2
-        blocks = arrange(run, template).blocks
-        signed = next(block for block in blocks if getattr(block, "anchor", "") == "sign-off")
-        assert signed.text in pages[0].get_textpage().get_text_bounded()
-    if template not in ("full", "executive"):
-        assert len(text) < 200_000
-
-
-def test_pdf_holds_every_script(pdf_text):
-    assert "Ω Ж" in pdf_text
-
-
-def test_ll144_report_shows_the_tables_numbers(run):
-    from audits.groups import bias_tables
-
-    result = next(audit.result for audit in run.audits if audit.name == "groups")
-    grids = [block for block in arrange(run, "ll144").blocks if isinstance(block, Grid)]
-    tables = bias_tables(result)
-    assert len(tables) == 3
-    assert len(grids) == 6
-    for place, table in enumerate(tables):
-        shown = [row[3].exact[0] for row in grids[2 * place].rows]
-        assert shown == table.rows["selection rate"].tolist()
+        assert sum(drawn[:160]) > 200, "it is not empty"
 
 
 def test_csv_tables_are_safe_and_hold_the_results_numbers(out, run):
@@ -253,53 +211,12 @@ def test_names_are_shown_as_they_are(parsed):
     assert all(name in shown for name in (HTML, FORMULA, EMOJI, LONG))
 
 
-def test_three_hundred_groups_are_counted_and_said_not_to_be_all_shown(tmp_path, monkeypatch):
-    """60 towns × 5 jobs; the data package takes no more than 100 values of one attribute."""
-    lines = "".join(f"t{k % 60},j{k // 60 % 5},{k},{(k * 37 % 101) / 100},{k % 2}\n" for k in range(3000))
-    (tmp_path / "people.csv").write_text("town,job,age,score,paid\n" + lines)
-    spec = {
-        "data": {"path": "people.csv", "label": "paid", "favorable": 1, "protected": ["town", "job"]},
-        "model": {"predictions": {"score": "score"}},
-        "audits": [{"groups": {"by": [["town", "job"]]}}],
-    }
-    (tmp_path / "spec.json").write_text(json.dumps(spec))
-    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path / "home"))
-    assert (
-        main(["run", str(tmp_path / "spec.json"), "--out", str(tmp_path / "out"), "--executor", "inline"])
-        == 0
-    )
-    run = RunResult.load(tmp_path / "out")
-    assert len(run.audits[0].result.table) == 300
-    assert "200 of 300" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert len(pd.read_csv(tmp_path / "out" / "tables" / "groups-table.csv")) == 300
-    assert len(pypdfium2.PdfDocument(render_pdf(run, template="executive"))) <= 2
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_result_has_a_compact_form_for_notebooks(name, run):
-    result = next(audit.result for audit in run.audits if audit.name == name)
-    parser = Tables()
-    parser.feed(result._repr_html_())
-    shown = " ".join("".join(parser.text).split())
-    assert result.judged.badge_text in shown
-    assert " ".join(result.finding.split()) in shown
-    assert HTML not in result._repr_html_()
-    assert parser.scripts == 0
-    assert len(result._repr_html_()) < 60_000
-    entry = next(audit for audit in run.audits if audit.name == name)
-    assert entry._repr_html_() == result._repr_html_()
-    assert repr(entry) == f"<AuditResult {name}: {result!r}>"
-    assert repr(result) == f"<{type(result).__name__}: {result.judged.badge_text}. {result.finding}>"
-    assert result.finding in html.unescape(run._repr_html_())
-
-
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_a_number_that_does_not_exist_is_never_turned_into_null(bad, run):
+def test_a_number_that_does_not_exist_is_never_turned_into_null(run):
     result = next(audit.result for audit in run.audits if audit.name == "groups")
     row = result.table[0]
-    broken = dataclasses.replace(row, selection_rate=dataclasses.replace(row.selection_rate, low=bad))
+    broken = dataclasses.replace(row, selection_rate=dataclasses.replace(row.selection_rate, low=math.nan))
     wrong = dataclasses.replace(result, table=(broken, *result.table[1:]))
-    with pytest.raises(RunFailed, match=rf"GroupsResult.* {bad} .*table\[0\]\.selection_rate\.low"):
+    with pytest.raises(RunFailed, match=r"GroupsResult.* nan .*table\[0\]\.selection_rate\.low"):
         wrong.to_json()
 
 

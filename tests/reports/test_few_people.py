@@ -10,7 +10,6 @@ import pytest
 
 from audits.reports.card import render_card
 from audits.reports.html import render_report
-from audits.reports.pdf import render_pdf
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.registry import AUDITS
 
@@ -34,7 +33,7 @@ def test_every_audit_is_tried():
     assert set(FEW) == set(AUDITS.ours)
 
 
-@pytest.mark.parametrize("sizes", [(9, 9), (1, 30), (12, 12)], ids=str)
+@pytest.mark.parametrize("sizes", [(9, 9), (1, 30)], ids=str)
 @pytest.mark.parametrize("name", list(FEW))
 def test_a_handful_of_people(name, sizes, tmp_path):
     rng = np.random.default_rng(5)
@@ -60,5 +59,3 @@ def test_a_handful_of_people(name, sizes, tmp_path):
     for text in (render_report(found), render_card(found), found.audits[0].headline):
         assert not re.search(r" None (?!of \d)", text)
         assert not re.search(r"(?<!\.)\bnan\b", text)  # Plotly has a property of that name
-    if sizes == (9, 9):  # paper costs a browser each time
-        assert render_pdf(found).startswith(b"%PDF")

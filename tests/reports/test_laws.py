@@ -15,7 +15,6 @@ import audits
 from audits.groups import bias_tables
 from audits.report_kinds import TEMPLATES
 from audits.reports.blocks import Facts, Grid, Heading, Text
-from audits.reports.card import render_card
 from audits.reports.html import arrange
 from audits.reports.laws.local_law_144 import not_assessed
 from audits.reports.laws.uniform_guidelines import impact
@@ -140,15 +139,9 @@ def test_people_who_stand_for_several_are_not_counted_one_by_one():
 @pytest.mark.parametrize(
     ("template", "headings"),
     [
-        (
-            "annex4",
-            [f"{point}. " for point in range(1, 10)],
-        ),
+        ("annex4", [f"{point}. " for point in range(1, 10)]),
         ("colorado", [f"({place})" for place in ("I", "II", "III", "IV", "V", "VI", "VII")]),
-        (
-            "sr_11_7",
-            ["Conceptual soundness", "Ongoing monitoring", "Outcomes analysis", "Effective challenge"],
-        ),
+        ("sr_11_7", ["Conceptual soundness", "Ongoing monitoring", "Outcomes analysis"]),
     ],
 )
 def test_each_heading_is_there_with_what_is_known_and_what_is_not(run, template, headings):
@@ -159,39 +152,6 @@ def test_each_heading_is_there_with_what_is_known_and_what_is_not(run, template,
     assert any(value.count("182") == 2 for value in facts.values()), "rows audited, and read"
     assert any(value.startswith(LACKING) for value in facts.values())
     assert "Accuracy" not in facts, "there is no label"
-
-
-def test_every_letter_of_annex_iv_has_a_line(run):
-    blocks = arrange(run, "annex4").blocks
-    starts = {block.text[:1]: place for place, block in enumerate(blocks) if isinstance(block, Heading)}
-
-    def letters(point: int) -> set[str]:
-        part = blocks[starts[str(point)] : starts[str(point + 1)]]
-        names = (name for block in part if isinstance(block, Facts) for name, _ in block.rows)
-        return {letter for name in names for letter in re.findall(r"\((\w)\)", name.split(" ")[0] + name[:9])}
-
-    assert letters(1) == set("abcdefgh")
-    assert letters(2) == set("abcdefgh")
-
-
-def test_each_report_of_a_law_has_its_text_in_the_docs():
-    page = (ROOT / "docs" / "regulation.md").read_text(encoding="utf-8")
-    laws = {name for name in TEMPLATES if name not in ("full", "executive", "comparison")}
-    assert set(re.findall(r"^## .*\(`(\w+)`\)$", page, flags=re.MULTILINE)) == laws | {"card"}
-    for part in re.split(r"^## .*\(`\w+`\)$", page, flags=re.MULTILINE)[1:]:
-        assert len(re.findall(r"\*\*[^*]+\*\*", part)) >= 2, "what is seen, and what is not"
-
-
-def test_what_local_law_144_asks_besides_is_told(run):
-    lacking = [dict(block.rows) for block in arrange(run, "ll144").blocks if isinstance(block, Facts)][
-        -1
-    ]  # before how to make it again
-    for section in (
-        "§ 5-300", "§ 5-301 (b) (4)", "§ 5-301 (d)", "§ 5-302 (a)", "§ 5-302 (b)", "§ 5-303 (a)",
-        "§ 5-303 (c)", "6 months", "§ 5-304 (a)", "10 business days", "§ 5-304 (d)",
-    ):  # fmt: skip
-        assert any(section in name for name in lacking)
-    assert all(value.startswith(LACKING) for value in lacking.values())
 
 
 @pytest.mark.parametrize("template", ["ll144", "four_fifths"])
@@ -211,16 +171,7 @@ def test_small_groups_have_their_ratios_in_a_second_table(run, template):
         ]
 
 
-def test_a_model_card_has_the_nine_sections(run):
-    body = render_card(run).split("---\n", 2)[2]
-    assert re.findall(r"^## (.*)$", body, flags=re.MULTILINE) == [
-        "Model details", "Intended use", "Factors", "Metrics", "Evaluation data", "Training data",
-        "Quantitative analyses", "Ethical considerations", "Caveats and recommendations",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("template", list(TEMPLATES))
-def test_a_run_without_groups_is_told_what_lacks(run, template):
-    document = arrange(dataclasses.replace(run, audits=()), template)
-    assert document.title
-    assert all(len(block.rows[0]) == len(block.head) for block in document.blocks if isinstance(block, Grid))
+def test_a_run_without_groups_has_every_report():
+    """As one whose audits are of another kind: no report may fail for want of a table of groups."""
+    without = dataclasses.replace(people({"white": (48, 80), "black": (12, 40)}), audits=())
+    assert all(arrange(without, template).title for template in TEMPLATES)
