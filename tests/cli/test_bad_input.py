@@ -118,17 +118,6 @@ def test_describe_and_sample_data_refuse_in_the_same_way(cli, project, tmp_path)
     assert (tmp_path / "taken" / "hiring.csv").read_text() == "mine"
 
 
-def test_a_real_process_ends_the_same_way(project, tmp_path):
-    spec = write_spec(project, source={"group": "nort"})
-    command = [sys.executable, "-m", "audits", "run", str(spec), "--executor", "process"]
-    home = {"EVENHAND_HOME": str(tmp_path / "home")}
-    ended = subprocess.run(command, cwd=ROOT, env={**os.environ, **home}, capture_output=True, text=True)
-    assert ended.returncode == 2
-    assert ended.stdout == ""
-    assert re.fullmatch(r"evenhand: .*'north'.*\n", ended.stderr)
-    assert not (ROOT / "spec-results").exists()
-
-
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs a folder in which nobody can make one")
 def test_a_results_folder_that_cannot_be_made_is_told_before_the_run(cli, project):
     answer = cli("run", project / "spec.yaml", "--out", "/proc/nowhere/out", "--executor", "inline")

@@ -12,31 +12,6 @@ import yaml
 
 from benchmarks.ten_tables import TABLES, write_table
 
-CODES = ("666", "999999.4")
-
-
-def test_codes_are_said_as_they_stand_until_they_are_mended(cli, tmp_path: Path) -> None:
-    table = write_table("visas", tmp_path)
-    for done in (cli("describe", table), cli("init", table)):
-        assert done.status == 0, done.err
-        assert all(code in done.out for code in CODES)
-    kinds = {each["kind"]: each for each in json.loads(cli("describe", table, "--json").out)["findings"]}
-    recode = kinds["impossible"]["mends"][0]["recode"]
-    assert recode == {"income": {"map": {"999999.4": None}}, "children": {"map": {"666": None}}}
-    spec = yaml.safe_load(table.with_suffix(".yaml").read_text(encoding="utf-8"))
-    spec["audits"] = ["groups"]
-    seen = []
-    for more in ({}, {"recode": recode}):
-        spec["data"] |= more
-        place = tmp_path / "spec.yaml"
-        place.write_text(yaml.safe_dump(spec), encoding="utf-8")
-        done = cli("run", place, "--out", tmp_path / "out", "--executor", "inline", "--no-save")
-        assert done.status == 0, done.err
-        found = json.loads((tmp_path / "out" / "results.json").read_text())["data"]["findings"]
-        seen.append("impossible" in {each["kind"] for each in found})
-        assert all(code in done.out for code in CODES) == seen[-1]
-    assert seen == [True, False], "what was mended is not said again"
-
 
 @pytest.mark.parametrize(
     ("name", "data", "model"),

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audits.cli.main import main
 from audits.runs.plans.estimate import estimate
 from audits.runs.spec import parse_spec
 
@@ -45,14 +42,3 @@ def test_what_becomes_of_the_rows_is_told(folder, monkeypatch):
     monkeypatch.setattr("audits.runs.source.strategy.COUNTED_FROM", 1)
     counted = estimate(spec_of(folder, "30000.parquet"))
     assert (counted.how, counted.people) == ("counted", 30_000)
-
-
-def test_the_command_runs_nothing(folder, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    document = spec_of(folder, str(folder / "2000.parquet")).to_dict()
-    (tmp_path / "spec.json").write_text(json.dumps(document), encoding="utf-8")
-    assert main(["run", "spec.json", "--estimate"]) == 0
-    told = capsys.readouterr().out
-    assert "2,000" in told
-    assert "groups: " in told
-    assert [path.name for path in tmp_path.iterdir()] == ["spec.json"]

@@ -16,12 +16,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from audits.runs.documents import load_document
-from audits.runs.spec import parse_spec
-
 ROOT = Path(__file__).resolve().parents[2]
 pytest_plugins = ["pytester"]
-GATE = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -71,21 +67,6 @@ def test_a_model_that_got_worse_is_stopped_by_its_baseline_and_the_same_one_is_n
     assert answer.status == 1
     assert "differences.selection_rate" in answer.out
     assert cli("baseline", project, "--out", baseline).status == 2
-
-
-def test_the_specs_and_files_that_the_page_shows_are_valid(tmp_path: Path):
-    shown = re.findall(r"```yaml\n(.*?)```", GATE, flags=re.DOTALL)
-    for text in shown:
-        (tmp_path / "shown.yaml").write_text(text, encoding="utf-8")
-        found = load_document(tmp_path / "shown.yaml")
-        if "data" in found:
-            assert parse_spec(found, tmp_path).gate is not None
-            data = {key: found[key] for key in ("data", "model", "audits")}
-        elif "gate" in found:
-            assert parse_spec({**data, **found}, tmp_path).gate.waivers
-    [workflow] = [text for text in shown if "jobs:" in text]
-    step = yaml.safe_load(workflow)["jobs"]["audit"]["steps"][-1]
-    assert set(step["with"]) <= set(yaml.safe_load((ROOT / "action.yml").read_text())["inputs"])
 
 
 def test_the_action_runs_as_written(project: Path, tmp_path: Path):

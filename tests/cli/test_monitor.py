@@ -53,23 +53,6 @@ def test_rows_get_the_numbers_of_the_audit(cli, project, exported):
     assert (project / "scored.jsonl").read_text(encoding="utf-8").splitlines() == answer.out.splitlines()
 
 
-def test_a_past_table_is_replayed_and_two_bundles_compared(cli, project, exported):
-    frame = pd.read_csv(project / "people.csv")
-    number = next(name for name in frame.columns if frame[name].nunique() > 20)
-    past = pd.concat([frame, frame.assign(**{number: 1000 * frame[number]})])
-    past.to_csv(project / "past.csv", index=False)
-    answer = cli("monitor", "replay", exported, project / "past.csv", "--against", exported, "--json")
-    assert answer.status == 0, answer.err
-    told = json.loads(answer.out)
-    first = min(told["replays"][0]["alarms"], key=lambda each: each["person"])
-    assert first["person"] >= len(frame)  # nothing before the unit changed
-    assert all(row["first"] == row["second"] for row in told["compared"])
-    words = cli("monitor", "replay", exported, project / "past.csv").out
-    assert f"Person {first['person'] + 1:,}: " in words
-    quiet = cli("monitor", "replay", exported, project / "people.csv", "--against", exported, "--json").out
-    assert not any(each["alarms"] for each in json.loads(quiet)["replays"])
-
-
 def test_what_cannot_be_sent_is_said(cli, project, monkeypatch):
     refused(cli("monitor", "send", "http://127.0.0.1:9/x", project / "people.csv"), "EVENHAND_MONITOR_TOKEN")
     monkeypatch.setenv("EVENHAND_MONITOR_TOKEN", "t")

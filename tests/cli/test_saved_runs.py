@@ -5,13 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
-
-import numpy as np
-import pandas as pd
-import pytest
 
 import audits
 from audits.runs.gates.gate import judge
@@ -20,25 +15,10 @@ from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult
 from audits.runs.storage.saved import SavedRuns
 from audits.stats import EVIDENCE
-from audits.stats.text import number
 from tests.cli.conftest import write_spec
-from tests.refused import refused
-from tests.reports.parsing import Tables
 from tests.runs.extra_audits import EXTRA, PlainResult
 
 GROUPS = [{"groups": {}}]
-
-
-@pytest.fixture
-def apart(project) -> Path:
-    """people.csv in which the two groups differ beyond doubt."""
-    rng = np.random.default_rng(1)
-    group = np.repeat(["north", "south"], 120)
-    skill = rng.normal(0, 1, 240) + 3.0 * (group == "north")
-    score = (1 / (1 + np.exp(-skill))).round(4)
-    frame = pd.read_csv(project / "people.csv").assign(group=group, skill=skill.round(3), score=score)
-    frame.to_csv(project / "people.csv", index=False)
-    return project
 
 
 def run(cli, folder: Path, *more: object, **changes: object):
@@ -104,10 +84,7 @@ def test_rename_note_filter_compare(cli, project):
     assert json.loads(cli("runs", "list", "--audit", "flipset", "--json").out) == []
     assert cli("runs", "list", "--status", "dune").status == 2
     assert json.loads(cli("runs", "compare", first, first, "--json").out) == []
-    told = cli("runs", "compare", first, second).out
-    assert "spec threshold: 0.500 → 0.600" in told
-    heads = [" ".join(line.split()[:2]) for line in told.splitlines()[1:]]
-    assert heads.index("groups finding:") < heads.index("spec threshold:")  # what was found comes first
+    assert "spec threshold: 0.500 → 0.600" in cli("runs", "compare", first, second).out
 
 
 def test_report_renders_a_finished_run_again_or_says_why_not(cli, project):
@@ -141,53 +118,12 @@ def test_a_wrong_gate_is_told(cli, project):
     assert run(cli, project, "--fail-on", "gate").status == 2
 
 
-def test_junit_says_for_every_verdict_whether_it_passes(cli, apart):
-    answer = run(cli, apart, "--fail-on", "evidence", "--junit", apart / "junit.xml")
-    assert answer.status == 1
-    root = ET.parse(apart / "junit.xml").getroot()
-    cases = root.findall("testsuite/testcase")
-    failed = [case.get("name") for case in cases if case.find("failure") is not None]
-    assert len(failed) == int(root.get("failures")) > 0
-    assert len(cases) == int(root.get("tests"))
-    groups = json.loads((apart / "out" / "results.json").read_text())["audits"][0]
-    differing = {
-        f"table[{row['attribute']}: {row['group']}].differences.{rate}": gap["estimate"]
-        for row in groups["table"]
-        for rate, gap in row["differences"].items()
-        if gap["verdict"] == EVIDENCE
-    }
-    assert failed == list(differing), "each comparison once, and neither its group nor the audit again"
-    for case in cases:
-        if case.find("failure") is not None:  # each with its own numbers, and no other's
-            own = differing[case.get("name")]
-            told = case.find("failure").text
-            assert told.startswith(f"{case.get('name')}: {number(own['value'])} ({number(own['low'])} ")
-            assert own["method"] in told
-            assert groups["finding"] not in told
-    for name in differing:
-        assert f"audits[0].groups.{name}: {EVIDENCE}" in answer.out + answer.err
-
-
 def test_junit_holds_no_character_that_xml_cannot(monkeypatch):
     monkeypatch.setitem(AUDITS._added, "slow", EXTRA["slow"])
     nasty = PlainResult(EVIDENCE, "a\x00\x1b<b>&\ud800 ok", ())
     result = RunResult("0", {}, {}, {}, (AuditResult("slow", {}, nasty),))
     text = junit_xml(judge(result, audits.runs.gates.gate.STRICT))
     assert ET.fromstring(text).find(".//failure").text == "a\ufffd\ufffd<b>&\ufffd ok"
-
-
-def test_check_is_one_line_in_a_test(apart):
-    spec = write_spec(apart, audits=GROUPS)
-    with pytest.raises(AssertionError) as caught:
-        audits.check(spec)
-    assert isinstance(caught.value, audits.GateFailed)
-    assert EVIDENCE in str(caught.value)
-    assert "table[" in str(caught.value)
-    result = audits.check(spec, fail_on={"evidence": 50})
-    again = audits.check({**result.spec, "gate": {"evidence": 50}}, base_dir=apart)
-    assert again.to_json()["audits"] == result.to_json()["audits"]
-    with refused("fail_on", "'evidence'", "'material'", "'gate'"):
-        audits.check(spec, fail_on="anything")
 
 
 def test_a_full_disk_is_one_sentence_and_leaves_former_results(cli, project, monkeypatch):
@@ -206,25 +142,3 @@ def test_a_full_disk_is_one_sentence_and_leaves_former_results(cli, project, mon
     assert (project / "out" / "results.json").read_bytes() == before
     assert not list((project / "out").glob(".partial*"))
     assert SavedRuns().list()[0].status == "failed"
-
-
-def test_ll144_columns_can_be_named(cli, project):
-    frame = pd.read_csv(project / "people.csv")
-    frame["origin"] = np.where(np.arange(len(frame)) % 3 == 0, "A", "B")
-    frame.to_csv(project / "people.csv", index=False)
-    assert run(cli, project, data={"protected": ["group", "origin"]}).status == 0
-    out = project / "out"
-    answer = cli("report", out, "--template", "ll144", "--sex", "group", "--race", "origin")
-    assert (answer.status, answer.err) == (0, "")
-    text = (out / "report-ll144.html").read_text(encoding="utf-8")
-    tables = Tables()
-    tables.feed(text)
-    by = [re.search(r" by ([a-z ]+)$", title) for title in tables.tables]
-    assert {found[1] for found in by if found} >= {"group", "origin", "group and origin"}
-    wrong = cli("report", out, "--template", "ll144", "--sex", "age")
-    assert wrong.status == 2
-    assert "'age'" in wrong.err
-    assert "0.02" in cli("report", out, "--template", "ll144", "--exclude-under", "2").err
-    other = cli("report", out, "--sex", "group")
-    assert other.status == 2
-    assert all(option in other.err for option in ("--sex", "--template ll144", "--template four_fifths"))

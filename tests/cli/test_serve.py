@@ -84,30 +84,6 @@ def test_scores_are_the_pipeline_s_own(folder, address):
     np.testing.assert_allclose(scores_from(address, folder), own, rtol=0, atol=1e-12)
 
 
-def test_an_mlflow_folder_of_scikit_learn_and_one_of_any_function(folder, script):
-    mlflow = pytest.importorskip("mlflow")
-    frame = pd.read_csv(folder / "people.csv")[["hours", "job"]]
-    rows, pipeline = frame.to_dict("records"), joblib.load(folder / "model.joblib")
-
-    class Chances(mlflow.pyfunc.PythonModel):
-        def predict(self, context, model_input):
-            return np.column_stack([1 - model_input["hours"] / 100, model_input["hours"] / 100])
-
-    plain = {"pip_requirements": []}
-    trusted = {"serialization_format": "cloudpickle", **plain}
-    mlflow.sklearn.save_model(pipeline, folder / "of-sklearn", **trusted)
-    signature = mlflow.models.infer_signature(frame)
-    mlflow.pyfunc.save_model(folder / "of-any", python_model=Chances(), signature=signature, **plain)
-    for name, good, own in (
-        ("of-sklearn", "yes", pipeline.predict_proba(frame)[:, 1]),
-        ("of-any", 1, frame["hours"] / 100),
-    ):
-        model = script["load"](str(folder / name))
-        assert script["columns_of"](model, "") == ["hours", "job"]
-        found = script["answers"](model, script["table"](rows, ["hours", "job"], model))
-        np.testing.assert_allclose([each[good] for each in found], own, rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("kind", ["HistGradientBoosting", "LightGBM", "XGBoost", "CatBoost"])
 def test_categories_as_the_library_takes_them(folder, script, kind):
     """What each library calls a category."""

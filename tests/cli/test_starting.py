@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 import yaml
 
-from audits.data.samples import CATALOG, write_samples
 from audits.models.metadata import accuracy_words
 from audits.stats import EVIDENCE
 
@@ -40,24 +39,6 @@ def test_a_table_of_results_runs_by_its_name_alone(cli, results, tmp_path):
     assert {row["mean"] for row in flows["bias"]} == {None}
     assert found["model"]["quality"]["made"] == "unknown"
     assert accuracy_words(found["model"]) in " ".join(done.out.split())
-
-
-@pytest.mark.parametrize("name", list(CATALOG)[:3])
-def test_init_writes_a_spec_that_runs(cli, tmp_path, name):
-    write_samples(name, tmp_path)
-    table = tmp_path / f"{name}.csv"
-    done = cli("init", table, "--out", tmp_path / "guess.yaml")
-    if done.status == 2:
-        assert "--" in done.err, "the option that says it"
-        return
-    text = (tmp_path / "guess.yaml").read_text(encoding="utf-8")
-    spec = yaml.safe_load(text)
-    assert spec["data"]["path"] == table.name
-    assert text.count("  # ") >= 4
-    spec["audits"] = ["groups"]
-    (tmp_path / "short.yaml").write_text(yaml.safe_dump(spec))
-    ran = cli("run", tmp_path / "short.yaml", "--out", tmp_path / "out", "--executor", "inline", "--no-save")
-    assert ran.status == 0, ran.err
 
 
 @pytest.mark.parametrize(
@@ -96,13 +77,6 @@ def test_init_replaces_nothing_unasked(cli, results):
     assert cli("init", results).status == 0
     assert cli("init", results).status == 2
     assert cli("init", results, "--force").status == 0
-
-
-def test_describe_says_which_audits_a_table_allows(cli, results):
-    assert "groups, outcome_transport, rule_sets" in " ".join(cli("describe", results).out.split())
-    facts = json.loads(cli("describe", results, "--json").out)
-    assert facts["audits"] == {"stored": ["groups", "outcome_transport", "rule_sets"], "model": []}
-    assert facts["suggested"]["predictions"] == {"y_pred": "label"}
 
 
 def test_explain_lists_what_a_key_takes_or_suggests_the_nearest(cli):

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.runs.conftest import write_people
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,23 +57,3 @@ def test_small_work_loads_no_large_library(tmp_path: Path):
 
 def test_the_command_alone_loads_not_even_numbers(tmp_path: Path):
     assert not loaded_by("import audits.cli.main", tmp_path) & {*HEAVY, "numpy", "pandas", "scipy"}
-
-
-COPIED = """
-import json
-from pathlib import Path
-from audits.runs.executors.pool import ProcessExecutor
-from audits.runs.executors.inline import InlineExecutor
-spec = json.loads(Path("spec.json").read_text())
-with ProcessExecutor(1, base=Path.cwd() / "home", warm=False) as executor:
-    run = executor.submit(spec, Path.cwd())
-    found = run.result().audits[0].result
-    told = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in executor.pids()]
-assert found.to_json() == InlineExecutor().submit(spec, Path.cwd()).result().audits[0].result.to_json()
-assert (told == [Path("/proc/self/cmdline").read_bytes()]) is True, told
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux only")
-def test_a_single_run_is_computed_by_a_copy_of_the_process(tmp_path: Path):
-    loaded_by(COPIED, tmp_path)

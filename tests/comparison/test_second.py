@@ -142,30 +142,6 @@ def test_audits_are_paired_as_far_as_they_can_be(found: RunResult) -> None:
     assert net.change.value == pytest.approx(gap.change.value)
 
 
-def test_an_audit_that_the_second_model_does_not_allow_is_named(base: Path) -> None:
-    recourse = {"recourse": {"steps": [0, 1], "actionable": ["hours"], "permutations": 19}}
-    told = run(base, spec("groups", recourse, compare=THEN, model={"train": "logistic"})).compared
-    assert told is not None
-    assert [audit.name for audit in told.second.audits] == ["groups"]
-    last = told.changes.audits[1]
-    assert last.second is None
-    assert last.refused
-    assert last.verdict == "insufficient evidence"
-
-
-def test_recourse_is_paired_over_whom_either_model_rejects(base: Path) -> None:
-    recourse = {"recourse": {"steps": [0, 0.5, 1], "actionable": ["hours", "skill"], "permutations": 19}}
-    stricter = {"model": {"train": "logistic"}, "threshold": 0.6}
-    found = run(base, spec(recourse, compare=stricter, model={"train": "logistic"}))
-    first, second = found.audits[0].result, found.compared.second.audits[0].result  # type: ignore[union-attr]
-    assert second.n_rejected > first.n_rejected
-    row = change(found, "recourse", "by_alpha[0.5].reclassified")
-    values = [result.by_alpha[1].reclassified.value for result in (first, second)]
-    assert row.change.value == pytest.approx(values[1] - values[0])
-    assert row.change.low is not None
-    assert row.change.n == second.n_rejected
-
-
 def test_who_is_decided_otherwise_is_counted_and_listed(base: Path, found: RunResult) -> None:
     people = pd.read_csv(base / "people.csv")
     first, second = people["now"] >= 0.5, people["then"] >= 0.5
@@ -205,15 +181,6 @@ def test_it_is_saved_loaded_and_reported(found: RunResult, tmp_path: Path) -> No
     assert again.compared.changes.finding in page
     changes = found.compared.changes
     assert first(found) == (changes.verdict, changes.judged.badge_text, changes.finding)
-
-
-def test_a_second_threshold_alone_is_a_second_model(base: Path) -> None:
-    again = {"model": {"predictions": {"score": "now"}}, "threshold": 0.7}
-    found = run(base, spec("groups", compare=again))
-    whole = found.compared.changes.decided[0]  # type: ignore[union-attr]
-    assert whole.lost > 0
-    assert whole.gained == 0
-    assert found.compared.second.spec["threshold"] == 0.7  # type: ignore[union-attr]
 
 
 def test_a_model_trained_here_is_held_out_for_both_and_no_prediction_is_a_feature(base: Path) -> None:
@@ -357,14 +324,3 @@ def test_decisions_about_people_without_a_label_count(base: Path, tmp_path: Path
     assert (whole.n, whole.gained, whole.lost) == (N, 0, moved.sum())
     assert (women.lost, men.lost) == (moved.sum(), 0)
     assert set(changes.people["favorable label"].isna()) == {True}
-
-
-def test_runs_that_were_asked_for_different_things_are_not_compared(base: Path) -> None:
-    people = pd.read_csv(base / "people.csv")
-    turned = {"source": PAIR["target"], "target": PAIR["source"]}
-    asked = [{"explain": {**pair, "explainers": ["skill"]}} for pair in (PAIR, turned)]
-    one, other = (some(people, "now", audits=each, search=False) for each in asked)
-    [told] = audits.compare(one, other).audits
-    assert told.refused
-    assert told.rows == ()
-    assert not told.tested

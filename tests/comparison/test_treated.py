@@ -91,35 +91,6 @@ def test_an_audit_that_is_not_paired_stands_beside_and_counts_in_no_correction(f
     assert told.headline in html.unescape(render_report(found, template="comparison"))
 
 
-def test_net_flips_through_the_barycenter_are_paired(base: Path, found: RunResult) -> None:
-    told = row(found, "barycenter", "groups[c].net")
-    people = changes(found).people
-    assert told.change.value == pytest.approx(told.second.value - told.first.value, abs=1e-9)
-    groups = row(found, "groups", "table[g: c].selection_rate")
-    others = [row(found, "groups", f"table[g: {name}].selection_rate") for name in "ab"]
-    n = [each.first.n for each in others]
-    rest = sum(each.change.value * size for each, size in zip(others, n, strict=True)) / sum(n)
-    assert told.change.value == pytest.approx(groups.change.value - rest)
-    assert told.change.low < told.change.value < told.change.high
-    assert len(people) > 0
-    assert row(found, "barycenter", "groups[c].excess").change.low is None
-
-
-def test_measures_of_error_are_paired_person_by_person(base: Path, found: RunResult) -> None:
-    both = changes(found)
-    first, second = found.audits[3].result.measures, found.compared.second.audits[3].result.measures  # type: ignore[union-attr]
-    assert of(found, "rule_sets").looked_at == max(
-        found.audits[3].result.n_distinct, found.compared.second.audits[3].result.n_distinct  # type: ignore[union-attr]
-    ) + sum(max(one.family, two.family) for one, two in zip(first, second, strict=True))  # fmt: skip
-    wrong = row(found, "rule_sets", "measures[False-positive rate].leaderboard[g = c].inside")
-    same = row(found, "groups", "table[g: c].false_positive_rate")
-    assert wrong.change.value == pytest.approx(same.change.value)
-    loss = row(found, "rule_sets", "measures[Squared error].leaderboard[g = c].difference")
-    assert loss.change.value == pytest.approx(loss.second.value - loss.first.value)
-    assert loss.change.low is not None
-    assert both.decided[0].n == 270
-
-
 @pytest.mark.parametrize(
     ("change", "refusal"),
     [

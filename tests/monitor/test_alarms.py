@@ -189,23 +189,6 @@ def test_an_alarm_lasts_as_long_as_its_group_is_treated_worse(tmp_path):
     assert lasts == [[], *[[True]] * 7, *[[False]] * 4]
 
 
-def test_decisions_alone_say_nothing_of_outcomes_beside_scores(tmp_path):
-    rng = np.random.default_rng(9)
-    frame = world(rng, 1000).assign(decided=lambda people: people["score"].ge(0.5).astype(int))
-    bundle = bundle_of(tmp_path, frame, {"label": "decided"})
-    monitors = Monitors(store_of(tmp_path))
-    monitor, _ = monitors.create(bundle, name="m")
-    sent = BatchContext((), tuple(frame["decided"] == 1), protected={"sex": tuple(frame["sex"])})
-    ids = tuple(map(str, frame.index))
-    monitors.store([Batch.of(monitor.id, bundle, bundle.score(frame), sent, ids=ids)])
-    monitors.learn(monitor.id, dict(zip(ids, (frame["good"] == 1).tolist(), strict=True)))
-    for each in monitors.rates(monitor.id):
-        assert each.outcomes == each.people
-        assert 0 < each.true_positives.value < 1
-        assert each.calibration.value is None
-        assert each.calibration_gap.value is None
-
-
 @pytest.mark.parametrize("worse", ["risk", "points"])
 def test_a_table_of_scores_that_are_no_chances_is_replayed_by_its_decisions(worse, tmp_path):
     rng = np.random.default_rng(10)
@@ -221,19 +204,3 @@ def test_a_table_of_scores_that_are_no_chances_is_replayed_by_its_decisions(wors
         part = later.assign(points=times * later["points"], risk=1 - times * later["score"])
         found = replay(bundle, [Batch.of("", bundle, bundle.score(part), bundle.sent_of(part))])
         assert {each.kind for each in found.alarms} - {"groups"} == alarms
-
-
-def test_people_removed_from_within_a_batch_were_not_sent_without_ids(tmp_path):
-    rng = np.random.default_rng(11)
-    bundle = bundle_of(tmp_path, world(rng, 500), {"score": "score"})
-    monitors = Monitors(store_of(tmp_path))
-    monitor, _ = monitors.create(bundle, name="m", keep_people=150)
-    for start in (0, 100, 200):
-        frame = world(rng, 100)
-        sent = BatchContext(tuple(frame["score"]), protected={"sex": tuple(frame["sex"])})
-        ids = tuple("" if place == 99 else f"{start + place}" for place in range(100))
-        monitors.store([Batch.of(monitor.id, bundle, bundle.score(frame), sent, ids=ids)])
-    monitors.prune(monitor.id)
-    window = take_window(monitors, monitor.id, last=250)
-    assert (window.received, len(window.frame)) == (250, 148)
-    assert sorted(window.left_out.values()) == [2, 100]

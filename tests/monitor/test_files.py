@@ -12,20 +12,17 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from app.serving.ingestion import FileOutcome, Ingest
+from app.serving.ingestion import Ingest
 from audits.errors import RunFailed
-from audits.monitor.batches import Batch
 from audits.monitor.inbox import inbox, take_files
 from audits.monitor.monitors import Monitors, StoredMonitor
 from audits.monitor.scoring import Scorer
 from audits.runs.storage.database import Database
-from audits.runs.storage.store import home
-from tests.monitor.conftest import ROW, store_of
+from tests.monitor.conftest import store_of
 from tests.refused import refused
 from tests.sensitivity.conftest import people
 
 COLUMNS = ["skill", "height", "town"]
-LONG_AGO = 1e9
 
 
 @pytest.fixture
@@ -97,29 +94,6 @@ def test_a_file_on_which_the_worker_keeps_dying_is_set_aside_and_keeps_nobody_wa
     assert not list((bad.parent.parent / "tries").iterdir())
 
 
-def test_a_file_that_ended_the_server_is_known_after_a_restart(
-    monitors: Monitors, bundle, tmp_path: Path, monkeypatch
-):
-    monitor, _ = monitors.create(bundle, name="m")
-    path = drop(tmp_path, monitor, "bad.csv", people(5)[COLUMNS])
-
-    class Killed(BaseException):
-        """What no handler may hold up."""
-
-    class Deadly(Scorer):
-        def score(self, *_: object) -> None:
-            raise Killed
-
-    take = partial(Ingest(monitors, Deadly()).take, monitor)
-    for _ in range(3):
-        with pytest.raises(Killed):
-            take_files(path.parent, take)
-    [moved] = take_files(path.parent, take)
-    assert moved.parent.name == "failed"
-    assert re.search(r"\b3\b", moved.with_name("bad.csv.txt").read_text()), "tries"
-    assert not path.exists()
-
-
 def test_files_stay_while_the_database_is_locked(bundle, tmp_path: Path):
     monitors = Monitors(Database(f"sqlite:///{tmp_path / 'evenhand.sqlite'}?timeout=0.1"))
     monitor, _ = monitors.create(bundle, name="m")
@@ -132,52 +106,6 @@ def test_files_stay_while_the_database_is_locked(bundle, tmp_path: Path):
     assert path.exists()
     assert take_files(path.parent, take)[0].parent.name == "done"
     assert monitors.get(monitor.id).people == 5
-
-
-def test_retention_runs_without_any_folder(monitors: Monitors, bundle, tmp_path: Path):
-    now = [LONG_AGO]
-    old = Monitors(store_of(tmp_path), clock=lambda: now[0])
-    monitor, _ = old.create(bundle, name="m", keep_days=1)
-    old.store([Batch(monitor.id, bundle.score([ROW]), "x")])
-    assert len(monitors.points(monitor.id)) == 1
-    assert not (tmp_path / "monitors").exists()
-    mark = home() / "status" / "pruned"  # whose time says that this server was here a moment ago
-    mark.parent.mkdir(parents=True, exist_ok=True)
-    mark.touch()
-    service = Ingest(monitors, tick_seconds=0.05, prune_seconds=0.1)
-    service.start()
-    try:
-        await_(lambda: not monitors.points(monitor.id))
-        old.store([Batch(monitor.id, bundle.score([ROW]), "x")])
-        await_(lambda: not monitors.points(monitor.id))  # and again
-    finally:
-        service.close()
-    assert monitors.get(monitor.id).people == 2
-
-
-@pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_a_file_handed_over_is_stored_as_a_request_is(
-    service: Ingest, monitors: Monitors, bundle, tmp_path: Path, ending: str
-):
-    monitor, _ = monitors.create(bundle, name="m", people_between=500)
-    frame = people(300)[COLUMNS]
-    loud = frame[bundle.score(frame.to_dict("records")).flagged]
-    frame = pd.concat([frame, *[loud] * 20], ignore_index=True)
-    frame["id"] = [f"n{k}" for k in range(len(frame))]
-    path = tmp_path / f"batch.{ending}"
-    if ending == "csv":
-        frame.to_csv(path, index=False)
-    else:
-        frame.to_json(path, orient="records", lines=True)
-    expected = bundle.score(frame[COLUMNS].to_dict("records"))
-    flagged = int(expected.flagged.sum())
-    taken = service.take(monitor, path)
-    alarms = len(monitors.alarms(monitor.id))
-    assert taken == FileOutcome(len(frame), flagged, alarms, 0)
-    assert alarms > 0
-    assert monitors.flags(monitor.id)[0].client_id == f"n{int(expected.flagged.nonzero()[0][-1])}"
-    assert service.take(monitor, path) == FileOutcome(0, 0, 0, len(frame))
-    assert monitors.get(monitor.id).people == len(frame)
 
 
 def test_the_row_that_is_wrong_is_named_as_the_file_counts_it_and_nothing_is_stored(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
 
 import numpy as np
 import pytest
 
 from app.serving.ingestion import Ingest
-from app.serving.maintenance import Maintenance
-from app.workspaces.workspace import Workspace, new_token
 from audits.cli.main import main
 from audits.monitor.batches import Batch
 from audits.monitor.monitors import Monitors
@@ -56,31 +53,6 @@ def test_no_byte_of_it_is_left(way, bundle, tmp_path, monkeypatch):
             assert main(["erase", "--person", person, "--column", "id"]) == 0
         assert main(["erase", "--person", "another", "--column", "id"]) == 0
     assert not holding(tmp_path)
-
-
-def test_an_upload_that_a_server_was_killed_at_is_swept(tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
-    space = Workspace(new_token(), tmp_path)
-    files = space.folder / "files"
-    files.mkdir(parents=True)
-    child = os.fork()
-    if not child:
-
-        class Endless:
-            def read(self, _):
-                if list(files.glob("*.partial")):
-                    os.kill(os.getpid(), 9)
-                return b"x"
-
-        space.add_file("people.csv", Endless())
-    os.waitpid(child, 0)
-    [half] = files.glob("*.partial")
-    Maintenance().tidy()
-    assert half.exists()  # someone may be at it
-    os.utime(half, (time.time() - 7200,) * 2)
-    Maintenance().tidy()
-    assert not half.exists()
-    assert space.files() == []
 
 
 def test_a_clock_that_jumps_by_a_year_takes_nothing(bundle, tmp_path, monkeypatch):

@@ -15,9 +15,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from app.serving import tracing
 from app.serving.ingestion import Ingest
 from audits.errors import InputError
-from audits.monitor.monitors import Monitors, StoredMonitor
+from audits.monitor.monitors import Monitors
 from audits.monitor.scoring import Scorer
-from audits.runs.executors.job import Run, RunError
 from tests.monitor.conftest import ROW, store_of
 
 
@@ -64,32 +63,6 @@ def test_what_waits_is_measured_together(bundle, tmp_path: Path):
     assert monitors.get(monitor.id).people == 8 - len(refused)
 
 
-def test_who_sends_without_pause_keeps_nobody_waiting(bundle, tmp_path: Path):
-    """More monitors than threads are at work, each with a request that waits whenever another is done."""
-    monitors = Monitors(store_of(tmp_path))
-    made = [monitors.create(bundle, name="m")[0] for _ in range(5)]
-    service = Ingest(monitors, Slow(0.02), tick_seconds=60.0)
-    body, over = json.dumps({"rows": [ROW]}).encode(), []
-
-    async def flood(monitor: StoredMonitor) -> None:
-        while not over:
-            await service.answer(monitor, body, "json", None)
-
-    async def send() -> None:
-        floods = [asyncio.create_task(flood(monitor)) for monitor in made[:4] for _ in range(3)]
-        await asyncio.sleep(0.3)
-        await asyncio.wait_for(service.answer(made[4], body, "json", None), 30)
-        over.append(True)
-        await asyncio.gather(*floods)
-
-    service.start()
-    try:
-        asyncio.run(send())
-    finally:
-        service.close()
-    assert monitors.get(made[4].id).people == 1
-
-
 @pytest.fixture
 def spans() -> Iterator[InMemorySpanExporter]:
     exporter = InMemorySpanExporter()
@@ -126,27 +99,3 @@ def test_a_batch_is_traced_without_anything_of_anybody(bundle, tmp_path, spans):
     assert monitor.id[:8] in told
     for secret in ("Jane", "Doe", "0.123456", "north", "Secret desk", monitor.id, token):
         assert secret not in told
-
-
-def test_a_run_is_traced_until_it_is_over(spans):
-    run = Run("0123456789abcdef", None)
-    tracing.follow(run, ["groups", "flipset"])
-    assert not spans.get_finished_spans()
-    run.begin()
-    run.fail(RunError("failed", "It read Jane Doe."))
-    [found] = spans.get_finished_spans()
-    assert dict(found.attributes) == {"run": "01234567", "audits": ("groups", "flipset"), "status": "failed"}
-    assert "Jane" not in found.to_json()
-
-
-def test_nothing_is_traced_unasked(monkeypatch):
-    for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
-        monkeypatch.delenv(name, raising=False)
-    tracing.set_up()
-    assert tracing._provider is None
-    with tracing.span("monitor.batch", people=1) as told:
-        told["alarms"] = 0
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
-    tracing.set_up()
-    assert tracing._provider is not None
-    tracing.close()

@@ -15,7 +15,7 @@ from audits.monitor.profile import BatchContext
 from audits.monitor.storage import Stored
 from audits.sensitivity import SensitivityOptions, sensitivity
 from tests.monitor.conftest import store_of
-from tests.sensitivity.conftest import people, subject_of
+from tests.sensitivity.conftest import people
 
 
 @pytest.fixture
@@ -171,26 +171,6 @@ def test_groups_and_outcomes_have_rates_that_hold_at_all_times(monitors: Monitor
     gap = rates["b"].selection_gap
     assert gap.value == pytest.approx(rates["b"].selection.value - rates["a"].selection.value)
     assert gap.low > 0  # height decides, and tells the groups apart
-
-
-def test_one_person_is_looked_at_as_among_others():
-    """Over numbers, yes or no, ranks, levels and gaps."""
-    rng, frame = np.random.default_rng(12), people(700, seed=11)
-    frame["member"] = rng.random(700) < 0.3
-    frame["rank"] = rng.choice(["low", "middle", "high"], 700)
-    frame["debt"] = np.where(rng.random(700) < 0.2, np.nan, rng.normal(size=700))
-    features = ("skill", "height", "town", "member", "rank", "debt")
-    kinds = {"rank": "ordinal", "member": "boolean"}
-    subject = subject_of(frame, features=features, kinds=kinds, orders={"rank": ("low", "middle", "high")})
-    own = MonitorBundle.of(sensitivity(subject, SensitivityOptions(bootstrap=100, match_set="off")))
-    sent = people(40, seed=13).assign(member=True, rank="high", debt=0.1)[list(own.reads)].astype(object)
-    sent.loc[0, "town"], sent.loc[1, "skill"], sent.loc[2, "height"] = "moon", 1e9, -5
-    sent.loc[3, "debt"], sent.loc[4, "rank"], sent.loc[5, "skill"] = None, "none such", None
-    together = own.look(own.score(sent))
-    for row in range(len(sent)):
-        look = own.look(own.score(sent.iloc[[row]]))
-        np.testing.assert_array_equal(look.cells[0], together.cells[row])
-        assert (look.impossible[0], look.rows[0]) == (together.impossible[row], together.rows[row])
 
 
 def test_a_model_of_three_classes_is_compared_in_scores_alone(monitors: Monitors):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import http.server
 import json
 import threading
@@ -15,17 +14,14 @@ import pytest
 import sqlalchemy as sa
 
 from app.serving import webhook
-from audits.errors import InputError, RunFailed
+from audits.errors import InputError
 from audits.monitor import storage
 from audits.monitor.admin import check_webhook
 from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle, Scored
-from audits.monitor.detectors import read_head
 from audits.monitor.ingestion import read_arrow, read_json
 from audits.monitor.monitors import Monitors
-from audits.monitor.profile import BatchContext
-from audits.monitor.tables import BATCHES, BUCKETS, CASES, FLAGS, MESSAGES, PREDICTIONS, STATES
-from audits.runs.storage.database import is_full
+from audits.monitor.tables import CASES, MESSAGES, STATES
 from tests.monitor.conftest import ROW, arrow, store_of
 from tests.refused import refused
 from tests.sensitivity.conftest import people
@@ -86,70 +82,6 @@ def test_replays_are_stored_once_and_conflicts_told(monitors: Monitors, bundle):
     assert not monitors.store([batch(other, [True], "k", "a")])[0].replayed
 
 
-def test_batches_cut_anywhere_give_the_same_chart_and_alarms(monitors: Monitors, bundle):
-    flags = (np.random.default_rng(0).random(600) < 0.4).tolist()
-    found = []
-    for cuts in ([600], [1, 2, 250, 47, 300]):
-        monitor, _ = monitors.create(bundle, name="m", people_between=500)
-        start = 0
-        for size in cuts:
-            monitors.store([batch(monitor, flags[start : start + size])])
-            start += size
-        state = monitors.get(monitor.id)
-        alarms = [(alarm.person, alarm.last_person, alarm.times) for alarm in monitors.alarms(monitor.id)]
-        found.append((state.chart_value, state.flagged, alarms))
-    assert found[0] == found[1]
-    [(_, _, times)] = found[0][2]
-    assert times > 3  # one alarm while the condition lasts
-
-
-@BOTH
-def test_batches_stored_together_end_as_those_stored_one_by_one(monitors: Monitors, bundle):
-    """Whatever some of them say and others do not: scores, decisions, persons, groups, keys, ids."""
-    said = (
-        BatchContext(),
-        BatchContext((0.1, None, 0.9), (True, None, False), ("a", "b", "a")),
-        BatchContext(protected={"group": ("a", "b", None)}),
-        BatchContext(
-            persons=("b", "c", "d"), decisions=(True, True, False), protected={"group": ("a", "a", "b")}
-        ),
-    )
-    frame, kept = people(60, 4), []
-    for together in (False, True):
-        monitor, _ = monitors.create(bundle, name="m", people_between=100, keep_rows=True)
-        batches = []
-        for place in range(20):
-            columns = {name: frame[name].tolist()[3 * place : 3 * place + 3] for name in bundle.reads}
-            measured = bundle.score_columns(columns, 3)
-            measured = dataclasses.replace(measured, flagged=np.arange(3) < place % 4)
-            key = f"k{place // 2 * 2}" if place > 12 else None
-            ids = ("", f"id{place}", "x") if place % 2 else ()
-            look, more = bundle.look(measured), {"sent": said[place % 4], "columns": columns}
-            batches.append(Batch(monitor.id, measured, "same", key, ids, look=look, **more))
-        parts = [batches] if together else [[each] for each in batches]
-        told = [each for part in parts for each in monitors.store(part)]
-        state = monitors.get(monitor.id)
-        with monitors._database.reading() as connection:
-            rows = []
-            for table in (BATCHES, BUCKETS, CASES, FLAGS, PREDICTIONS, STATES):
-                own = connection.execute(sa.select(table).where(table.c.monitor == monitor.id)).mappings()
-                rows.append([{name: row[name] for name in row if name not in _TIMES} for row in own])
-        assert {each.replayed for each in told} == {True, False}
-        kept.append((told, state.people, state.flagged, state.chart_value, rows))
-    assert kept[0][:-1] == kept[1][:-1]
-    for alone, joined in zip(kept[0][-1], kept[1][-1], strict=True):
-        assert alone
-        alone.sort(key=str)
-        joined.sort(key=str)
-        streams = [each[0].pop("streams", None) for each in (alone, joined)]
-        assert alone == joined
-        if streams[0]:  # stakes differ in the last digit
-            assert read_head(streams[0]) == read_head(streams[1])
-
-
-_TIMES = ("monitor", "received", "began", "raised", "latest", "ended")
-
-
 def test_a_transaction_that_fails_leaves_nothing_behind(monitors: Monitors, bundle, monkeypatch):
     """Not in the counters that this process remembers either: what comes next ends as if it had not been."""
     frame, kept = people(120, 5), []
@@ -188,16 +120,6 @@ def test_a_condition_is_one_alarm_until_it_is_over(monitors: Monitors, bundle):
     assert {each.note for each in monitors.alarms(monitor.id)} == {"one cause"}
 
 
-def test_drift_is_of_everybody_and_does_not_depend_on_when_it_is_asked(monitors: Monitors, bundle):
-    asked, silent = (monitors.create(bundle, name=name)[0] for name in "ab")
-    for _ in range(5):
-        for monitor in (asked, silent):
-            monitors.store([batch(monitor, [True, False] * 20)])
-        now = monitors.drift(asked.id).p_value
-    assert now == monitors.drift(silent.id).p_value
-    assert now < 0.01  # half of the people are flagged, where a few were
-
-
 def test_retention_removes_what_is_old_or_too_much(bundle, tmp_path: Path):
     now = [1e9]
     monitors = Monitors(store_of(tmp_path), clock=lambda: now[0])
@@ -212,21 +134,6 @@ def test_retention_removes_what_is_old_or_too_much(bundle, tmp_path: Path):
     monitors.delete(monitor.id)
     with refused("monitor"):
         monitors.get(monitor.id)
-
-
-@pytest.mark.parametrize(
-    ("options", "refusal"),
-    [
-        ({"name": " "}, ("name",)),
-        ({"name": "x" * 300}, ("name", "200")),
-        ({"keep_days": 0}, ("keep_days and keep_people",)),
-        ({"webhook": "http://evil.example/x", "webhook_hosts": ("hooks.ours",)}, ("webhook", "hooks.ours")),
-        ({"times": 0.5}, ("the control chart",)),
-    ],
-)
-def test_bad_monitors_are_refused(bundle, tmp_path: Path, options, refusal):
-    with refused(*refusal):
-        Monitors(store_of(tmp_path)).create(bundle, **{"name": "m", **options})
 
 
 def test_addresses_that_only_look_allowed_are_not():
@@ -348,27 +255,3 @@ def test_an_arrow_body_that_unpacks_to_very_much_is_refused():
     assert len(body) < 2_000_000
     with refused("the body", "64"):
         read_arrow(body, ("skill",))
-
-
-def test_a_full_disk_is_told_apart_and_recovered_from(bundle, tmp_path: Path):
-    database = store_of(tmp_path)
-    monitors = Monitors(database)
-    monitor, _ = monitors.create(bundle, name="m")
-
-    def room(pages: int) -> None:
-        with database.engine.connect() as connection:
-            connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")  # at least what is used already
-
-    room(1)
-
-    def fill() -> None:
-        for _ in range(50):
-            monitors.store([batch(monitor, [True] * 2000)])
-
-    with pytest.raises(RunFailed, match="full") as found:
-        fill()
-    assert is_full(found.value)
-    before = monitors.get(monitor.id).people
-    room(10**6)
-    monitors.store([batch(monitor, [True] * 2000)])
-    assert monitors.get(monitor.id).people == before + 2000

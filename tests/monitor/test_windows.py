@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import re
 import time
 from datetime import UTC, datetime
@@ -13,9 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app import jobs
-from app.serving.monitor_windows import WindowRequest, submit_window
-from app.workspaces.workspace import Workspace
 from audits.errors import InputError
 from audits.monitor.batches import Batch
 from audits.monitor.monitors import Monitors, StoredMonitor
@@ -24,7 +19,7 @@ from audits.monitor.windows import file_name, is_window_of, take_window, window_
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE
-from tests.monitor.conftest import ROW, Server, another, store_of
+from tests.monitor.conftest import Server, another, store_of
 from tests.refused import refused
 from tests.sensitivity.conftest import people
 
@@ -121,19 +116,6 @@ def test_a_window_whose_outcomes_are_those_of_the_approved_compares_everyone(kep
     assert len(window.frame) == 2000
 
 
-def test_retention_is_told(kept):
-    monitors, monitor, clock = kept
-    send(monitors, monitor, 100, 1)
-    clock.now += 100 * 86_400
-    send(monitors, monitor, 50, 2)
-    monitors.prune(monitor.id)
-    window = take_window(monitors, monitor.id, last=150, rows=True)
-    assert (len(window.frame), list(window.left_out.values())) == (50, [100])
-    early = take_window(monitors, monitor.id, since=datetime(2020, 1, 1, tzinfo=UTC), rows=True)
-    for each in (window, early):
-        assert re.search(r"\b100\b", each.sentence)
-
-
 def test_what_cannot_be_audited_is_refused_in_a_sentence(kept, bundle):
     monitors, monitor, _ = kept
     with refused("window"):
@@ -165,28 +147,6 @@ def test_what_cannot_be_audited_is_refused_in_a_sentence(kept, bundle):
         window_spec(plain, window, "w.parquet", ["flipset"])
     send(monitors, plain, 30, 4, ids=())
     assert list(take_window(monitors, plain.id, last=60).left_out.values()) == [30]
-
-
-def test_rows_are_gone_once_they_are_not_to_be_kept(kept):
-    monitors, monitor, _ = kept
-    send(monitors, monitor, 30, 1)
-    send(monitors, monitor, 30, 2, ids=())
-    assert monitors.learn(monitor.id, {"": True}).unknown == ("",)
-    assert len(take_window(monitors, monitor.id, last=60, rows=True).frame) == 60
-    monitors.change(monitor.id, keep_rows=False)
-    window = take_window(monitors, monitor.id, last=60)
-    assert list(window.left_out.values()) == [30]
-    with refused("window", "30"):
-        take_window(monitors, monitor.id, last=60, rows=True)
-
-
-def test_columns_of_the_senders_own_names_are_kept_apart(kept):
-    monitors, monitor, _ = kept
-    send(monitors, monitor, 40, 1, protected={"decision": ("a", "b") * 20, "outcome": ("x", "y") * 20})
-    window = take_window(monitors, monitor.id, last=40)
-    spec, _ = window_spec(monitor, window, "w.parquet", ["groups"])
-    assert spec["model"] == {"predictions": {"label": "monitor decision"}}
-    assert set(window.frame["decision"]) == {"a", "b"}
 
 
 @pytest.fixture(scope="module")
@@ -227,51 +187,3 @@ def test_a_service_has_a_window_audited_by_http(server: Server):
     assert rates == {"a": 1.0, "b": 0.0}
     assert [each["audit"] for each in server.call("GET", "/audits")[1]["audits"]] == [answer["audit"]]
     assert server.call("GET", "/audits/other")[0] == 404
-
-
-_STRANGE = (
-    *(True, 0, 10**30, "\0", "x" * 5000, "2024-13-45", "9999999-01-01", [], [{}], {"a": {"b": []}}, [None]),
-    *(["groups"] * 21, [{"groups": []}], [{"groups": {}, "flipset": {}}], ["\ud800"]),
-)
-
-
-def test_hostile_windows_are_refused_with_a_reason(server: Server):
-    """Each key with values of all kinds, and bodies that are no object at all."""
-    assert server.post({"rows": [ROW] * 20, "decisions": [True] * 20})[0] == 200
-    for key in WindowRequest.model_fields:
-        for strange in _STRANGE:
-            if key == "title" and isinstance(strange, str) and len(strange) <= 200:
-                continue  # a title
-            asked = {"last": 10, key: strange}
-            status, answer = server.call("POST", "/audits", asked)
-            assert 400 <= status < 500, (asked, status, answer)
-            assert len(answer["error"]) > 10, asked
-    for body in (b"", b"[]", b"{", b'{"last": NaN}', b'{"last": 1, "last": 2}', b"\xff", b"[" * 50_000):
-        status, answer = server.call("POST", "/audits", body)
-        assert (400 <= status < 500, bool(answer["error"])) == (True, True), (body[:20], status, answer)
-
-
-def test_a_window_on_a_full_disk_leaves_nothing_and_there_is_one_afterwards(bundle, tmp_path, monkeypatch):
-    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
-    monitors = Monitors(store_of(tmp_path))
-    monitor, _ = monitors.create(bundle, name="hiring", owner=SPACE, keep_rows=True)
-    send(monitors, monitor, 40)
-    space, wanted = Workspace(SPACE), WindowRequest(last=40, audits=["groups"])
-
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as disk:
-        disk.setattr(type(tmp_path), "replace", full)
-        with pytest.raises(InputError, match=rf"hiring\.parquet.*{os.strerror(errno.ENOSPC)}"):
-            submit_window(monitors, monitor, wanted)
-    assert not [path for path in space.folder.rglob("*") if path.is_file() and "files" in path.parts]
-    submitted = []
-    monkeypatch.setattr(jobs, "submit", lambda space, spec, title: submitted.append(spec) or SavedKey())
-    submit_window(monitors, monitor, wanted)
-    assert len(submitted) == 1
-    assert (space.folder / submitted[0]["data"]["path"]).is_file()
-
-
-class SavedKey:
-    key = "k"

@@ -11,13 +11,7 @@ import pytest
 from audits.cli import monitor as commands
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.ingestion import read_json
-from audits.monitor.recoding import (
-    as_audited,
-    frame_as_audited,
-    meanings,
-    with_values,
-    written_words,
-)
+from audits.monitor.recoding import as_audited, with_values, written_words
 from audits.runs.documents import dump_yaml
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
@@ -75,27 +69,6 @@ def test_values_of_the_table_are_measured_as_in_the_audit(made):
     assert set(beside.protected["group"]) == {"first"}
     again = as_audited(bundle, columns, beside)
     assert again == (columns, beside), "values as the audit had them are understood too"
-
-
-def test_a_table_is_read_as_the_audited_one_was(made):
-    bundle, _, frame, _ = made
-    made_so = frame_as_audited(bundle, frame)
-    assert set(made_so["area"]) == {"up", "down"}
-    assert set(made_so["town"]) == {"north", "south", "west"}
-    assert made_so["height"].isna().sum() == (frame["height"] == -1).sum()
-
-
-def test_it_is_told_and_kept(made):
-    bundle, *_ = made
-    text, weights = bundle.dump()
-    kept = MonitorBundle.parse(text, weights)
-    assert meanings(kept) == meanings(bundle)
-    assert meanings(bundle)["area"] == {"n": "up", "s": "down", "w": "down"}
-    assert "unread" not in meanings(bundle)
-    said = written_words(bundle)
-    known = {"area": "n: up, s: down, w: down", "height": "-1: ", "town": "1: north, 2: south, 3: west"}
-    for column, told in known.items():
-        assert any(column in each and told in each for each in said)
 
 
 def test_the_command_line_measures_the_table_itself(made, tmp_path: Path):

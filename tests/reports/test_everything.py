@@ -156,15 +156,6 @@ def _pdf_text(document: pypdfium2.PdfDocument) -> str:
     return "\n".join(page.get_textpage().get_text_range() for page in document)
 
 
-def test_report_is_one_small_file_where_nothing_from_the_data_runs(out, parsed):
-    text = (out / "report.html").read_text(encoding="utf-8")
-    figures = text.count('class="figure"')
-    assert len(text.encode()) < 6_000_000
-    assert text.count("plotly.js v") == 1
-    assert parsed.scripts == text.count("</script>") == 2 + figures
-    assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in text
-
-
 def test_findings_are_worst_first(run, document):
     badges = [block.badge for block in document.blocks if isinstance(block, FindingBlock) and block.title]
     assert badges == [each.badge_text for each in run.findings()]

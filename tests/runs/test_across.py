@@ -10,10 +10,8 @@ import pandas as pd
 import pytest
 
 from audits.notebook import audit
-from audits.options import options_of
 from audits.reports.html import render_report
 from audits.runs.multiple_testing import adjusted_p_values, counted_together
-from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, judge
 
 
@@ -48,13 +46,6 @@ def test_permutations_too_few_to_outlast_so_many_audits_are_told():
         [result(0.2, 0.1, 1 / 160), *results[1:]], [{"level": 0.05, "permutations": 159}] * 8
     )
     assert (enough.verdict, enough.note) == (EVIDENCE, "")
-
-
-def test_the_usual_permutations_are_enough_for_all_audits_together():
-    own = {name: each for name, each in AUDITS.items() if each.options.__module__.startswith("audits.")}
-    for name, record in own.items():
-        default = {option.name: option.default for option in options_of(record.options)}.get("permutations")
-        assert default is None or len(own) / (default + 1) <= 0.05, name
 
 
 def test_what_can_be_chance_is_said_so_wherever_it_is_said():

@@ -6,14 +6,12 @@ import importlib
 import json
 import os
 import sys
-import time
 import types
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from audits.errors import RunCancelled
 from audits.runs.executors import dask as clusters
 from audits.runs.executors.dask import DaskExecutor
 from audits.runs.executors.inline import InlineExecutor
@@ -120,27 +118,6 @@ def test_what_is_wrong_is_said_as_here(executor, folder):
         executor.submit(wrong, folder).result()
 
 
-def test_a_run_is_cancelled(executor, folder):
-    spec = spec_of("flipset")
-    spec["audits"][0]["flipset"] = {**AUDITS["flipset"], "permutations": 100_000, "seconds": 600}
-    run = executor.submit(spec, folder)
-    until(lambda: run.progress.fraction > 0.2)
-    run.cancel()
-    with pytest.raises(RunCancelled):
-        run.result()
-
-
-def test_a_worker_killed_in_mid_run_is_replaced(executor, cluster, folder):
-    spec = spec_of("flipset")
-    spec["audits"][0]["flipset"] = {**AUDITS["flipset"], "seconds": 2, "permutations": 400}
-    run = executor.submit(spec, folder)
-    until(lambda: run.progress.fraction > 0.2)
-    client = executor._client
-    busy = next(address for address, keys in client.processing().items() if keys)
-    os.kill(client.run(os.getpid, workers=[busy])[busy], 9)
-    assert run.result().audits[0].name == "flipset"
-
-
 def test_other_versions_are_refused(cluster, monkeypatch, tmp_path):
     monkeypatch.setattr(clusters, "stamp", elsewhere)
     with refused("EVENHAND_DASK_SCHEDULER", "numpy"):
@@ -159,11 +136,3 @@ def test_a_scheduler_that_is_not_there_is_a_sentence(tmp_path, monkeypatch):
     monkeypatch.delenv("EVENHAND_DASK_SCHEDULER", raising=False)
     with refused("EVENHAND_DASK_SCHEDULER"):
         DaskExecutor(base=tmp_path / "home")
-
-
-def until(true, seconds=60):
-    """Wait until something is so."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.05)

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audits.groups import at_threshold
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from tests.refused import refused
@@ -184,12 +183,3 @@ def test_what_cannot_be_counted_is_named(folder, monkeypatch, data, audits, refu
     spec = parse_spec({"data": {"path": ".", **data}, "model": SCORE, "audits": audits}, folder)
     with refused(*refusal):
         execute(spec)
-
-
-def test_where_no_row_is_kept_no_threshold_is_moved(folder, monkeypatch):
-    monkeypatch.setattr("audits.runs.source.strategy.COUNTED_FROM", 1)
-    spec = parse_spec(
-        {"data": {"path": ".", "protected": ["sex"], **LABEL}, "model": SCORE, "audits": GROUPS}, folder
-    )
-    with refused("threshold"):
-        at_threshold(execute(spec).audits[0].result, 0.3)

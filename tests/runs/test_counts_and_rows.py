@@ -209,18 +209,3 @@ def test_no_order_of_rows_attributes_or_features_decides() -> None:
             judged[-1][name] = [each[key] for each in estimates for key in JUDGED]
     for name, ends in judged[0].items():
         assert judged[1][name] == pytest.approx(ends, abs=1e-6), name
-
-
-def test_attributes_compared_beside_it_change_no_number_of_one() -> None:
-    frame = _people()
-    frame["score"] = 1 / (1 + np.exp(-frame["x"]))
-    section = {"label": "y", "favorable": 1, "features": ["x", "z"]}
-    alone, beside = (
-        carry_out(audit_request("groups", {"bootstrap": 50}, "groups"), 0, subject, 0).result.table
-        for protected in (["race"], ["sex", "race"])
-        for data in [build_data(frame, data_spec(section | {"protected": protected}))]
-        for subject in [make_subject(data, model_spec({"predictions": {"score": "score"}}), seed=0)]
-    )
-    for mine, other in zip(alone, [row for row in beside if row.attribute == "race"], strict=True):
-        assert mine.bootstrap
-        assert (mine.bootstrap, mine.pooled) == (other.bootstrap, other.pooled)

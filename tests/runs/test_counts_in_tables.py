@@ -9,8 +9,10 @@ import pytest
 from audits.data import DataSpec, build_data
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import make_subject, model_spec
+from audits.notebook import audit
 from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.sensitivity import SensitivityOptions, sensitivity
+from audits.stats import EVIDENCE, INSUFFICIENT
 
 
 @pytest.fixture(scope="module")
@@ -38,3 +40,19 @@ def test_means_of_the_tables_weigh_by_people(weighted):
     assert found.favorable.value == pytest.approx(
         np.average(found.people["favorable"], weights=found.people["people"])
     )
+
+
+def test_weights_that_add_up_to_one_person_are_no_evidence():
+    """Shares for weights: 2,000 rows of which all of one town are refused stand for one person."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"town": rng.choice(["north", "south"], 2000), "x": rng.normal(size=2000)})
+    frame["hired"] = (frame["town"] == "north").astype(int)
+    for weight, verdict in ((1 / 2000, INSUFFICIENT), (0.5, EVIDENCE)):
+        told = {"weights": {"column": "weight", "kind": "counts"}, "favorable": 1, "protected": ["town"]}
+        asked = [{"rule_sets": {"permutations": 99, "samples": 0}}]
+        found = audit(
+            None, frame.assign(weight=weight), predictions="hired", audits=asked, search=False, **told
+        )
+        result = found.audits[0].result
+        assert (result.verdict, result.n) == (verdict, pytest.approx(2000 * weight))
+        assert result.warnings

@@ -56,14 +56,6 @@ def test_every_kind_of_people_keeps_its_share_to_a_row(folder):
     assert frame["income"].tolist() == same["income"].tolist()
 
 
-def test_how_a_table_falls_into_files_changes_who_is_drawn_in_nothing(folder):
-    found = [
-        draw_rows(table, 1000, ["repaid"], 1).frame
-        for table in (hold_table(pq.read_table(folder)), open_table([folder]))
-    ]
-    pd.testing.assert_frame_equal(*found)
-
-
 def test_neither_the_order_of_rows_nor_types_change_who_is_drawn():
     rng = np.random.default_rng(0)
     few = pd.DataFrame({"sex": rng.choice(["f", "m"], 6000), "age": rng.integers(18, 70, 6000)})

@@ -12,29 +12,13 @@ import pandas as pd
 import pytest
 
 from audits.errors import RunFailed
-from audits.models import make_subject
 from audits.notebook import audit
-from audits.runs import execute as execute_module
-from audits.runs.cache import Cache, frame_bytes
 from audits.runs.execute import execute
-from audits.runs.executors.threads import fixed_threads, thread_count
-from audits.runs.gates.gate import STRICT, judge
-from audits.runs.result import AuditResult, RunResult
+from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE, INSUFFICIENT
 from tests.refused import refused
 from tests.runs.conftest import PEOPLE, make_spec
-from tests.runs.extra_audits import PlainResult
-
-
-@pytest.fixture(autouse=True)
-def _nothing_remembered(monkeypatch):
-    forget(monkeypatch)
-
-
-def forget(monkeypatch) -> None:
-    monkeypatch.setattr(execute_module, "_tables", Cache(lambda table: frame_bytes(table.frame), 1 << 28))
-    monkeypatch.setattr(execute_module, "_prepared", Cache(execute_module._bytes, 1 << 28))
 
 
 def run(spec, base) -> RunResult:
@@ -98,27 +82,6 @@ def test_an_audit_draws_the_same_wherever_it_stands(base):
     assert parsed.random(1).random() != parsed.random(0).random()
 
 
-def test_other_options_neither_read_nor_train_again(base, monkeypatch):
-    calls = []
-
-    def counted(*args, **kwargs):
-        calls.append("trained")
-        return make_subject(*args, **kwargs)
-
-    monkeypatch.setattr(execute_module, "make_subject", counted)
-    for draws in (5, 6):
-        run(make_spec({"rates": {"by": "group", "draws": draws}}, model={"train": "logistic"}), base)
-    assert calls == ["trained"]
-    run(make_spec(model={"train": "logistic"}, seed=1), base)
-    assert calls == ["trained"] * 2
-    # a changed file is a changed key, whatever its name and size
-    path = base / "people.csv"
-    path.write_bytes(path.read_bytes().replace(b"north", b"N0RTH"))
-    changed = run(make_spec(model={"train": "logistic"}), base)
-    assert calls == ["trained"] * 3
-    assert changed.to_json()["audits"][0]["table"][0]["group"] == "N0RTH"
-
-
 def test_a_wrong_option_is_named_by_its_place_in_the_spec(base):
     spec = make_spec({"rates": {"by": "group"}}, {"break": {"how": "input"}})
     with refused("audits[1].break.how", "'input'"):
@@ -170,45 +133,6 @@ def test_a_damaged_folder_is_told_apart(base, tmp_path, damage):
         path.write_text(path.read_text()[:-20])
     with pytest.raises(RunFailed, match="saved"):
         RunResult.load(folder)
-
-
-def test_evidence_is_found_wherever_a_verdict_stands_but_not_in_options():
-    @dataclasses.dataclass(frozen=True)
-    class Nested:
-        verdict, finding = INSUFFICIENT, ""
-
-        def to_json(self):
-            rows = [{"verdict": EVIDENCE}]
-            return {"verdict": self.verdict, "finding": "", "reverse": {"rows": rows}}
-
-    def stopped(*entries):
-        audits = tuple(AuditResult("slow", {"verdict": EVIDENCE}, entry) for entry in entries)
-        return [item.name for item in judge(RunResult("0", {}, {}, {}, audits), STRICT).stopped]
-
-    quiet = PlainResult("no material difference", "", ())
-    assert stopped(quiet) == []
-    assert stopped(quiet, Nested()) == ["audits[1].slow.reverse.rows[0]"]
-    assert stopped(PlainResult(EVIDENCE, "", ())) == ["audits[0].slow"]
-
-
-def test_threads_are_held_and_given_back(monkeypatch):
-    from threadpoolctl import threadpool_info
-
-    before = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    with fixed_threads():
-        import os
-
-        assert {pool["num_threads"] for pool in threadpool_info()} == {1}
-        assert os.environ["OMP_NUM_THREADS"] == "1"
-    assert {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()} == before
-    assert "OMP_NUM_THREADS" not in os.environ
-    monkeypatch.setenv("EVENHAND_THREADS", "2")
-    assert thread_count() == 2
-    for wrong in ("0", "two", "1.5", "99999"):
-        monkeypatch.setenv("EVENHAND_THREADS", wrong)
-        with refused("EVENHAND_THREADS", "1024"):
-            thread_count()
 
 
 @pytest.mark.parametrize(

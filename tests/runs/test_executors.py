@@ -12,7 +12,6 @@ import pytest
 
 from audits.errors import RunCancelled, RunFailed
 from audits.runs.executors.pool import InlineExecutor, ProcessExecutor
-from audits.runs.executors.queue import RunLimits
 from tests.refused import refused
 from tests.runs.conftest import make_spec, write_people
 from tests.runs.extra_audits import PLUGIN
@@ -57,23 +56,6 @@ def test_inline_and_process_give_the_same_bytes(pool, base):
     first, second = inline.result(), process.result()
     assert json.dumps(first.to_json()) == json.dumps(second.to_json())
     assert first.audits[0].result.people.equals(second.audits[0].result.people)
-
-
-def test_a_run_tells_how_far_it_is(pool, base):
-    run = pool.submit(make_spec({"slow": {"seconds": 1.0}}), base)
-    seen = []
-    while not run.wait(0.05):
-        seen.append(run.progress)
-    fractions = [progress.fraction for progress in seen]
-    assert fractions == sorted(fractions)
-    assert any(0.3 < fraction < 0.9 for fraction in fractions)
-    # the work takes about 1 s in all, so nobody should be told of much more
-    left = [
-        each.seconds_left for each in seen if each.doing == "Taking time" and each.seconds_left is not None
-    ]
-    assert left
-    assert 0 <= min(left) <= max(left) < 3
-    assert (run.status, run.progress.fraction) == ("done", 1.0)
 
 
 def test_cancel_stops_willing_work_and_keeps_the_worker(pool, base, tmp_path):
@@ -133,16 +115,6 @@ def test_too_little_memory_and_exceptions_fail_the_run_and_keep_the_worker(pool,
     assert pool.pids() == before
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process how much it holds")
-def test_what_a_run_leaves_in_memory_is_not_taken_from_the_next(base, tmp_path):
-    limits = RunLimits(memory=1_800_000_000)
-    with ProcessExecutor(1, base=tmp_path / "full", plugin=PLUGIN, limits=limits) as executor:
-        assert done(executor.submit(make_spec({"break": {"how": "leak"}}), base)).status == "done"
-        before = executor.pids()
-        assert done(executor.submit(make_spec({"break": {"how": "print"}}), base)).status == "done"
-        assert executor.pids() != before
-
-
 def test_wrong_input_is_told_apart_from_failures(pool, base):
     late = done(pool.submit(make_spec({"break": {"how": "input"}}), base))
     assert (late.status, late.error.kind, late.error.where) == ("failed", "input", "audits[0].break.how")
@@ -151,18 +123,6 @@ def test_wrong_input_is_told_apart_from_failures(pool, base):
     early = pool.submit({"data": {}}, base)
     assert (early.status, early.error.kind) == ("failed", "input")
     assert pool.run(early.id) is early
-
-
-def test_a_result_with_a_number_that_does_not_exist_is_refused(pool, base):
-    run = done(pool.submit(make_spec({"break": {"how": "nan"}}), base))
-    assert run.status == "failed"
-    assert all(each in run.error.sentence for each in ("PlainResult", "nan", "value"))
-
-
-def test_what_libraries_print_does_not_reach_the_protocol(pool, base):
-    run = done(pool.submit(make_spec({"break": {"how": "print"}}), base))
-    assert run.status == "done"
-    assert run.result().to_json()["audits"][0]["value"] == 1.0
 
 
 def test_a_run_that_goes_on_is_shared_by_its_owner_alone(pool, base):
@@ -201,19 +161,6 @@ def test_a_finished_run_returns_at_once_for_equal_files_elsewhere(pool, base, tm
     changed = pool.submit(nested, tmp_path)
     assert changed.key != first.key
     assert done(changed).result().data["sha256"] != first.result().data["sha256"]
-
-
-def test_a_damaged_result_is_computed_again(pool, base):
-    spec = make_spec(seed=42)
-    first = done(pool.submit(spec, base))
-    document = first.result().to_json()
-    path = pool._store.folder(first.key) / "people" / "0-rates.people.arrow"
-    path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(RunFailed):
-        first.result()
-    again = pool.submit(spec, base)
-    assert again is not first
-    assert done(again).result().to_json() == document
 
 
 def test_a_file_that_changes_while_its_run_waits_is_noticed(pool, base):
@@ -281,15 +228,3 @@ def test_a_worker_that_cannot_start_fails_the_run_and_says_why(base, tmp_path):
         run = done(executor.submit(make_spec(), base))
         assert run.status == "failed"
         assert "no_such_module" in run.error.details
-
-
-def test_arguments_are_checked(tmp_path, monkeypatch):
-    with refused("workers"):
-        ProcessExecutor(0, base=tmp_path)
-    monkeypatch.setenv("EVENHAND_THREADS", "many")
-    with refused("EVENHAND_THREADS"):
-        ProcessExecutor(1, base=tmp_path)
-    monkeypatch.delenv("EVENHAND_THREADS")
-    (tmp_path / "file").write_text("")
-    with refused("EVENHAND_HOME"):
-        ProcessExecutor(1, base=tmp_path / "file")

@@ -96,21 +96,6 @@ def test_a_run_states_where_its_table_is_from(quick, people, tmp_path):
     assert result.audits[0].to_json()["finding"] == whole.audits[0].to_json()["finding"]
 
 
-def test_a_database_is_asked_and_only_read(quick, people, tmp_path, monkeypatch):
-    address = f"sqlite:///{tmp_path / 'people.db'}"
-    engine = sa.create_engine(address)
-    people.to_sql("people", engine, index=False)
-    monkeypatch.setenv("WAREHOUSE", address)
-    data = ask(tmp_path, query="SELECT * FROM people WHERE year = 2024", database="WAREHOUSE")
-    table = read_table(tmp_path / data["path"]).frame
-    assert sorted(table["income"]) == sorted(people[people["year"] == 2024]["income"])
-    for write in ("DELETE FROM people", "WITH x AS (SELECT 1) DELETE FROM people"):
-        with refused("data.query", "SELECT"):
-            ask(tmp_path, query=write, database="WAREHOUSE")
-    with engine.connect() as connection:
-        assert connection.scalar(sa.text("SELECT count(*) FROM people")) == len(people)
-
-
 def test_postgresql_is_asked_as_written_and_only_read(quick, people, tmp_path, monkeypatch):
     with serve() as url:
         address = url.replace("postgresql:", "postgresql+psycopg:")
@@ -259,20 +244,6 @@ def test_addresses_are_read_as_far_as_they_are_allowed(site, tmp_path, monkeypat
         ask(tmp_path, path="memory://open/absent.csv")
 
 
-def test_an_error_of_a_stores_own_is_told_in_a_sentence(tmp_path, monkeypatch):
-    """As `NoCredentialsError` of s3://, which is neither an OSError nor a ValueError."""
-    fsspec = pytest.importorskip("fsspec")
-
-    class Locked(fsspec.AbstractFileSystem):
-        def _open(self, path, **_):
-            raise RuntimeError("Unable to locate credentials")
-
-    fsspec.register_implementation("locked", Locked, clobber=True)
-    monkeypatch.setenv(ALLOWED, "locked://bucket/")
-    with refused("data.address", "Unable to locate credentials"):
-        ask(tmp_path, path="locked://bucket/people.csv")
-
-
 class _Site(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         moved = {"/inside": "/people.csv", "/outside": "http://localhost:9/people.csv"}.get(self.path)
@@ -314,6 +285,5 @@ def test_a_page_never_fetches():
     for key in ("query", "address"):
         with refused(f"data.{key}"):
             parse_spec(
-                {"data": {**REST, key: "x://y"}, "model": {"train": "logistic"}, "audits": ["groups"]},
-                None,
+                {"data": {**REST, key: "x://y"}, "model": {"train": "logistic"}, "audits": ["groups"]}, None
             )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from audits.runs.executors.pool import ProcessExecutor
-from audits.runs.plans.power import PowerRow, plan
+from audits.runs.plans.power import plan
 from audits.runs.spec import parse_spec
-from audits.runs.storage.store import RunStore
 from tests.refused import refused
 from tests.runs.conftest import make_spec
 
@@ -24,24 +22,6 @@ def test_more_people_and_larger_differences_are_seen_more_often(base):
     # 12 worlds at level .05: four or more false alarms have a chance of .002
     assert rows[20, 0.0].evidence.value <= 3 / 12
     assert rows[2000, 0.0].evidence.value <= 3 / 12
-
-
-def test_what_needs_a_model_says_so(base):
-    spec = parse_spec(make_spec({"loss_ratio": {"sensitive": ["group"]}}), base)
-    [row, *_] = plan(spec, sizes=(50,), differences=(0.0,), worlds=1)
-    assert row.evidence.value is None
-    assert "predictions" in row.reason
-
-
-def test_an_executor_plans_and_keeps_no_run(base, tmp_path):
-    asked = {"sizes": [40], "others": 60, "differences": [0.3], "worlds": 4}
-    spec = make_spec({"groups": {"bootstrap": 0}})
-    with ProcessExecutor(1, base=tmp_path, warm=False) as executor:
-        run = executor.submit(spec, base, plan=asked)
-        assert run.wait(120)
-    assert run.status == "done"
-    assert [PowerRow.from_json(each) for each in run.planned] == plan(parse_spec(spec, base), **asked)
-    assert not RunStore(tmp_path).finished(run.key, None)
 
 
 def test_bad_numbers_are_one_sentence(base):

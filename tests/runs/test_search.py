@@ -82,14 +82,6 @@ def test_an_all_clear_leads_to_groups_of_its_own_attributes_alone(tmp_path):
     assert both.result.judged.badge == "cannot tell yet" or "sex" in both.result.judged.see
 
 
-def test_search_can_be_left_out(tmp_path):
-    frame = people(4000, 1, rate=0.15)
-    result = run(frame, tmp_path, search="off")
-    assert result.search is None
-    assert "see" not in result.audits[0].result.judged.badge_text
-    assert parse_spec(result.spec, tmp_path).search is False
-
-
 def test_an_all_clear_that_could_not_be_searched_behind_says_so(tmp_path):
     frame = people(8000, 1, rate=0.3).assign(w=np.tile([0.5, 1.5], 4000))
     data = {"path": "people.csv", "favorable": 1, "protected": ["sex"]}

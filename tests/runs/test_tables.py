@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import pandas as pd
 import pytest
 
-from audits.results import plain
-from audits.runs.tables import result_tables, spreadsheet_safe, write_csv
+from audits.runs.tables import spreadsheet_safe, write_csv
 
 DANGEROUS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1+1", "－x"]
 HARMLESS = ["-3", "+4.5", "-1e-3", ".5", "plain", "", "a=b", "'=1", "[18, 25)", "é"]
@@ -30,17 +26,6 @@ def test_other_text_stays():
     assert spreadsheet_safe(pd.DataFrame({"a": HARMLESS}))["a"].tolist() == HARMLESS
 
 
-def test_categories_and_several_index_levels_are_covered():
-    frame = pd.DataFrame(
-        {"c": pd.Categorical(["=a", "b"])},
-        index=pd.MultiIndex.from_tuples([("=x", -1), ("y", 2)], names=["@k", "n"]),
-    )
-    safe = spreadsheet_safe(frame)
-    assert safe["c"].tolist() == ["'=a", "b"]
-    assert safe.index.tolist() == [("'=x", -1), ("y", 2)]
-    assert list(safe.index.names) == ["'@k", "n"]
-
-
 def test_numbers_dates_and_missing_cells_are_read_back_as_they_were(tmp_path):
     frame = pd.DataFrame(
         {
@@ -58,25 +43,3 @@ def test_numbers_dates_and_missing_cells_are_read_back_as_they_were(tmp_path):
     pd.testing.assert_frame_equal(back.drop(columns="note"), frame.drop(columns="note"), check_dtype=False)
     assert back["note"].tolist()[0] == "'=x"
     assert pd.isna(back["note"].tolist()[1])
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    people: pd.DataFrame
-    ranking: dict[str, Any]
-    nested: tuple[dict[str, Any], ...]
-    total: float
-
-    def to_json(self) -> dict[str, Any]:
-        return plain(self)
-
-
-def test_a_results_tables_are_its_people_and_its_lists_of_records():
-    people = pd.DataFrame({"score": [0.5]}, index=pd.Index([7], name="row"))
-    ranking = {"positive": [{"feature": "age", "mean": {"value": -1.0, "low": None}}], "negative": []}
-    found = result_tables(Found(people, ranking, ({"edges": [1, 2]},), 1.0))
-    assert set(found) == {"people", "ranking-positive"}
-    assert found["people"] is people
-    assert found["ranking-positive"].to_dict("records") == [
-        {"feature": "age", "mean value": -1.0, "mean low": None}
-    ]
