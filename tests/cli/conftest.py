@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 import typer
 
 from audits.cli.commands import app
 from audits.cli.main import main
 from audits.runs.documents import dump_yaml
+from tests.runs.conftest import write_people
 
 PEOPLE = 240
 
@@ -54,41 +53,19 @@ def project(tmp_path) -> Path:
 
 def make_project(folder: Path) -> Path:
     """Put people.csv (two groups, a label, a stored score) and spec.yaml on it into a folder."""
-    rng = np.random.default_rng(0)
-    group = rng.choice(["north", "south"], PEOPLE)
-    skill = rng.normal(0, 1, PEOPLE) + (group == "north")
-    frame = pd.DataFrame(
-        {
-            "group": group,
-            "skill": skill.round(3),
-            "hours": rng.integers(1, 60, PEOPLE),
-            "paid": (skill + rng.normal(0, 1, PEOPLE) > 0.5).astype(int),
-            "score": (1 / (1 + np.exp(-skill))).round(4),
-        }
-    )
-    frame.to_csv(folder / "people.csv", index=False)
+    write_people(folder / "people.csv", n=PEOPLE)
     write_spec(folder)
     return folder
 
 
 def write_spec(folder: Path, name: str = "spec.yaml", **changes: Any) -> Path:
     """Write a spec on people.csv; ``data=`` changes keys of its data section, others whole sections."""
-    data = {
-        "path": "people.csv",
-        "label": "paid",
-        "favorable": 1,
-        "protected": ["group"],
-        "features": ["skill", "hours"],
-        **changes.pop("data", {}),
-    }
+    data = {"path": "people.csv", "label": "paid", "favorable": 1, "protected": ["group"]}
+    data |= {"features": ["skill", "hours"], **changes.pop("data", {})}
     source, target = changes.pop("source", {"group": "south"}), changes.pop("target", {"group": "north"})
     flipset = {"source": source, "target": target, "permutations": 19, "bootstrap": 100}
-    spec = {
-        "data": data,
-        "model": {"predictions": {"score": "score"}},
-        "audits": [{"flipset": flipset}],
-        **changes,
-    }
+    spec = {"data": data, "model": {"predictions": {"score": "score"}}, "audits": [{"flipset": flipset}]}
+    spec |= changes
     path = folder / name
     path.write_text(dump_yaml(spec), encoding="utf-8")
     return path

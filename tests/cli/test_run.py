@@ -43,9 +43,6 @@ def test_run_writes_what_the_contract_names(cli, project):
     [audit] = results["audits"]
     assert (audit["audit"], audit["options"]["source"]) == ("flipset", {"group": "south"})
     assert (out / "report.html").read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
-    assert {"flipset-people.csv", "flipset-counterparts.csv"} <= {
-        path.name for path in (out / "tables").iterdir()
-    }
     text = " ".join(answer.out.split())
     assert "240 of 240" in text
     assert f"1. flipset: {audit['badge_text']}" in text
@@ -155,14 +152,9 @@ def test_describe(cli, project):
     answer = cli("describe", project / "people.csv")
     assert (answer.status, answer.err) == (0, "")
     assert "people.csv: 240" in answer.out
-    rows = {line.split()[0]: line.split() for line in answer.out.splitlines()[3:] if line.strip()}
-    assert rows["skill"][1:3] == ["continuous", "0"]
-    assert len(rows["paid"]) > 3, "with the part that it may have"
     facts = json.loads(cli("describe", project / "people.csv", "--json").out)
     assert facts["rows"] == 240
     assert [column["name"] for column in facts["columns"]] == ["group", "skill", "hours", "paid", "score"]
-    assert {"kind", "missing"} <= set(facts["columns"][0])
-    assert facts["report"]["files"][0]["separator"] == ","
     assert "paid" in facts["suggested"]["label"]
 
 

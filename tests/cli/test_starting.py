@@ -18,13 +18,8 @@ def results(tmp_path):
     """A table of label, prediction and groups alone."""
     rng = np.random.default_rng(0)
     truth = (rng.random(300) < 0.5).astype(int)
-    frame = pd.DataFrame(
-        {
-            "y_true": truth,
-            "y_pred": np.where(rng.random(300) < 0.8, truth, 1 - truth),
-            "sex": rng.choice(["f", "m"], 300),
-        }
-    )
+    frame = pd.DataFrame({"y_true": truth, "y_pred": np.where(rng.random(300) < 0.8, truth, 1 - truth)})
+    frame["sex"] = rng.choice(["f", "m"], 300)
     frame.to_csv(tmp_path / "results.csv", index=False)
     return tmp_path / "results.csv"
 
@@ -53,16 +48,10 @@ def test_a_table_without_features_or_label_is_audited_by_what_it_has(
     cli, tmp_path, columns, told, model, threshold
 ):
     rng = np.random.default_rng(5)
-    frame = pd.DataFrame(
-        {
-            "sex": rng.choice(["f", "m"], 201),
-            "score": rng.random(201),
-            "points": np.arange(475, 676),
-            "age": rng.integers(18, 70, 201),
-            "repaid": rng.choice([0, 1], 201),
-        }
-    )[columns]
-    frame.rename(columns={"points": "score"}).to_csv(tmp_path / "people.csv", index=False)
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 201), "score": rng.random(201)})
+    frame["points"], frame["age"] = np.arange(475, 676), rng.integers(18, 70, 201)
+    frame["repaid"] = rng.choice([0, 1], 201)
+    frame[columns].rename(columns={"points": "score"}).to_csv(tmp_path / "people.csv", index=False)
     begun = cli("init", tmp_path / "people.csv")
     assert told in begun.out
     spec = yaml.safe_load((tmp_path / "people.yaml").read_text(encoding="utf-8"))

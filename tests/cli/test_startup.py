@@ -7,22 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.runs.conftest import write_people
+from tests.runs.conftest import make_spec, write_people
 
 ROOT = Path(__file__).resolve().parents[2]
 
 HEAVY = {"torch", "ot", "sklearn", "fairlearn", "plotly", "onnxruntime", "onnx", "streamlit"}
-SPEC = {
-    "data": {
-        "path": "people.csv",
-        "label": "paid",
-        "favorable": 1,
-        "protected": ["group"],
-        "features": ["skill"],
-    },
-    "model": {"predictions": {"score": "score"}},
-    "audits": [{"groups": {}}],
-}
 RUN = """
 import json, sys
 from pathlib import Path
@@ -35,16 +24,10 @@ assert result.audits[0].result.table
 def loaded_by(code: str, folder: Path) -> set[str]:
     """Run `code` in a fresh Python in `folder`; return the packages that are loaded at its end."""
     write_people(folder / "people.csv")
-    (folder / "spec.json").write_text(json.dumps(SPEC), encoding="utf-8")
+    (folder / "spec.json").write_text(json.dumps(make_spec({"groups": {}})), encoding="utf-8")
     tell = "\nimport sys\nprint('LOADED', *sorted(name for name in sys.modules if '.' not in name))"
-    done = subprocess.run(
-        [sys.executable, "-c", f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{code}{tell}"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = [sys.executable, "-c", f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{code}{tell}"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return set(done.stdout.splitlines()[-1].split())
 

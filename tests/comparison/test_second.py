@@ -36,17 +36,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     skill = rng.normal(0, 1, N)
     now = 1 / (1 + np.exp(-(skill + 0.9 * (sex == "m"))))
     then = 1 / (1 + np.exp(-(skill + 0.2 * (sex == "m") + rng.normal(0, 0.3, N))))
-    frame = pd.DataFrame(
-        {
-            "sex": sex,
-            "skill": skill.round(3),
-            "hours": rng.integers(1, 60, N),
-            "paid": (skill + rng.normal(0, 1, N) > 0).astype(int),
-            "now": now.round(4),
-            "then": then.round(4),
-            "words": np.where(then > 0.5, "yes", "no"),
-        }
-    )
+    frame = pd.DataFrame({"sex": sex, "skill": skill.round(3), "hours": rng.integers(1, 60, N)})
+    frame["paid"] = (skill + rng.normal(0, 1, N) > 0).astype(int)
+    frame["now"], frame["then"] = now.round(4), then.round(4)
+    frame["words"] = np.where(then > 0.5, "yes", "no")
     frame["same"] = frame["now"]
     frame["holes"] = frame["then"].where(frame.index > 0)
     frame.to_csv(folder / "people.csv", index=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import threading
@@ -31,15 +32,12 @@ class Load:
             thread.start()
 
     def _send(self, sender: int) -> None:
-        for place in range(10_000):
-            key = f"{sender}-{place}"
-            self.sent.append(key)
-            try:
+        with contextlib.suppress(OSError, http.client.HTTPException, json.JSONDecodeError):
+            for place in range(10_000):
+                self.sent.append(key := f"{sender}-{place}")
                 status, answer = self._server.post(rows_of(key), **{"Idempotency-Key": key})
-            except (OSError, http.client.HTTPException, json.JSONDecodeError):
-                return
-            if 200 <= status < 300:
-                self.answered[key] = [row["sensitivity"] for row in answer["rows"]]
+                if 200 <= status < 300:
+                    self.answered[key] = [row["sensitivity"] for row in answer["rows"]]
 
     def join(self) -> None:
         for thread in self._threads:

@@ -86,23 +86,6 @@ def test_scores_or_decisions_are_needed_and_no_more(needs, tmp_path):
         bundle.with_sent(scored, BatchContext())
 
 
-def test_rates_of_groups_and_outcomes_are_watched(tmp_path):
-    bundle = bundle_of(tmp_path, {"score": "score"})
-    monitors = Monitors(Database(f"sqlite:///{tmp_path}/m.sqlite"))
-    monitor, _ = monitors.create(bundle, name="groups", people_between=20_000)
-    later = people(3000, 2)
-    women, most = later["sex"] == "f", later.index % 3 < 2
-    decided = (later["score"] > 0.5) & ~(women & most)
-    sent = BatchContext(tuple(later["score"]), tuple(decided.tolist()), (), {"sex": tuple(later["sex"])})
-    scored = bundle.with_sent(bundle.score(later), sent)
-    ids = tuple(map(str, later.index))
-    monitors.store([Batch(monitor.id, scored, "x", None, ids, look=bundle.look(scored), sent=sent)])
-    assert "groups" in {alarm.kind for alarm in monitors.alarms(monitor.id)}
-    good = later["repaid"].eq(1) & ~(women & most)
-    monitors.learn(monitor.id, dict(zip(ids, good.tolist(), strict=True)))
-    assert "outcomes" in {alarm.kind for alarm in monitors.alarms(monitor.id)}
-
-
 def test_outcomes_of_the_approved_alone_raise_no_alarm(tmp_path):
     """Where no declined applicant's outcome is known, true and false positive rates are 1 by construction."""
     bundle = bundle_of(tmp_path, {"score": "score"})

@@ -120,20 +120,10 @@ def test_what_cannot_be_audited_is_refused_in_a_sentence(kept, bundle):
     monitors, monitor, _ = kept
     with refused("window"):
         take_window(monitors, monitor.id, last=10)
-    for where, wrong in (
-        ("window", {}),
-        ("window", {"last": 5, "since": datetime(2026, 1, 1)}),
-        ("last", {"last": 0}),
-    ):
+    for where, wrong in (("window", {}), ("last", {"last": 0})):
         with refused(where):
             take_window(monitors, monitor.id, **wrong)
-    with refused("until"):
-        take_window(monitors, monitor.id, since=datetime(2026, 1, 2), until=datetime(2026, 1, 1))
     send(monitors, monitor, 20, 1, protected={})
-    window = take_window(monitors, monitor.id, last=20, rows=True)
-    with refused("window"):
-        window_spec(monitor, window, "w.parquet")
-    send(monitors, monitor, 20, 2, protected={"group": ("a",) * 20})
     window = take_window(monitors, monitor.id, last=20, rows=True)
     with refused("window"):
         window_spec(monitor, window, "w.parquet")
@@ -145,8 +135,6 @@ def test_what_cannot_be_audited_is_refused_in_a_sentence(kept, bundle):
     assert any("flipset" in note for note in notes)
     with refused("flipset"):
         window_spec(plain, window, "w.parquet", ["flipset"])
-    send(monitors, plain, 30, 4, ids=())
-    assert list(take_window(monitors, plain.id, last=60).left_out.values()) == [30]
 
 
 @pytest.fixture(scope="module")

@@ -24,20 +24,16 @@ def write_project(folder: Path, *, nasty: bool = True) -> Path:
     sexes = [EMOJI, "men & all | `others` *"] if nasty else ["women", "men"]
     race, sex = rng.choice(races, PEOPLE, p=[0.5, 0.4, 0.1]), rng.choice(sexes, PEOPLE)
     skill = rng.normal(0, 1, PEOPLE) + 0.8 * (race == races[0])
-    frame = pd.DataFrame(
-        {
-            "race": race,
-            "sex": sex,
-            "skill": skill.round(3),
-            "hours": rng.integers(5, 60, PEOPLE),
-            "debt": rng.normal(0, 1, PEOPLE).round(3),
-            "paid": (skill + rng.normal(0, 1, PEOPLE) > 0.4).astype(int),
-        }
-    )
+    frame = pd.DataFrame({"race": race, "sex": sex, "skill": skill.round(3)})
+    frame["hours"], frame["debt"] = rng.integers(5, 60, PEOPLE), rng.normal(0, 1, PEOPLE).round(3)
+    frame["paid"] = (skill + rng.normal(0, 1, PEOPLE) > 0.4).astype(int)
     frame.to_csv(folder / "people.csv", index=False)
     path = folder / "spec.yaml"
     path.write_text(dump_yaml(spec_of(races, sexes)), encoding="utf-8")
     return path
+
+
+FEW = {"permutations": 19, "bootstrap": 100}
 
 
 def spec_of(races: list[str], sexes: list[str]) -> dict[str, Any]:
@@ -54,14 +50,7 @@ def spec_of(races: list[str], sexes: list[str]) -> dict[str, Any]:
         "model": {"train": "logistic"},
         "audits": [
             {"groups": {}},
-            {
-                "flipset": {
-                    "source": {"race": races[1]},
-                    "target": {"race": races[0]},
-                    "permutations": 19,
-                    "bootstrap": 100,
-                }
-            },
+            {"flipset": {"source": {"race": races[1]}, "target": {"race": races[0]}, **FEW}},
             {"loss_ratio": {"sensitive": ["sex"], "steps": 20}},
             {"outcome_transport": {"by": ["race"], "against": "label", "permutations": 19, "draws": 20}},
             {"explain": {"source": {"sex": sexes[1]}, "target": {"sex": sexes[0]}, "draws": 200}},

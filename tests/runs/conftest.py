@@ -43,32 +43,21 @@ def read_spec(path: Path) -> Spec:
     return parse_spec(load_document(path), path.absolute().parent)
 
 
-def write_people(path: Path, seed: int = 0) -> None:
+def write_people(path: Path, seed: int = 0, n: int = PEOPLE) -> None:
     rng = np.random.default_rng(seed)
-    group = rng.choice(["north", "south"], PEOPLE)
-    skill = rng.normal(0, 1, PEOPLE) + (group == "north")
-    frame = pd.DataFrame(
-        {
-            "group": group,
-            "skill": skill.round(3),
-            "hours": rng.integers(1, 60, PEOPLE),
-            "paid": (skill + rng.normal(0, 1, PEOPLE) > 0.5).astype(int),
-            "score": (1 / (1 + np.exp(-skill))).round(4),
-        }
-    )
+    group = rng.choice(["north", "south"], n)
+    skill = rng.normal(0, 1, n) + (group == "north")
+    frame = pd.DataFrame({"group": group, "skill": skill.round(3), "hours": rng.integers(1, 60, n)})
+    frame["paid"] = (skill + rng.normal(0, 1, n) > 0.5).astype(int)
+    frame["score"] = (1 / (1 + np.exp(-skill))).round(4)
     frame.to_csv(path, index=False)
 
 
 def make_spec(*audits: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """Return a spec on people.csv with the audits given."""
+    data = {"path": "people.csv", "label": "paid", "favorable": 1, "protected": ["group"]}
     spec = {
-        "data": {
-            "path": "people.csv",
-            "label": "paid",
-            "favorable": 1,
-            "protected": ["group"],
-            "features": ["skill", "hours"],
-        },
+        "data": data | {"features": ["skill", "hours"]},
         "model": {"predictions": {"score": "score"}},
         "threshold": 0.5,
         "seed": 0,

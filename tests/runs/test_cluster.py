@@ -8,7 +8,6 @@ import os
 import sys
 import types
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,16 +15,15 @@ from audits.runs.executors import dask as clusters
 from audits.runs.executors.dask import DaskExecutor
 from audits.runs.executors.inline import InlineExecutor
 from tests.refused import refused
+from tests.runs.conftest import make_spec, write_people
 
 distributed = pytest.importorskip("distributed")
 
-MODEL = {"train": "logistic"}
-AUDITS = {
-    "groups": {},
-    "rule_sets": {"samples": 0, "permutations": 49},
-    "flipset": {"source": {"sex": "f"}, "target": {"sex": "m"}, "permutations": 19, "seconds": 1},
-    "sensitivity": {"protected": "sex", "bootstrap": 100},
-}
+PAIR = {"source": {"group": "north"}, "target": {"group": "south"}}
+AUDITS = [
+    *({"groups": {}}, {"rule_sets": {"samples": 0, "permutations": 49}}),
+    *({"flipset": {**PAIR, "permutations": 19, "seconds": 1}}, {"sensitivity": {"bootstrap": 100}}),
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -38,27 +36,9 @@ def neutral_main():
 
 @pytest.fixture(scope="module")
 def cluster():
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as found:
+    asked = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**asked) as found:
         yield found
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("people")
-    rng = np.random.default_rng(3)
-    n = 240
-    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "income": rng.normal(3, 1, n).round(2)})
-    frame["age"] = rng.integers(18, 70, n)
-    frame["repaid"] = (rng.random(n) < 1 / (1 + np.exp(3 - frame["income"]))).astype(int)
-    frame.to_csv(place / "people.csv", index=False)
-    return place
-
-
-def spec_of(*audits, model=MODEL):
-    data = {"path": "people.csv", "protected": ["sex"], "label": "repaid", "favorable": 1}
-    return {"data": data, "model": model, "audits": [{name: AUDITS[name]} for name in audits]}
 
 
 @pytest.fixture(scope="module")
@@ -67,16 +47,21 @@ def executor(cluster, tmp_path_factory):
         yield found
 
 
-def test_every_audit_finds_there_what_it_finds_here(executor, folder):
-    spec = spec_of(*AUDITS)
-    run = executor.submit(spec, folder)
-    here = InlineExecutor().submit(spec, folder).result()
+def same_there(executor, spec, folder):
+    """Carry a spec out here and there, and compare what is found."""
+    here, run = InlineExecutor().submit(spec, folder).result(), executor.submit(spec, folder)
     there = run.result()
+    assert here.data == there.data
     for one, other in zip(here.audits, there.audits, strict=True):
         first, second = (json.dumps(each.result.to_json(), sort_keys=True) for each in (one, other))
         assert first == second, one.name
     assert run.progress.doing == "Done"
-    assert executor.submit(spec, folder).finished  # kept here, under its key
+
+
+def test_audits_find_there_what_they_find_here(executor, base):
+    spec = make_spec(*AUDITS, model={"train": "logistic"})
+    same_there(executor, spec, base)
+    assert executor.submit(spec, base).finished  # kept here, under its key
 
 
 @pytest.fixture
@@ -93,29 +78,21 @@ def count_from(rows):
     importlib.import_module("audits.runs.source.strategy").COUNTED_FROM = rows
 
 
-def test_files_of_a_table_are_counted_by_all_workers(executor, tmp_path, counted):
-    rng = np.random.default_rng(1)
-    (tmp_path / "people").mkdir()
+def test_files_of_a_table_are_counted_by_all_workers(executor, base, counted):
+    (base / "people").mkdir()
     for part in range(4):
-        frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 700), "income": rng.normal(3, 1, 700)})
-        frame["age"], frame["score"] = rng.integers(18, 70, 700), rng.random(700)
-        frame["repaid"] = (rng.random(700) < 1 / (1 + np.exp(3 - frame["income"]))).astype(int)
-        frame.to_parquet(tmp_path / "people" / f"{part}.parquet")
-    spec = spec_of("groups", "rule_sets", model={"predictions": {"score": "score"}})
+        write_people(base / "part.csv", seed=part, n=700)
+        pd.read_csv(base / "part.csv").to_parquet(base / "people" / f"{part}.parquet")
+    spec = make_spec(*AUDITS[:2])
     spec["data"] |= {"path": "people"}
-    here = InlineExecutor().submit(spec, tmp_path).result()
-    there = executor.submit(spec, tmp_path).result()
-    assert here.data == there.data
-    for one, other in zip(here.audits, there.audits, strict=True):
-        first, second = (json.dumps(each.result.to_json(), sort_keys=True) for each in (one, other))
-        assert first == second, one.name
+    same_there(executor, spec, base)
 
 
-def test_what_is_wrong_is_said_as_here(executor, folder):
-    wrong = spec_of("groups")
-    wrong["data"]["protected"] = ["sexx"]
-    with refused("data.protected", "'sexx'"):
-        executor.submit(wrong, folder).result()
+def test_what_is_wrong_is_said_as_here(executor, base):
+    wrong = make_spec({"groups": {}})
+    wrong["data"]["protected"] = ["grup"]
+    with refused("data.protected", "'grup'"):
+        executor.submit(wrong, base).result()
 
 
 def test_other_versions_are_refused(cluster, monkeypatch, tmp_path):

@@ -133,22 +133,6 @@ def test_text_is_counted_like_parquet(text, monkeypatch):
         assert counted.data[key] == whole.data[key]
 
 
-def test_what_cannot_be_counted_is_held_where_it_can_be(text, monkeypatch):
-    cut = {"column": "income", "at_least": 2e4}
-    audits = [{"groups": {"bootstrap": 50}}, {"rule_sets": {**RULES[0]["rule_sets"], "context": ["grade"]}}]
-    data = {"path": "people.csv", "protected": ["sex"], "label": cut, "weights": "weight"}
-    spec = parse_spec({"data": data, "model": SCORE, "audits": audits}, text)
-    whole = execute(spec)
-    for module in ("audits.runs.source.strategy", "audits.data.io.limits"):
-        monkeypatch.setattr(f"{module}.COUNTED_FROM", 1000)
-    assert spec.streamed
-    again = execute(spec)
-    assert [each.result.to_json() for each in again.audits] == [
-        each.result.to_json() for each in whole.audits
-    ]
-    assert len(again.audits[1].result.people)
-
-
 def same(found, expected, where=""):
     """Counts and what follows from them are equal; sums of scores differ by their rounding alone."""
     if isinstance(expected, dict):

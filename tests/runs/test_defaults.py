@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +20,9 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """1,500 people; those of whom the race is missing are called back far less often than any others."""
     rng = np.random.default_rng(0)
     race = rng.choice(["black", "white", ""], 1500, p=[0.4, 0.45, 0.15])
-    frame = pd.DataFrame(
-        {
-            "race": race,
-            "sex": rng.choice(["female", "male"], 1500),
-            "town": rng.choice(["x", "y", "z"], 1500),
-            "call": np.where(rng.random(1500) < np.where(race == "", 0.2, 0.6), "yes", "no"),
-        }
-    )
+    frame = pd.DataFrame({"race": race, "sex": rng.choice(["female", "male"], 1500)})
+    frame["town"] = rng.choice(["x", "y", "z"], 1500)
+    frame["call"] = np.where(rng.random(1500) < np.where(race == "", 0.2, 0.6), "yes", "no")
     path = tmp_path_factory.mktemp("people") / "people.csv"
     frame.to_csv(path, index=False)
     return path
@@ -35,11 +31,8 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_headline_is_never_about_an_unknown_group(people: Path) -> None:
     data = {"path": people.name, "favorable": "yes", "protected": ["race"]}
     few = {"permutations": 19}
-    spec = {
-        "data": data,
-        "model": {"predictions": {"label": "call"}},
-        "audits": ["groups", {"barycenter": few}, {"rule_sets": few}],
-    }
+    spec = {"data": data, "model": {"predictions": {"label": "call"}}}
+    spec["audits"] = ["groups", {"barycenter": few}, {"rule_sets": few}]
     run = execute(parse_spec(spec, people.parent))
     assert MISSING not in run.headline().leads.sentence
 
@@ -55,12 +48,8 @@ def test_no_default_compares_people_who_differ_in_two_attributes(people: Path) -
 
 
 def test_a_count_table_of_groups_and_decisions_gets_a_spec_that_runs(tmp_path: Path) -> None:
-    lines = [
-        f"{race},{sex},{searched},{30 + 17 * k}"
-        for k, (race, sex, searched) in enumerate(
-            (r, s, d) for r in ("White", "Black") for s in ("male", "female") for d in "YN"
-        )
-    ]
+    cells = itertools.product(("White", "Black"), ("male", "female"), "YN")
+    lines = [f"{race},{sex},{searched},{30 + 17 * k}" for k, (race, sex, searched) in enumerate(cells)]
     path = tmp_path / "stops.csv"
     path.write_text("\n".join(["subject_race,subject_sex,search_conducted,n", *lines]))
     table, _ = read_past_header(path)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -28,31 +26,20 @@ def run(spec, base) -> RunResult:
 def test_by_hand(tmp_path):
     rows = ["g,s,y,x", *["a,0.9,1,1"] * 3, "a,0.1,0,2", "b,0.5,1,3", *["b,0.4,0,4"] * 3, "b,,1,5"]
     (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
-    spec = {
-        "data": {
-            "path": "t.csv",
-            "label": "y",
-            "favorable": 1,
-            "protected": ["g"],
-            "features": ["x"],
-            "keep": [{"column": "s", "not_missing": True}],
-        },
-        "model": {"predictions": {"score": "s"}},
-        "audits": [{"rates": {"by": "g"}}],
-    }
+    data = {"path": "t.csv", "label": "y", "favorable": 1, "protected": ["g"], "features": ["x"]}
+    data["keep"] = [{"column": "s", "not_missing": True}]
+    spec = {"data": data, "model": {"predictions": {"score": "s"}}, "audits": [{"rates": {"by": "g"}}]}
     document = run(spec, tmp_path).to_json()
     assert list(document) == ["schema", "evenhand", "spec", "data", "model", "headline", "audits"]
     data = document["data"]
     assert (data["rows_read"], data["rows_used"], sum(data["excluded"].values())) == (9, 8, 1)
     assert (data["rows_audited"], data["rows_trained"]) == (8, 0)
     [audit] = document["audits"]
-    assert audit["audit"] == "rates"
-    assert audit["options"] == {"by": "g", "draws": 50, "gap": 0.1}
+    assert (audit["audit"], audit["options"]) == ("rates", {"by": "g", "draws": 50, "gap": 0.1})
     # 3 of 4 in a; in b 0.5 is at the threshold, so 1 of 4
     assert [row["selection_rate"]["value"] for row in audit["table"]] == [0.75, 0.25]
     assert audit["verdict"] == "evidence of a difference"
     assert document["model"]["threshold"] == 0.5
-    assert len(document["model"]["sha256"]) == 64
 
 
 def test_a_model_trained_here_is_audited_on_rows_it_has_not_seen(base):
@@ -113,26 +100,21 @@ def test_results_come_back_from_their_folder_without_loss(base, tmp_path):
 def test_tables_are_named_after_audit_and_table(base, tmp_path):
     rates = {"rates": {"by": "group"}}
     run(make_spec(rates), base).write_tables(tmp_path / "one")
-    assert sorted(path.name for path in (tmp_path / "one").iterdir()) == [
-        "rates-people.csv",
-        "rates-table.csv",
-    ]
+    assert {path.name for path in (tmp_path / "one").iterdir()} == {"rates-people.csv", "rates-table.csv"}
     run(make_spec(rates, rates), base).write_tables(tmp_path / "two")
-    assert "rates-2-people.csv" in {path.name for path in (tmp_path / "two").iterdir()}
+    assert (tmp_path / "two" / "rates-2-people.csv").is_file()
     people = pd.read_csv(tmp_path / "one" / "rates-people.csv")
     assert people.columns.tolist() == ["row", "group", "score", "favorable"]
     assert people["row"].tolist() == list(range(1, PEOPLE + 1))
 
 
-@pytest.mark.parametrize("damage", ["absent", "results.json", "people"])
-def test_a_damaged_folder_is_told_apart(base, tmp_path, damage):
-    folder = tmp_path / "saved"
-    if damage != "absent":
-        run(make_spec(), base).save(folder)
-        path = folder / "results.json" if damage == "results.json" else folder / "people" / "0-rates.json"
-        path.write_text(path.read_text()[:-20])
+@pytest.mark.parametrize("damaged", ["results.json", "people/0-rates.json"])
+def test_a_damaged_folder_is_told_apart(base, tmp_path, damaged):
+    run(make_spec(), base).save(tmp_path / "saved")
+    path = tmp_path / "saved" / damaged
+    path.write_text(path.read_text()[:-20])
     with pytest.raises(RunFailed, match="saved"):
-        RunResult.load(folder)
+        RunResult.load(tmp_path / "saved")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +146,7 @@ def test_what_compares_decisions_is_about_people_without_a_label_too(asked):
 
 
 @pytest.mark.parametrize("person", [None, "who"])
-def test_decisions_are_everyones_where_labels_are_measured_beside_them(person):
+def test_decisions_are_everyones_where_labels_are_measured_beside_them(tmp_path, person):
     """Labels are the approved's alone: gaps are of all held out, and what needs a label clears nobody."""
     rng, n = np.random.default_rng(0), 4000
     sex = rng.choice(["f", "m"], n)
@@ -179,20 +161,13 @@ def test_decisions_are_everyones_where_labels_are_measured_beside_them(person):
         {"sensitivity": {"match_set": "off", "status_model": "logistic", "bootstrap": 100}},
     ]
     told = {"label": "y", "favorable": 1, "protected": ["sex"], "features": ["x", "sex"], "person": person}
-    spec = {
-        "data": {"path": "t.csv", **told},
-        "model": {"train": "logistic"},
-        "audits": asked,
-        "search": "off",
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        table.to_csv(Path(folder) / "t.csv", index=False)
-        found = run(spec, Path(folder))
-    groups, mitigation, ratio, sensitivity = (each.result for each in found.audits)
+    spec = {"data": {"path": "t.csv", **told}, "model": {"train": "logistic"}, "search": "off"}
+    table.to_csv(tmp_path / "t.csv", index=False)
+    audits = run({**spec, "audits": asked}, tmp_path).audits
+    groups, mitigation, ratio, sensitivity = (each.result for each in audits)
     first = mitigation.steps[0]
     assert groups.n == sensitivity.judged.interval.n == first.difference.n > 1.5 * first.accuracy.n
     assert groups.judged.verdict == mitigation.judged.verdict == EVIDENCE
     assert mitigation.frontier[0].gap.n == groups.n
     assert {each.judged.verdict for each in groups.measures} == {INSUFFICIENT}
-    assert ratio.judged.interval.high < 50
-    assert ratio.judged.verdict == INSUFFICIENT
+    assert (ratio.judged.interval.high < 50, ratio.judged.verdict) == (True, INSUFFICIENT)

@@ -16,7 +16,6 @@ from audits.runs.gates.baselines import baseline_of
 from audits.runs.gates.check import check
 from audits.runs.gates.gate import judge, read_gate
 from audits.runs.gates.reports import github_annotations, junit_xml, markdown, not_judged_lines
-from audits.runs.gates.rules import Rule, numbers
 from tests.refused import refused
 
 
@@ -191,16 +190,6 @@ def test_a_gap_is_held_to_its_baseline_beside_a_new_group_that_is_the_largest(tm
     now = hired([("m", 2000, 0.5), ("f", 1500, f), ("x", 3000, 0.2)])
     found = judge(now, read_gate({"baseline": "then.json"}, "gate"), tmp_path)
     assert [("sex: f" in each.name) for each in found.stopped] == [True] * broken
-
-
-def test_a_rule_is_about_the_whole_where_it_is_no_repeat_of_a_part():
-    whole, parts = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 90, "method": ""}, []
-    for value in (0.3, 0.7):
-        parts.append({"column": f"x{value}", "source_rate": {**whole, "value": value}})
-    entry = {"audit": "explain", "source_rate": whole, "values": parts}
-    assert [each.path for each in numbers([entry], Rule(metric="source_rate"), "rule")] == ["source_rate"]
-    parts[0]["source_rate"] = whole  # a headline that is one of its parts: all are held to the rule
-    assert len(numbers([entry], Rule(metric="source_rate"), "rule")) == 2
 
 
 def audited(rows, audits, *, protected=("race", "sex")):

@@ -13,29 +13,23 @@ from audits.arrow_io import read_mapped, write_mapped
 
 
 def frames():
-    number = pd.Index([3, 7, 9], name="row")
+    mixed = {
+        "numbers": [1.0, np.nan, 3.0],
+        "texts": ["x", None, "ä"],
+        "known": [True, False, True],
+        "booleans": [True, None, False],
+        "days": pd.to_datetime(["2020-01-01", None, "2021-01-01"]),
+        "small": np.array([1, 2, 3], dtype=np.int8),
+        "nothing": pd.Series([None] * 3, dtype=object),
+        "levels": pd.Categorical(["u", "v", "u"]),
+        "nullable": pd.array([True, None, True], dtype="boolean"),
+        "counts": pd.array([1, None, 3], dtype="Int64"),
+    }
     return {
-        "mixed": pd.DataFrame(
-            {
-                "a": [1.0, np.nan, 3.0],
-                "b": ["x", None, "ä"],
-                "c": [True, False, True],
-                "d": [True, None, False],
-                "e": pd.to_datetime(["2020-01-01", None, "2021-01-01"]),
-                "f": np.array([1, 2, 3], dtype=np.int8),
-                "g": pd.Series([None] * 3, dtype=object),
-                "h": pd.Categorical(["u", "v", "u"]),
-                "i": pd.array([True, False, True], dtype="boolean"),
-                "j": pd.array([True, None, True], dtype="boolean"),
-                "k": pd.array([1, None, 3], dtype="Int64"),
-                "l": pd.array([1.5, None, 3], dtype="Float64"),
-                "m": np.array([1.5, np.nan, 3], dtype=np.float32),
-            },
-        ).set_axis(number),
+        "mixed": pd.DataFrame(mixed).set_axis(pd.Index([3, 7, 9], name="row")),
         "empty": pd.DataFrame(),
         "nobody": pd.DataFrame({"a": pd.Series(dtype=float), "b": pd.Series(dtype=bool)}),
         "named": pd.DataFrame({"a": [1.0, np.nan]}, index=pd.Index(["é", "b"], name="name")),
-        "plain": pd.DataFrame({"row": [1, 2], "b": [False, True]}),
     }
 
 

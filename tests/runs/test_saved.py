@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -80,14 +79,9 @@ def test_filters(store, base):
         return [run.id for run in store.list(**wanted)]
 
     assert ids() == [second, first]
-    assert (
-        ids(owner="a")
-        == ids(status="done")
-        == ids(text="LOANS")
-        == ids(verdict=store.get(first).verdict)
-        == [first]
-    )
-    assert ids(audit="rates") == [second, first]
+    verdict = store.get(first).verdict
+    for wanted in ({"owner": "a"}, {"status": "done"}, {"text": "LOANS"}, {"verdict": verdict}):
+        assert ids(**wanted) == [first]
     assert ids(audit="flipset") == ids(owner="c") == []
     with refused("ID"):
         store.get(first, owner="b")
@@ -119,12 +113,7 @@ def test_a_run_deleted_elsewhere_does_not_come_back(store, base, tmp_path):
     assert store.finish(running, result) is False
     assert in_memory.to_json() == result.to_json()
     assert files_of(tmp_path) == []
-    for act in (
-        store.load,
-        store.delete,
-        lambda name: store.rename(name, "x"),
-        lambda name: store.annotate(name, "x"),
-    ):
+    for act in (store.load, store.delete, lambda name: store.rename(name, "x")):
         with refused("ID"):
             act(opened)
 
@@ -134,8 +123,7 @@ def test_damaged_and_missing_files_are_told(store, base, tmp_path):
     identity = store.begin(result.spec, base)
     store.finish(identity, result)
     path = next(path for path in files_of(tmp_path) if path.read_bytes().startswith(b"{\n"))
-    content = path.read_bytes()
-    path.write_bytes(content.replace(b"0.", b"1.", 1))
+    path.write_bytes(path.read_bytes().replace(b"0.", b"1.", 1))
     with pytest.raises(RunFailed, match=r"results\.json"):
         store.load(identity)
     path.unlink()
@@ -147,7 +135,6 @@ _CRASH = """
 import os, sys
 from pathlib import Path
 from audits.runs.storage.saved import SavedRuns
-from audits.stats.estimate import Estimate
 spec = {"audits": [{"rates": {}}], "data": {"path": "people.csv"}}
 print(SavedRuns().begin(spec, Path(sys.argv[1])), flush=True)
 os._exit(9)
@@ -156,9 +143,7 @@ os._exit(9)
 
 def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=120, env=dict(os.environ)
-    )
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
 
 
 def test_a_crash_shows_as_interrupted_and_the_run_can_start_again(store, base):
@@ -177,7 +162,6 @@ _MANY = """
 import sys
 from pathlib import Path
 from audits.runs.storage.saved import SavedRuns
-from audits.stats.estimate import Estimate
 store = SavedRuns()
 for place in range(8):
     name = store.begin({"audits": [], "data": {"path": "x"}}, Path("."), title=f"{sys.argv[1]} {place}")
@@ -187,16 +171,10 @@ for place in range(8):
 
 
 @BOTH
-def test_two_processes_at_once_lose_nothing(request, tmp_path, monkeypatch, store):
+def test_two_processes_at_once_lose_nothing(store):
     """The home is fresh: both processes also make and migrate the database at the same time."""
-    answers = []
-    threads = [
-        threading.Thread(target=lambda who=who: answers.append(python(_MANY, who))) for who in ("a", "b")
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as threads:
+        answers = list(threads.map(lambda who: python(_MANY, who), "ab"))
     assert [answer.stderr for answer in answers] == ["", ""]
     titles = {run.title for run in store.list(status="cancelled")}
     assert titles == {f"{who} {place}" for who in "ab" for place in range(8)}
@@ -206,9 +184,7 @@ def test_two_processes_at_once_lose_nothing(request, tmp_path, monkeypatch, stor
 def test_a_newer_schema_is_refused_and_an_older_one_brought_up(store):
     engine = store._database.engine
     with engine.begin() as connection:
-        connection.execute(
-            sa.text("INSERT INTO schema_version VALUES (:next)"), {"next": len(MIGRATIONS) + 1}
-        )
+        connection.execute(sa.text(f"INSERT INTO schema_version VALUES ({len(MIGRATIONS) + 1})"))
     with refused("the database", len(MIGRATIONS) + 1):
         Database(engine.url.render_as_string(hide_password=False))
     with engine.begin() as connection:
@@ -217,10 +193,8 @@ def test_a_newer_schema_is_refused_and_an_older_one_brought_up(store):
             connection.execute(sa.text(f"DROP TABLE {table}"))
     again = Database(engine.url.render_as_string(hide_password=False))
     with again.reading() as connection:
-        versions = (
-            connection.execute(sa.text("SELECT version FROM schema_version ORDER BY version")).scalars().all()
-        )
-    assert versions == list(range(1, len(MIGRATIONS) + 1))
+        versions = connection.execute(sa.text("SELECT version FROM schema_version")).scalars().all()
+    assert sorted(versions) == list(range(1, len(MIGRATIONS) + 1))
 
 
 @pytest.mark.parametrize(

@@ -38,13 +38,8 @@ def test_what_a_killed_process_left_goes_with_the_next_and_nothing_else(tmp_path
 
 
 def _process(temporary: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-c", _MAKES],
-        cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(temporary)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
+    command, env = [sys.executable, "-c", _MAKES], {**os.environ, "TMPDIR": str(temporary)}
+    return subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 def _folder(process: subprocess.Popen[bytes]) -> Path:

@@ -21,15 +21,9 @@ from audits.stats.badges import size_against_limit
 def people(n: int, seed: int, rate: float = 0.6) -> pd.DataFrame:
     """People of whom women over 50 with children (3.4%) are accepted at `rate`, all others at 60%."""
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "sex": rng.choice(["woman", "man"], n),
-            "age": rng.integers(18, 71, n),
-            "children": rng.choice([0, 1], n, p=[0.83, 0.17]),
-            "income": rng.normal(size=n).round(3),
-            "debt": rng.normal(size=n).round(3),
-        }
-    )
+    frame = pd.DataFrame({"sex": rng.choice(["woman", "man"], n), "age": rng.integers(18, 71, n)})
+    frame["children"] = rng.choice([0, 1], n, p=[0.83, 0.17])
+    frame["income"], frame["debt"] = rng.normal(size=(2, n)).round(3)
     hidden = (frame["sex"] == "woman") & (frame["age"] > 50) & (frame["children"] == 1)
     frame["accepted"] = (rng.random(n) < np.where(hidden, rate, 0.6)).astype(int)
     return frame
@@ -37,16 +31,9 @@ def people(n: int, seed: int, rate: float = 0.6) -> pd.DataFrame:
 
 def run(frame: pd.DataFrame, folder, **more) -> RunResult:
     frame.to_csv(folder / "people.csv", index=False)
-    spec = {
-        "data": {
-            "path": "people.csv",
-            "favorable": 1,
-            "protected": ["sex"],
-            "features": ["age", "children", "income", "debt"],
-        },
-        "model": {"predictions": {"label": "accepted"}},
-        "audits": [{"groups": {}}],
-    }
+    data = {"path": "people.csv", "favorable": 1, "protected": ["sex"]}
+    data["features"] = ["age", "children", "income", "debt"]
+    spec = {"data": data, "model": {"predictions": {"label": "accepted"}}, "audits": [{"groups": {}}]}
     return execute(parse_spec({**spec, **more}, folder))
 
 
@@ -71,11 +58,7 @@ def test_an_all_clear_leads_to_groups_of_its_own_attributes_alone(tmp_path):
     frame = people(4000, 1, rate=0.15).assign(hand=np.tile(["left", "right"], 2000))
     data = {"path": "people.csv", "favorable": 1, "protected": ["sex", "hand"]}
     data["features"] = ["age", "children", "income", "debt"]
-    audits = [
-        {"groups": {"by": ["hand"]}},
-        {"groups": {"by": ["sex"]}},
-        {"groups": {"by": [["sex", "hand"]]}},
-    ]
+    audits = [{"groups": {"by": [by]}} for by in ("hand", "sex", ["sex", "hand"])]
     hand, sex, both = run(frame, tmp_path, data=data, audits=audits).audits
     assert "sex" not in hand.result.judged.see
     assert "sex" in sex.result.judged.see
