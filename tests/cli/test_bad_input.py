@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 import subprocess
 import sys
@@ -78,8 +76,7 @@ def test_wrong_specs(cli, project, changes, told):
 def test_control_characters_from_data_do_not_reach_the_terminal(cli, project):
     answer = run(cli, write_spec(project, data={"label": "\x1b[31mred\x07"}))
     assert answer.status == 2
-    assert "\x1b" not in answer.err
-    assert "\x07" not in answer.err
+    assert not {"\x1b", "\x07"} & set(answer.err)
 
 
 def test_results_folders_that_are_not_ours(cli, project):
@@ -109,19 +106,11 @@ def test_wrong_arguments(cli):
 def test_describe_and_sample_data_refuse_in_the_same_way(cli, project, tmp_path):
     (tmp_path / "empty.csv").write_bytes(b"")
     refused(cli("describe", tmp_path / "empty.csv"), "empty.csv")
-    refused(cli("describe", tmp_path / "none.csv"), "", "'none.csv'")
     refused(cli("sample-data", "hirring", "--out", tmp_path / "s"), "", "'hiring'")
-    assert "'run'" in cli("rum", "spec.yaml").err
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "hiring.csv").write_text("mine")
     refused(cli("sample-data", "hiring", "--out", tmp_path / "taken"), "", "hiring.csv")
     assert (tmp_path / "taken" / "hiring.csv").read_text() == "mine"
-
-
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs a folder in which nobody can make one")
-def test_a_results_folder_that_cannot_be_made_is_told_before_the_run(cli, project):
-    answer = cli("run", project / "spec.yaml", "--out", "/proc/nowhere/out", "--executor", "inline")
-    refused(answer, "--out", "'/proc/nowhere/out'", os.strerror(errno.ENOENT))
 
 
 def test_a_python_without_the_packages_is_one_sentence():

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 import yaml
 
@@ -34,25 +32,6 @@ def test_init_says_what_a_row_is_and_what_was_decided(cli, tmp_path: Path, name,
     assert spec["data"].items() >= data.items()
     assert spec["model"] == model
     assert spec["data"]["protected"][0] == TABLES[name].by[0]
-
-
-def test_what_cannot_be_guessed_is_answered_by_options(cli, tmp_path: Path) -> None:
-    rng = np.random.default_rng(2)
-    frame = pd.DataFrame(
-        {"x1": rng.choice(["a", "b"], 90), "x2": rng.choice(["u", "v"], 90), "x3": rng.random(90)}
-    )
-    frame.to_csv(tmp_path / "x.csv", index=False)
-    asked = cli("init", tmp_path / "x.csv")
-    assert asked.status == 2
-    assert "--decision" in asked.err
-    assert cli("init", tmp_path / "x.csv", "--decision", "x9").status == 2
-    assert "--good" in cli("init", tmp_path / "x.csv", "--decision", "x2", "--by", "x1").err
-    assert cli("init", tmp_path / "x.csv", "--decision", "x2", "--by", "x1", "--good", "w").status == 2
-    done = cli("init", tmp_path / "x.csv", "--decision", "x2", "--by", "x1", "--good", "u")
-    assert done.status == 0, done.err
-    spec = yaml.safe_load((tmp_path / "x.yaml").read_text(encoding="utf-8"))
-    assert spec["data"] == {"path": "x.csv", "favorable": "u", "protected": ["x1"]}
-    assert spec["model"] == {"predictions": {"label": "x2"}}
 
 
 def test_rows_without_a_decision_are_left_out_and_counted(cli, tmp_path: Path) -> None:

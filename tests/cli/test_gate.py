@@ -98,21 +98,12 @@ def test_the_pre_commit_hook_runs_the_gate(cli, project: Path, monkeypatch):
 def test_the_fixture_runs_a_spec_beside_the_test(pytester, project: Path):
     pytester.makepyfile(
         """
-        import pandas as pd
-        import pytest
-
         def test_passes(audits):
             assert audits.check("passes.yaml", fail_on={"evidence": 50}).audits
 
         def test_stops(audits):
             audits.check("passes.yaml")
 
-        def test_a_model(audits):
-            people = pd.DataFrame({"x": [0.0, 1.0] * 20, "sex": ["f", "m"] * 20})
-            told = {"X": people, "y": [0, 1] * 20, "favorable": 1, "protected": "sex", "audits": "groups"}
-            audits.check(lambda table: table["x"], {"metric": "selection_rate", "at_most": 1.0}, **told)
-            with pytest.raises(AssertionError):
-                audits.check(lambda table: table["x"], {"metric": "selection_rate", "at_most": 0.9}, **told)
         """
     )
     (pytester.path / "people.csv").write_bytes((project / "people.csv").read_bytes())
@@ -121,7 +112,7 @@ def test_the_fixture_runs_a_spec_beside_the_test(pytester, project: Path):
     known = entry_points(group="pytest11", name="evenhand")
     plugin = () if known else ("-p", "audits.pytest_plugin")
     done = pytester.runpytest_inprocess(*plugin, "-p", "no:cacheprovider", "--junitxml=j.xml")
-    done.assert_outcomes(passed=2, failed=1)
+    done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["*GateFailed: *", "*table[[]sex: *"])
     told, *_ = ET.parse(pytester.path / "j.xml").getroot().findall(".//property[@name='evenhand.groups']")
     assert "people" in told.get("value")

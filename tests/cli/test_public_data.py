@@ -23,12 +23,3 @@ def test_a_spec_is_written_where_the_files_are_and_refused_where_not(cli, tmp_pa
     assert cli("data", name, "--from", tmp_path, "--out", out).status == 0
     assert read_spec(out).data.protected
     refused(cli("data", name, "--from", tmp_path, "--out", out), "--out")
-
-
-def test_an_unknown_name_is_told_with_the_nearest(cli, tmp_path: Path):
-    refused(cli("data", "adults", "--from", tmp_path), "", "'adult'")
-
-
-@pytest.mark.parametrize("name", ["openml:1590", "folktables"])
-def test_sets_of_registries_are_refused_with_what_to_do(cli, tmp_path: Path, name: str):
-    refused(cli("data", name, "--from", tmp_path), "", name, "init FILE")

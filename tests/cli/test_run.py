@@ -11,10 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from audits.data.samples import CATALOG
 from audits.runs.result import RunResult
 from tests.cli.conftest import write_spec
 
@@ -101,18 +99,9 @@ def test_an_unexpected_error_is_one_sentence_and_a_log(cli, project, monkeypatch
     log.unlink()
 
 
-def slow_spec(project: Path) -> Path:
-    """Write a spec whose run takes much longer than a test waits."""
-    frame = pd.concat([pd.read_csv(project / "people.csv")] * 4, ignore_index=True)
-    rng = np.random.default_rng(0)
-    frame["skill"] += rng.normal(0, 1, len(frame)).round(4)
-    frame.to_csv(project / "people.csv", index=False)
-    sides = {"source": {"group": "south"}, "target": {"group": "north"}}
-    return write_spec(project, audits=[{"flipset": {**sides, "permutations": 99_999}}])
-
-
 def test_ending_it_cancels(project, tmp_path):
-    spec = slow_spec(project)
+    sides = {"source": {"group": "south"}, "target": {"group": "north"}}
+    spec = write_spec(project, audits=[{"flipset": {**sides, "permutations": 99_999, "seconds": 3600}}])
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     leader, follower = pty.openpty()
     going = subprocess.Popen(
@@ -156,13 +145,3 @@ def test_describe(cli, project):
     assert facts["rows"] == 240
     assert [column["name"] for column in facts["columns"]] == ["group", "skill", "hours", "paid", "score"]
     assert "paid" in facts["suggested"]["label"]
-
-
-def test_sample_data_writes_and_names_its_files(cli, tmp_path):
-    answer = cli("sample-data", "--out", tmp_path / "all")
-    assert answer.status == 0
-    written = {Path(line).name for line in answer.out.splitlines()}
-    assert written == {path.name for path in (tmp_path / "all").iterdir()}
-    assert {name for sample in CATALOG.values() for name in sample.files} <= written
-    one = cli("sample-data", "hiring", "--out", tmp_path / "one")
-    assert {Path(line).name for line in one.out.splitlines()} == {*CATALOG["hiring"].files, "README.md"}

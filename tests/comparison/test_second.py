@@ -176,18 +176,6 @@ def test_it_is_saved_loaded_and_reported(found: RunResult, tmp_path: Path) -> No
     assert first(found) == (changes.verdict, changes.judged.badge_text, changes.finding)
 
 
-def test_a_model_trained_here_is_held_out_for_both_and_no_prediction_is_a_feature(base: Path) -> None:
-    document = spec("groups", compare=THEN)
-    document["data"].pop("features")
-    document["model"] = {"train": "logistic"}
-    found = run(base, document)
-    data = found.to_json()["data"]
-    assert data["rows_audited"] == found.compared.second.data["rows_audited"] == 90  # type: ignore[union-attr]
-    assert "then" not in found.model["columns"]
-    assert "now" in found.model["columns"]
-    assert any("90" in note for note in data["notes"])
-
-
 def test_people_with_several_rows_count_once(base: Path) -> None:
     people = pd.read_csv(base / "people.csv")
     twice = pd.concat([people.assign(id=range(N)), people.assign(id=range(N))])

@@ -41,14 +41,7 @@ def spec(*audits: Any, **changes: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def found(base: Path) -> RunResult:
-    measures = ["false_positive_rate", "squared_error"]
-    asked = (
-        MITIGATION,
-        "groups",
-        {"barycenter": {"permutations": 19, "rounds": 0}},
-        {"rule_sets": {"protected": ["g"], "measures": measures, "permutations": 99, "samples": 100}},
-    )
-    return execute(parse_spec(spec(*asked, compare=TREATED), base))
+    return execute(parse_spec(spec(MITIGATION, "groups", compare=TREATED), base))
 
 
 def changes(found: RunResult) -> Changes:
@@ -68,9 +61,6 @@ def test_the_treated_model_is_the_one_that_mitigation_chose(found: RunResult) ->
     mitigation = found.audits[0].result
     step = mitigation.steps[mitigation.chosen]
     assert mitigation.chosen > 0
-    first, treated = changes(found).models
-    assert treated.startswith(first)
-    assert treated != first
     group = row(found, "groups", "table[g: c].selection_rate")
     assert group.second.value == pytest.approx(step.favorable_in.value)
     assert group.first.value == pytest.approx(mitigation.steps[0].favorable_in.value)
@@ -109,10 +99,3 @@ def test_what_is_wrong_with_the_treatment_is_told(
 ) -> None:
     with refused(*refusal):
         execute(parse_spec(spec("groups", **change), base))
-
-
-def test_persons_with_several_rows_are_refused(base: Path) -> None:
-    document = spec("groups", compare={"treated": {}})
-    document["data"] |= {"person": "hours", "features": ["skill", "g"]}
-    with refused("compare.treated"):
-        execute(parse_spec(document, base))

@@ -9,15 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.data.preprocessing.groups import cut as cut_ages
 from audits.errors import InputError
 from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Monitors, StoredMonitor
 from audits.monitor.profile import BatchContext
-from audits.monitor.recoding import as_audited, with_values
+from audits.monitor.recoding import with_values
 from audits.monitor.replay import replay
-from audits.monitor.windows import take_window
 from audits.runs.execute import prepared_subject
 from audits.runs.spec import parse_spec
 from tests.monitor.conftest import store_of
@@ -68,27 +66,6 @@ def test_scores_that_fall_alarm_beside_an_alarm_that_somebody_knows(tmp_path):
     assert found.keys() == {"impossible", "scores", "decisions"}
     assert 1500 < found["scores"].person < 1700
     assert found["impossible"].times < 20, "what is found of scores is not found of ages"
-
-
-def test_ages_are_grouped_as_the_audit_cut_them(tmp_path):
-    rng = np.random.default_rng(1)
-    cut = {"protected": ["age"], "bins": {"age": 3}}
-    bundle = bundle_of(tmp_path, world(rng, 1000), {"score": "score"}, **cut)
-    assert MonitorBundle.parse(*bundle.dump()).bins == bundle.bins
-    frame = world(rng, 1000)
-    columns = {name: frame[name].tolist() for name in bundle.reads}
-    ages = tuple(frame["age"].astype(str))
-    _, sent = as_audited(bundle, columns, BatchContext(protected={"age": (*ages[:-2], "[30, 45)", None)}))
-    assert {*sent.protected["age"][:-2]} == {*bundle.groups["age"]}
-    assert sent.protected["age"][-2:] == ("[30, 45)", None)
-    assert {*bundle.sent_of(frame).protected["age"]} == {*bundle.groups["age"]}
-    monitors = Monitors(store_of(tmp_path))
-    monitor, _ = monitors.create(bundle, name="m", keep_rows=True)
-    beside = BatchContext(tuple(frame["score"]), protected={"age": sent.protected["age"][:1] + (None,) * 999})
-    batch = Batch.of(monitor.id, bundle, bundle.score(frame), beside, columns=columns)
-    monitors.store([batch])
-    window = take_window(monitors, monitor.id, last=1000, rows=True)
-    assert window.groups["age"] == cut_ages(frame["age"], bundle.bins["age"]).value_counts().to_dict()
 
 
 def jobs(rng: np.random.Generator, n: int) -> dict[str, Any]:

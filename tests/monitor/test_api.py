@@ -6,8 +6,6 @@ import contextlib
 import gzip
 import http.client
 import subprocess
-import time
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -90,17 +88,6 @@ def test_a_body_without_a_stated_length_is_refused_when_it_grows_too_large(serve
     connection.request("POST", path, pieces, headers, encode_chunked=False)
     assert connection.getresponse().status == 413
     connection.close()
-
-
-@pytest.mark.parametrize("hours", [0, 48])
-def test_a_clock_that_is_wrong_is_told_and_does_not_count(server: Server, hours: int):
-    at, began = (datetime.now(UTC) + timedelta(hours=hours)).isoformat(), time.time()
-    status, answer = server.post({"rows": [ROW], "at": at})
-    ended = time.time()
-    assert status == 200
-    assert bool(answer["notes"]) == bool(hours)
-    point = Monitors(store_of(server.home)).points(server.monitor.id)[-1]
-    assert began - 1 <= point.received <= ended + 1
 
 
 def test_a_database_server_that_is_down_is_said_and_loses_nothing(bundle, tmp_path: Path):

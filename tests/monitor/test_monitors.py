@@ -102,24 +102,6 @@ def test_a_transaction_that_fails_leaves_nothing_behind(monitors: Monitors, bund
     assert kept[0] == kept[1]
 
 
-def test_a_condition_is_one_alarm_until_it_is_over(monitors: Monitors, bundle):
-    monitor, _ = monitors.create(bundle, name="m", people_between=500)
-    monitors.store([batch(monitor, [True] * 4000)])
-    [alarm] = monitors.alarms(monitor.id)
-    assert alarm.lasts
-    assert alarm.times > 200
-    quiet = [False] * 1000
-    monitors.store([batch(monitor, quiet) for _ in range(3)])
-    assert not monitors.alarms(monitor.id)[0].lasts
-    monitors.store([batch(monitor, [True] * 100)])
-    waiting, first = monitors.waiting(monitor.id)
-    assert waiting == 2
-    assert [(each.place, each.lasts) for each in first] == [(1, True), (0, False)]
-    assert monitors.acknowledge_all(monitor.id, "one cause") == 2
-    assert monitors.waiting(monitor.id) == (0, [])
-    assert {each.note for each in monitors.alarms(monitor.id)} == {"one cause"}
-
-
 def test_retention_removes_what_is_old_or_too_much(bundle, tmp_path: Path):
     now = [1e9]
     monitors = Monitors(store_of(tmp_path), clock=lambda: now[0])

@@ -66,7 +66,9 @@ def test_three_steps_on_the_command_line_find_income_and_name_it(tmp_path, capsy
     [only] = alarms["months"]
     assert "“years”" in only["sentence"]
     assert re.search(r"\b12\b", only["sentence"])
-    assert main(["monitor", "score", str(tmp_path / "b"), str(tmp_path / "alike.csv")]) == 2
+    for words in (("score", "b", "alike.csv"), ("score", ".", "alike.csv")):  # without the model; no bundle
+        assert main(["monitor", words[0], *(str(tmp_path / name) for name in words[1:])]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.parametrize("needs", ["scores", "decisions"])

@@ -152,10 +152,7 @@ def test_a_service_has_a_window_audited_by_http(server: Server):
     assert status == 200, answer
     for wrong, told in (
         ({"last": "many"}, "last "),
-        ({"last": 10, "audits": ["nothing"]}, "'nothing'"),
         ({"last": 10, "audits": [{"groups": {"level": 7}}]}, "level"),
-        ({"last": 10, "people": 3}, "people "),
-        ({"last": 10, "outcomes": True}, "window "),
         ({}, "window "),
     ):
         status, answer = server.call("POST", "/audits", wrong)

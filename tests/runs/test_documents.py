@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from audits.errors import InputError
 from audits.runs.documents import dump_yaml, load_document, plain_data
 from tests.refused import refused
-from tests.runs.conftest import read_spec
 
 
 def load(tmp_path, text, name="spec.yaml"):
@@ -103,16 +102,6 @@ def test_yaml_written_is_read_back_the_same_by_us_and_by_others(tmp_path_factory
     path.write_text(dump_yaml(document), encoding="utf-8")
     assert repr(load_document(path)) == repr(document)  # repr: 1 is not 1.0, nor True
     assert yaml.safe_load(path.read_text(encoding="utf-8")) == document
-
-
-def test_half_a_character_is_no_text(tmp_path):
-    for name, text in (
-        ("s.yaml", 'data: {path: "\\ud800.csv"}\nmodel: {train: logistic}\naudits: [groups]\n'),
-        ("s.json", '{"data": {"path": "\\ud800.csv"}, "model": {"train": "logistic"}, "audits": ["groups"]}'),
-    ):
-        (tmp_path / name).write_text(text)
-        with refused("data.path"):
-            read_spec(tmp_path / name)
 
 
 def test_what_a_run_wrote_is_read_as_its_spec(tmp_path):

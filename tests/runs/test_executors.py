@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from tests.refused import refused
 from tests.runs.conftest import make_spec, write_people
 from tests.runs.extra_audits import PLUGIN
 
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0  # seconds: starting a worker takes three, more on a busy machine
 
 
@@ -159,51 +156,6 @@ def test_a_file_that_changes_while_its_run_waits_is_noticed(pool, base):
     assert done(blocker).status == "done"
     assert done(run).status == "failed"
     assert (run.error.kind, run.error.where) == ("input", "data.path or model.path")
-
-
-def test_closing_ends_runs_and_workers_at_once(base, tmp_path):
-    executor = ProcessExecutor(1, base=tmp_path / "closing", plugin=PLUGIN)
-    assert executor.wait_warm(PATIENCE)
-    pids = executor.pids()
-    running = executor.submit(make_spec({"slow": {"seconds": 60.0, "stubborn": True}}), base)
-    waiting = executor.submit(make_spec(seed=9), base)
-    assert eventually(lambda: running.progress.doing == "Not listening")
-    executor.close()
-    assert (running.status, waiting.status) == ("cancelled", "cancelled")
-    assert all(gone(pid) for pid in pids)
-    with pytest.raises(RunFailed):
-        executor.submit(make_spec(), base)
-    executor.close()
-
-
-PARENT = """
-import sys, time
-from pathlib import Path
-from audits.runs.executors.pool import ProcessExecutor
-from tests.runs.conftest import make_spec
-from tests.runs.extra_audits import PLUGIN, register
-register()
-executor = ProcessExecutor(1, base=Path(sys.argv[1]), plugin=PLUGIN)
-executor.wait_warm(60)
-run = executor.submit(make_spec({"slow": {"seconds": 60.0, "stubborn": True}}), Path(sys.argv[2]))
-while run.progress.doing != "Not listening":
-    time.sleep(0.02)
-print(*executor.pids(), flush=True)
-time.sleep(60)
-"""
-
-
-def test_workers_end_with_a_parent_that_is_killed(base, tmp_path):
-    command = [sys.executable, "-c", PARENT, str(tmp_path / "home2"), str(base)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True) as parent:
-        pids = [int(word) for word in parent.stdout.readline().split()]
-        assert pids
-        parent.kill()
-    # the worker sleeps in a run that does not listen: it must die all the same
-    assert all(
-        eventually(lambda pid=pid: gone(pid) or "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text(), 5)
-        for pid in pids
-    )
 
 
 def test_a_worker_that_cannot_start_fails_the_run_and_says_why(base, tmp_path):

@@ -39,16 +39,6 @@ def test_a_filter_on_the_decision_clears_nobody(tmp_path, keep, gap, hidden, ver
         assert (each.result.judged.badge == "no verdict") == (verdict == INSUFFICIENT)
 
 
-def test_whom_filters_leave_out_of_a_group_every_audit_says(tmp_path):
-    table, lot = people()
-    table["x"] = lot + (table["sex"] == "f")
-    audits = ["groups", {"rule_sets": {"permutations": 99}}]
-    gaps = table.assign(x=table["x"].where(table["x"] < 1.5))
-    for rows, leaves in ((table, {"keep": [{"column": "x", "at_most": 1.5}]}), (gaps, {"missing": "drop"})):
-        for each in run(rows, tmp_path, audits, filters=leaves).audits:
-            assert "sex = f" in each.result.warnings[0]
-
-
 def test_rows_with_gaps_that_leave_by_group_clear_nobody(tmp_path):
     table, lot = people()
     for gone, verdict in (((table["sex"] == "f") & (lot < 0.2), INSUFFICIENT), (lot < 0.01, NO_MATERIAL)):

@@ -38,11 +38,6 @@ def test_no_model_that_scales_is_trained_on_it(base: Path, kind: str) -> None:
         run(base, {"train": kind}, "groups")
 
 
-def test_trees_learn_from_order_alone(base: Path) -> None:
-    assert run(base, {"train": "boosting"}, "groups").model["quality"]["accuracy"]["value"] > 0.6
-
-
-@pytest.mark.parametrize("audit", [{"flipset": PAIR}, "recourse"])
-def test_nobody_is_matched_by_it(base: Path, audit: Any) -> None:
+def test_nobody_is_matched_by_it(base: Path) -> None:
     with refused("data.features"):
-        run(base, {"predictions": {"label": "y"}}, audit)
+        run(base, {"predictions": {"label": "y"}}, {"flipset": PAIR})

@@ -33,18 +33,6 @@ def frames():
     }
 
 
-@pytest.mark.parametrize("name", list(frames()))
-def test_a_table_comes_back_as_it_does_from_parquet(tmp_path, name):
-    frame = frames()[name]
-    write_mapped(frame, tmp_path / "t.arrow")
-    frame.to_parquet(tmp_path / "t.parquet")
-    back = read_mapped(tmp_path / "t.arrow")
-    pd.testing.assert_frame_equal(back, pd.read_parquet(tmp_path / "t.parquet"))
-    for column in back.columns:  # who works on it has a copy of his own
-        back[column] = None
-    pd.testing.assert_frame_equal(read_mapped(tmp_path / "t.arrow"), pd.read_parquet(tmp_path / "t.parquet"))
-
-
 def test_damage_is_told_and_leads_nowhere(tmp_path):
     path = tmp_path / "t.arrow"
     offsets = pa.py_buffer(np.array([0, 2**40, 5, 3], dtype="i8").tobytes())
