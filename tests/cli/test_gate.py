@@ -67,6 +67,9 @@ def test_a_model_that_got_worse_is_stopped_by_its_baseline_and_the_same_one_is_n
     assert answer.status == 1
     assert "differences.selection_rate" in answer.out
     assert cli("baseline", project, "--out", baseline).status == 2
+    wrong = write(project, [{"metric": "impact_ratios", "at_least": 0.8}], name="wrong.yaml")
+    assert cli("run", wrong, "--out", project / "wrong", *inline).status == 2
+    assert not (project / "wrong" / "results.json").is_file(), "it is told before anything runs"
 
 
 def test_the_action_runs_as_written(project: Path, tmp_path: Path):

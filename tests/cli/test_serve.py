@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -57,15 +56,6 @@ def address(folder):
         assert server.wait(60) == 0
 
 
-@pytest.fixture(scope="module")
-def script():
-    """The functions that the served script has."""
-    source = (ROOT / "audits" / "cli" / "model_server.py").read_text(encoding="utf-8")
-    found = {"__name__": "model_server"}
-    exec(compile(source, "model_server.py", "exec"), found)
-    return found
-
-
 def scores_from(address, folder):
     """Return what an audit gets from the service for everyone in people.csv."""
     section = {"label": "paid", "favorable": "yes", "protected": ["sex"], "features": ["job", "hours"]}
@@ -77,26 +67,6 @@ def test_scores_are_the_pipeline_s_own(folder, address):
     frame = pd.read_csv(folder / "people.csv")
     own = joblib.load(folder / "model.joblib").predict_proba(frame[["hours", "job"]])[:, 1]
     np.testing.assert_allclose(scores_from(address, folder), own, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("kind", ["HistGradientBoosting", "LightGBM", "XGBoost", "CatBoost"])
-def test_categories_as_the_library_takes_them(folder, script, kind):
-    """What each library calls a category."""
-    frame = pd.read_csv(folder / "people.csv")
-    X, y = frame[["job", "hours"]].astype({"job": "category"}), (frame["paid"] == "yes").astype(int)
-    model = {
-        "HistGradientBoosting": lambda: HistGradientBoostingClassifier(categorical_features="from_dtype"),
-        "LightGBM": lambda: pytest.importorskip("lightgbm").LGBMClassifier(verbose=-1, n_jobs=1),
-        "XGBoost": lambda: pytest.importorskip("xgboost").XGBClassifier(enable_categorical=True, n_jobs=1),
-        "CatBoost": lambda: pytest.importorskip("catboost").CatBoostClassifier(
-            iterations=10, cat_features=["job"], verbose=0, thread_count=1, allow_writing_files=False
-        ),
-    }[kind]().fit(X, y)
-    judges = frame[frame["job"] == "judge"].head(20)  # one of the categories alone: not the codes as trained
-    rows = judges.to_dict("records")
-    found = script["answers"](model, script["table"](rows, script["columns_of"](model, ""), model))
-    own = model.predict_proba(X.loc[judges.index])[:, 1]
-    np.testing.assert_allclose([each["1"] for each in found], own, rtol=0, atol=1e-7)
 
 
 def test_a_missing_column_is_named(address):

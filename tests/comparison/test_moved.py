@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from audits.comparison.intervals import People, mean_moved, ratio_moved, share_moved
-from audits.stats.design import make_design
 from audits.stats.paired_shares import paired_difference
 
 
@@ -41,31 +40,6 @@ def test_the_p_value_is_the_level_at_which_the_interval_begins_to_hold_0() -> No
     assert 0.3 * mcnemar < p < 3 * mcnemar
     below, above = moved.interval(p * 1.01), moved.interval(p * 0.99)
     assert float(below.high or 0) < 0 <= float(above.high or 0)
-
-
-def test_rows_that_count_for_several_people_are_those_people() -> None:
-    rng = np.random.default_rng(1)
-    sizes = rng.integers(1, 6, 60)
-    first, second = rng.random(60) < 0.4, rng.random(60) < 0.5
-    counted = share_moved(People.counted(sizes.astype(float)), (everyone(60), first), (everyone(60), second))
-    rows = np.repeat(np.arange(60), sizes)
-    one_by_one = share_moved(
-        plain(len(rows)), (everyone(len(rows)), first[rows]), (everyone(len(rows)), second[rows])
-    )
-    assert counted.interval(0.05) == one_by_one.interval(0.05)
-
-
-def test_rows_of_one_cluster_that_say_the_same_are_one_row() -> None:
-    """Each person three times: about the interval of the persons, far from that of thrice as many."""
-    rng = np.random.default_rng(2)
-    first, second = rng.random(80) < 0.4, rng.random(80) < 0.55
-    person = np.repeat(np.arange(80), 3)
-    people = People.sampled(make_design(240, cluster=person))
-    many = share_moved(people, (everyone(240), first[person]), (everyone(240), second[person])).interval(0.05)
-    once = share_moved(plain(80), (everyone(80), first), (everyone(80), second)).interval(0.05)
-    assert many.value == pytest.approx(once.value)
-    width = float(many.high or 0) - float(many.low or 0)
-    assert width == pytest.approx(float(once.high or 0) - float(once.low or 0), rel=0.05)
 
 
 def test_nobody_and_too_few_have_no_interval_and_say_so() -> None:

@@ -53,6 +53,7 @@ def spec(*asked: Any, compare: Any = None, **changes: Any) -> dict[str, Any]:
     return document | ({} if compare is None else {"compare": compare}) | changes
 
 
+MEASURES = ["false_positive_rate", "squared_error"]
 THEN = {"model": {"predictions": {"score": "then"}}}
 PAIR = {"source": {"sex": "f"}, "target": {"sex": "m"}}
 
@@ -68,7 +69,8 @@ def found(base: Path) -> RunResult:
         {"flipset": {**PAIR, "permutations": 19, "noise_people": 60}},
         {"explain": {**PAIR, "draws": 200}},
         {"outcome_transport": {"by": ["sex"], "against": "label", "permutations": 19, "draws": 50}},
-        {"rule_sets": {"protected": ["sex"], "support": 0.1, "permutations": 99}},
+        {"rule_sets": {"protected": ["sex"], "support": 0.1, "permutations": 99, "measures": MEASURES}},
+        {"barycenter": {"by": ["sex"], "permutations": 19, "rounds": 0}},
     )
     return run(base, spec(*asked, compare=THEN))
 
@@ -133,6 +135,18 @@ def test_audits_are_paired_as_far_as_they_can_be(found: RunResult) -> None:
             assert change(found, name, where).change.low is not None, (name, where)
     net, gap = change(found, "flipset", "net"), change(found, "explain", "gap")
     assert net.change.value == pytest.approx(gap.change.value)
+
+
+def test_recourse_is_paired_over_whom_either_model_rejects(base: Path) -> None:
+    recourse = {"recourse": {"steps": [0, 0.5, 1], "actionable": ["hours", "skill"], "permutations": 19}}
+    stricter = {"model": {"train": "logistic"}, "threshold": 0.6}
+    found = run(base, spec(recourse, compare=stricter, model={"train": "logistic"}))
+    first, second = found.audits[0].result, found.compared.second.audits[0].result  # type: ignore[union-attr]
+    assert second.n_rejected > first.n_rejected
+    row = change(found, "recourse", "by_alpha[0.5].reclassified")
+    values = [result.by_alpha[1].reclassified.value for result in (first, second)]
+    assert row.change.value == pytest.approx(values[1] - values[0])
+    assert (row.change.low is not None, row.change.n) == (True, second.n_rejected)
 
 
 def test_who_is_decided_otherwise_is_counted_and_listed(base: Path, found: RunResult) -> None:

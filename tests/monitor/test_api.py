@@ -6,13 +6,17 @@ import contextlib
 import gzip
 import http.client
 import subprocess
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Monitors
 from audits.runs.storage.database import Database
+from audits.sensitivity import SensitivityOptions, sensitivity
+from tests.models.test_plain_trees import subject_of
 from tests.monitor.conftest import ROW, Server, another, arrow, start, store_of
 from tests.runs.postgres import Postgres
 
@@ -73,13 +77,6 @@ def test_another_method_is_told_which_ones_there_are(server: Server):
     connection.close()
 
 
-@pytest.mark.parametrize("name", ["0" * 32, "a" * 500])
-def test_unknown_monitors_are_not_found(server: Server, name: str):
-    status, answer = server.post({"rows": [ROW]}, monitor=name)
-    assert status == 404
-    assert "error" in answer
-
-
 def test_a_body_without_a_stated_length_is_refused_when_it_grows_too_large(server: Server):
     headers = {**auth(server), "Content-Type": "application/json", "Transfer-Encoding": "chunked"}
     pieces = (b"%x\r\n%b\r\n" % (len(piece), piece) for piece in [b" " * (1 << 20)] * 20 + [b""])
@@ -130,3 +127,18 @@ def test_what_a_monitor_carries_along_is_asked_in_a_process_of_its_own(server: S
     assert "onnxruntime" not in libraries  # the stranger's file was not opened where pages are served
     status, answer = server.post({"rows": [{**rows[0], "work_years": "many"}]})
     assert (status, "rows[0].work_years" in answer["error"]) == (422, True)
+
+
+def test_dates_come_in_as_they_are_written(server: Server):
+    """By JSON in several forms at once, and as Arrow's own."""
+    asked = SensitivityOptions(bootstrap=100, match_set="off", status_model="logistic")
+    server = another(server, MonitorBundle.of(sensitivity(subject_of("boosting"), asked)))
+    row = {"age": 40, "debt": 900.0, "owner": True, "town": "west", "job": "job 1"}
+    dates = ["2009-05-01", "2009-05-01T00:00:00", "2009-05-01 00:00:00+02:00", None]
+    packed = {name: [value] * 2 for name, value in row.items()} | {"since": [datetime(2009, 5, 1), None]}
+    status, said = server.post({"rows": [{**row, "since": date} for date in dates]})
+    assert status == 200, said
+    scores = [each["score"] for each in said["rows"]]
+    assert scores[0] == scores[1] == scores[2]
+    found = server.post(arrow(packed), **ARROW)[1]["rows"]
+    assert [each["score"] for each in found] == [scores[0], scores[3]]

@@ -17,6 +17,7 @@ from app.serving.ingestion import Ingest
 from audits.errors import InputError
 from audits.monitor.monitors import Monitors
 from audits.monitor.scoring import Scorer
+from audits.runs.executors.job import Run, RunError
 from tests.monitor.conftest import ROW, store_of
 
 
@@ -99,3 +100,13 @@ def test_a_batch_is_traced_without_anything_of_anybody(bundle, tmp_path, spans):
     assert monitor.id[:8] in told
     for secret in ("Jane", "Doe", "0.123456", "north", "Secret desk", monitor.id, token):
         assert secret not in told
+
+
+def test_a_run_is_traced_until_it_is_over(spans):
+    run = Run("0123456789abcdef", None)
+    tracing.follow(run, ["groups", "flipset"])
+    run.begin()
+    run.fail(RunError("failed", "It read Jane Doe."))
+    [found] = spans.get_finished_spans()
+    assert dict(found.attributes) == {"run": "01234567", "audits": ("groups", "flipset"), "status": "failed"}
+    assert "Jane" not in found.to_json()

@@ -53,6 +53,7 @@ def test_what_is_stored_comes_back(monitors: Monitors, bundle):
     assert again.chart_value == 2 * monitor.chart.jump - 1
     flags = monitors.flags(monitor.id)
     assert [(flag.person, flag.client_id) for flag in flags] == [(3, "p0"), (1, "p1")]
+    assert monitors.acknowledge_all(monitor.id, "") == len(monitors.alarms(monitor.id))
     assert set(flags[0].contributions) == {"skill", "height", "town"}
     assert [(point.people, point.flagged) for point in monitors.points(monitor.id)] == [(3, 1), (1, 1)]
     assert monitors.points(monitor.id, most=1)[0].people == 4
@@ -118,7 +119,15 @@ def test_retention_removes_what_is_old_or_too_much(bundle, tmp_path: Path):
         monitors.get(monitor.id)
 
 
-def test_addresses_that_only_look_allowed_are_not():
+def test_addresses_that_only_look_allowed_are_not(monitors: Monitors, bundle):
+    monitor, _ = monitors.create(bundle, name="m")
+    monitors.change(
+        monitor.id, webhook="http://hooks.ours/a", hosts=("hooks.ours",), keep_rows=False, note="n"
+    )
+    with refused("webhook", "hooks.ours"):
+        monitors.change(monitor.id, webhook="http://evil.example/", hosts=("hooks.ours",))
+    with refused("the change"):
+        monitors.change(monitor.id)
     for address in (
         *("http://hooks.ours@evil.example/", "http://evil.example#hooks.ours", "ftp://hooks.ours/"),
         *("http://hooks.ours:99/", "//hooks.ours/", "http://[", "http://hooks.ours/\nHost: evil.example"),
@@ -133,7 +142,12 @@ class Hook(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         self.send_response(302 if self.path == "/away" else 204)
-        self.send_header("Location", "http://127.0.0.1:1/")
+        self.send_header("Location", "/followed")
+        self.end_headers()
+
+    def do_GET(self) -> None:
+        self.heard.append({"monitor": "followed"})
+        self.send_response(204)
         self.end_headers()
 
     def log_message(self, *_: object) -> None:

@@ -48,7 +48,7 @@ def bundle_of(folder, predictions, inputs=True) -> MonitorBundle:
     return MonitorBundle.parse(*MonitorBundle.of_predictions(subject, inputs=inputs).dump())
 
 
-def test_three_steps_on_the_command_line_find_income_and_name_it(tmp_path, capsys):
+def test_three_steps_on_the_command_line_find_income_and_name_it(tmp_path, capsys, monkeypatch):
     """A spec; its bundle; a later table: quiet as long as people are alike, one alarm where income grew."""
     write(tmp_path, {"score": "score"})
     assert main(["monitor", "export", str(tmp_path / "reference.yaml"), "--out", str(tmp_path / "b")]) == 0
@@ -60,14 +60,25 @@ def test_three_steps_on_the_command_line_find_income_and_name_it(tmp_path, capsy
         later.to_csv(tmp_path / f"{name}.csv", index=False)
         assert main(["monitor", "replay", str(tmp_path / "b"), str(tmp_path / f"{name}.csv"), "--json"]) == 0
         alarms[name] = json.loads(capsys.readouterr().out)["replays"][0]["alarms"]
+    grown, own = str(tmp_path / "grown.csv"), str(tmp_path / "b")
+    assert main(["monitor", "replay", own, grown, "--against", own]) == 0
+    first = alarms["grown"][0]["person"] + 1
+    assert f"income: {first:,}; {first:,}\n" in capsys.readouterr().out
     assert alarms["alike"] == []
     [only] = alarms["grown"]
     assert only["about"].endswith("income")
     [only] = alarms["months"]
     assert "“years”" in only["sentence"]
     assert re.search(r"\b12\b", only["sentence"])
-    for words in (("score", "b", "alike.csv"), ("score", ".", "alike.csv")):  # without the model; no bundle
-        assert main(["monitor", words[0], *(str(tmp_path / name) for name in words[1:])]) == 2
+    monkeypatch.setenv("EVENHAND_MONITOR_TOKEN", "t")
+    monkeypatch.setenv("EVENHAND_HOME", str(tmp_path))
+    for words in (
+        ("score", own, grown),  # it has no model
+        ("score", str(tmp_path), grown),  # no bundle
+        ("send", "127.0.0.1", grown),
+        ("window", "nobody", "--last", "5", "--out", str(tmp_path / "w")),
+    ):
+        assert main(["monitor", *words]) == 2
         assert capsys.readouterr().err.count("\n") == 1
 
 

@@ -10,6 +10,7 @@ from audits.monitor.batches import Batch
 from audits.monitor.monitors import Monitors
 from audits.runs.storage.database import Database
 from tests.monitor.conftest import ROW
+from tests.refused import refused
 
 TIMES = 12
 
@@ -49,3 +50,11 @@ def test_a_token_made_by_one_is_believed_by_the_other_at_once(both):
     _, made = servers[0].make_token(identity, name="", scope="send")
     assert servers[1].get(identity).opens(made)
     assert not servers[1].get(identity).opens("another")
+
+
+def test_rotating_again_and_again_fills_nothing(both):
+    servers, identity, _ = both
+    while len(servers[1].get(identity).tokens) < 50:
+        servers[0].rotate(identity, hours=1)
+    with refused("tokens", "50"):
+        servers[0].rotate(identity, hours=1)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from audits.cli import monitor as commands
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.ingestion import read_json
-from audits.monitor.recoding import as_audited, with_values
+from audits.monitor.recoding import as_audited, with_values, written_words
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from tests.sensitivity.conftest import people
@@ -66,3 +68,13 @@ def test_values_of_the_table_are_measured_as_in_the_audit(made):
     assert set(beside.protected["group"]) == {"first"}
     again = as_audited(bundle, columns, beside)
     assert again == (columns, beside), "values as the audit had them are understood too"
+
+
+def test_the_command_line_measures_the_table_itself(made, tmp_path: Path):
+    _, run, _, folder = made
+    said = commands.export(folder / "out", tmp_path / "bundle", "")
+    assert all(each in said for each in written_words(MonitorBundle.load(tmp_path / "bundle")))
+    lines = commands.score(tmp_path / "bundle", folder / "people.csv", None).splitlines()
+    told = {row["row"]: row["sensitivity"] for row in map(json.loads, lines)}
+    found = run.audits[0].result.people["sensitivity"]
+    np.testing.assert_allclose([told[row] for row in found.index], found, rtol=1e-9)

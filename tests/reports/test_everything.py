@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import html
 import json
 import math
 import re
@@ -123,6 +124,7 @@ def test_numbers_are_equal_in_json_report_pdf_card_and_tables(name, out, run, pa
     assert entry["verdict"] == result.verdict
     shown = " ".join(" ".join(parsed.text).split())
     assert " ".join(result.finding.split()) in shown
+    assert result.finding in html.unescape(result._repr_html_()), "in a notebook"
     digits = re.findall(r"\d[\d,.]*\d|\d", result.finding.replace(LONG, ""))
     assert " ".join(result.finding.split()) in card
     assert [number for number in digits if number not in pdf_text] == []

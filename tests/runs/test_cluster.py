@@ -19,6 +19,7 @@ distributed = pytest.importorskip("distributed")
 PAIR = {"source": {"group": "north"}, "target": {"group": "south"}}
 AUDITS = [
     *({"groups": {}}, {"rule_sets": {"samples": 0, "permutations": 49}}),
+    {"outcome_transport": {"against": "equal_opportunity", "permutations": 19, "draws": 0}},
     *({"flipset": {**PAIR, "permutations": 19, "seconds": 1}}, {"sensitivity": {"bootstrap": 100}}),
 ]
 
@@ -45,7 +46,7 @@ def executor(cluster, tmp_path_factory):
 
 
 def test_audits_find_there_what_they_find_here(executor, base):
-    spec = make_spec(*AUDITS, model={"train": "logistic"})
+    spec = make_spec(*AUDITS, model={"train": "boosting"})
     here, run = InlineExecutor().submit(spec, base).result(), executor.submit(spec, base)
     there = run.result()
     assert here.data == there.data

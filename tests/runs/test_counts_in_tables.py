@@ -11,8 +11,11 @@ from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import make_subject, model_spec
 from audits.notebook import audit
 from audits.rule_sets import RuleSetsOptions, rule_sets
+from audits.runs.execute import execute
+from audits.runs.spec import parse_spec
 from audits.sensitivity import SensitivityOptions, sensitivity
 from audits.stats import EVIDENCE, INSUFFICIENT
+from tests.runs.conftest import make_spec
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +59,16 @@ def test_weights_that_add_up_to_one_person_are_no_evidence():
         result = found.audits[0].result
         assert (result.verdict, result.n) == (verdict, pytest.approx(2000 * weight))
         assert result.warnings
+
+
+def test_a_word_of_texts_is_a_group_without_any_protected_column(tmp_path):
+    """Those with "gay" are called toxic more often; there is a text, a score, and nothing to exchange."""
+    rng = np.random.default_rng(2)
+    who = rng.choice(["gay", "male", "neighbour"], 600)
+    texts = [f"my {each} friend {k} was here today" for k, each in enumerate(who)]
+    score = np.where((who == "gay") & (rng.random(600) < 0.8), 0.2, 0.9)
+    pd.DataFrame({"words": texts, "score": score}).to_csv(tmp_path / "people.csv", index=False)
+    spec = make_spec({"rule_sets": {"text": "words", "permutations": 99, "samples": 0}})
+    spec["data"] = {"path": "people.csv", "kinds": {"words": "text"}}
+    result = execute(parse_spec(spec, tmp_path)).audits[0].result
+    assert (result.verdict, result.leaderboard[0].n_in) == (EVIDENCE, (who == "gay").sum())

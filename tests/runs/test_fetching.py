@@ -6,6 +6,7 @@ import http.server
 import threading
 import time
 
+import fsspec
 import numpy as np
 import pandas as pd
 import pytest
@@ -213,14 +214,16 @@ def test_addresses_are_read_as_far_as_they_are_allowed(tmp_path, monkeypatch):
     try:
         with refused("data.address", ALLOWED):
             ask(tmp_path, path=f"{root}/people.csv")
-        monkeypatch.setenv(ALLOWED, f"https://example.org/, {root}")
+        monkeypatch.setenv(ALLOWED, f"https://example.org/, memory://open/, {root}")
+        fsspec.filesystem("memory").pipe("/open/stored.csv", b"sex\nf\n")
+        assert ask(tmp_path, path="memory://open/stored.csv")["path"] == "stored.csv"
         assert ask(tmp_path, path=f"{root}/people.csv")["path"] == "people.csv"
         ask(tmp_path, address=f"{root}/inside", path="table.csv")
         assert (tmp_path / "table.csv").read_text() == "sex,income,paid\nf,1,0\n"
         for address, tells in ((f"{root}/outside", ALLOWED), (f"{root}/absent", "404")):
             with refused("data.address", tells):
                 ask(tmp_path, address=address)
-        for address in (f"{root}.evil/x.csv", "https://example.org.evil/x.csv", "file:///etc/passwd"):
+        for address in ("memory://opened/stored.csv", "https://example.org.evil/x.csv", "file:///etc/passwd"):
             with refused("data.address"):
                 ask(tmp_path, address=address)
         monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "0.00001")

@@ -40,8 +40,7 @@ def people(gaps, *, apart=0.0, n=3000):
     ],
 )
 def test_who_is_compared_by_invented_values_is_not_judged(tmp_path, audit, gaps, apart, verdict):
-    table = people(gaps, apart=apart, n=800 if "flipset" in audit else 3000)
-    (found,) = run(table, tmp_path, [audit], label="y", filters=FILLED).audits
+    (found,) = run(people(gaps, apart=apart), tmp_path, [audit], label="y", filters=FILLED).audits
     judged = found.result.judged
     assert judged.verdict == verdict
     withheld = gaps in {"women", "all"} and verdict == INSUFFICIENT

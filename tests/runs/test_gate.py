@@ -184,6 +184,17 @@ def test_a_gap_is_held_to_its_baseline_when_another_group_is_the_largest(tmp_pat
     assert [re.search(r"\[(sex: \w)\]", each.name)[1] for each in found.stopped] == stopped
 
 
+@pytest.mark.parametrize(("now", "state"), [(0.2, "broken"), (0.45, "kept")])
+def test_a_rule_holds_a_number_to_what_it_was(tmp_path, now, state):
+    """That no women are hired 10 points less often than before, by what is known of it at most."""
+    (tmp_path / "then.json").write_text(baseline_of(hired([("m", 900, 0.5), ("f", 800, 0.5)])))
+    rule = {"metric": "selection_rate", "group": "f", "at_least": -0.1, "on": "upper"}
+    gate = read_gate([{**rule, "baseline": "then.json"}])
+    (found,) = judge(hired([("m", 900, 0.5), ("f", 800, now)]), gate, tmp_path).checks
+    assert found.state == state
+    assert state == "kept" or "-0.300" in found.finding.replace("−", "-")
+
+
 def audited(rows, audits, *, protected=("race", "sex")):
     """A run over people told as (race, sex, people, share hired)."""
     people = [(race, sex, k % 2, k < round(n * share)) for race, sex, n, share in rows for k in range(n)]

@@ -37,6 +37,7 @@ def people(n=3000, gap=0.0):
     [
         (0.3, "rejected women", INSUFFICIENT),
         (0.0, "some women", INSUFFICIENT),
+        (0.3, "some women", INSUFFICIENT),
         (0.0, "many", INSUFFICIENT),
         (0.3, "many", EVIDENCE),
         (0.0, "few", NO_MATERIAL),

@@ -208,6 +208,12 @@ def test_a_wrong_address_is_one_sentence(url, monkeypatch):
     assert "\n" not in str(caught.value)
 
 
+def test_a_file_that_is_no_database_is_told(tmp_path):
+    (tmp_path / "evenhand.sqlite").write_bytes(b"not a database" * 100)
+    with refused("EVENHAND_DATABASE_URL", "is not a database"):
+        database(tmp_path)
+
+
 def test_compare_names_what_changed_and_nothing_else(base):
     spec = make_spec({"groups": {"by": ["group"]}})
     before = InlineExecutor().submit(spec, base).result()
