@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audits.data.public import PUBLIC, public_section
 from audits.data.samples import write_samples
 from tests.cli.conftest import write_spec
+from tests.runs.conftest import read_spec
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -119,3 +121,17 @@ def test_a_python_without_the_packages_is_one_sentence():
     assert (ended.returncode, ended.stdout) == (2, "")
     assert re.search(rf"^evenhand: .*{re.escape(sys.executable)}.*'\w+'", ended.stderr)
     assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_spec_is_written_where_the_files_are_and_refused_where_not(cli, tmp_path: Path, name: str):
+    out = tmp_path / "spec.yaml"
+    lacking = cli("data", name, "--from", tmp_path, "--out", out)
+    refused(lacking, "--from")
+    path = public_section(name, "")["path"]
+    for each in path if isinstance(path, list) else [path]:
+        (tmp_path / each).write_text("x\n", encoding="utf-8")
+        assert each in lacking.err
+    assert cli("data", name, "--from", tmp_path, "--out", out).status == 0
+    assert read_spec(out).data.protected
+    refused(cli("data", name, "--from", tmp_path, "--out", out), "--out")

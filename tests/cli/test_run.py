@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import re
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,8 +10,6 @@ import pandas as pd
 
 from audits.runs.result import RunResult
 from tests.cli.conftest import write_spec
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def command(*arguments: object) -> list[str]:
@@ -97,44 +90,6 @@ def test_an_unexpected_error_is_one_sentence_and_a_log(cli, project, monkeypatch
     log = Path(answer.err.split()[-1])
     assert "Traceback" in log.read_text()
     log.unlink()
-
-
-def test_ending_it_cancels(project, tmp_path):
-    sides = {"source": {"group": "south"}, "target": {"group": "north"}}
-    spec = write_spec(project, audits=[{"flipset": {**sides, "permutations": 99_999, "seconds": 3600}}])
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    leader, follower = pty.openpty()
-    going = subprocess.Popen(
-        command("run", spec, "--out", project / "out", "--executor", "process"),
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=follower,
-        env=environment,
-    )
-    os.close(follower)
-    said = b""
-    while b"permutation 3" not in said:  # well into the work
-        said += _read(leader)
-        assert going.poll() is None, said
-    children = Path(f"/proc/{going.pid}/task/{going.pid}/children").read_text().split()
-    going.send_signal(signal.SIGTERM)
-    out, _ = going.communicate(timeout=120)
-    while chunk := _read(leader):
-        said += chunk
-    os.close(leader)
-    assert (going.returncode, out) == (3, b"")
-    assert re.search(rb"\r\x1b\[Kevenhand: [^\r\n]+\r\n$", said), "one sentence in the place of the progress"
-    assert b"Traceback" not in said
-    assert not [pid for pid in children if Path(f"/proc/{pid}").exists()]
-    assert not list(tmp_path.glob("evenhand-*"))
-    assert not (project / "out").exists()
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 4096)
-    except OSError:  # Linux: the other end is closed
-        return b""
 
 
 def test_describe(cli, project):

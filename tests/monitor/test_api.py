@@ -69,14 +69,6 @@ def test_faults_have_their_status_and_sentence(server: Server, body, headers, st
     assert Monitors(store_of(server.home)).get(server.monitor.id).people == before
 
 
-def test_another_method_is_told_which_ones_there_are(server: Server):
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
-    connection.request("PUT", f"/api/v1/monitors/{server.monitor.id}/predictions", b"{}", auth(server))
-    response = connection.getresponse()
-    assert (response.status, response.headers["Allow"]) == (405, "POST, PATCH")
-    connection.close()
-
-
 def test_a_body_without_a_stated_length_is_refused_when_it_grows_too_large(server: Server):
     headers = {**auth(server), "Content-Type": "application/json", "Transfer-Encoding": "chunked"}
     pieces = (b"%x\r\n%b\r\n" % (len(piece), piece) for piece in [b" " * (1 << 20)] * 20 + [b""])

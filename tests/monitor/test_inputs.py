@@ -78,14 +78,6 @@ def test_months_for_years_are_one_alarm_that_names_column_and_unit(monitors: Mon
     assert monitors.counted(monitor.id)["height"]["impossible"] == 100
 
 
-def test_equal_rows_alarm_where_chance_makes_none(monitors: Monitors, bundle: MonitorBundle):
-    monitor, _ = monitors.create(bundle, name="m")
-    frame = people(300, seed=6)
-    assert notes(bundle, frame.iloc[np.repeat(np.arange(60), 5)])
-    send(monitors, monitor, frame.iloc[np.repeat(np.arange(200), 5)])
-    assert "repeats" in {alarm.kind for alarm in monitors.alarms(monitor.id)}
-
-
 def test_a_missing_share_that_grew_alarms_and_batches_may_be_cut_anywhere(monitors, bundle: MonitorBundle):
     frame = people(900, seed=7)
     frame.loc[::4, "skill"] = np.nan

@@ -50,22 +50,6 @@ def test_every_kind_of_people_keeps_its_share_to_a_row(folder):
     assert frame["income"].tolist() == same["income"].tolist()
 
 
-def test_neither_the_order_of_rows_nor_types_change_who_is_drawn():
-    rng = np.random.default_rng(0)
-    few = pd.DataFrame({"sex": rng.choice(["f", "m"], 6000), "age": rng.integers(18, 70, 6000)})
-    few["repaid"] = rng.random(6000) < 0.5  # most rows have equals
-    other = few.astype({"age": float}).sample(frac=1, random_state=1)[["repaid", "age", "sex"]]
-    found = [
-        draw_rows(hold_table(pa.Table.from_pandas(each, preserve_index=False)), 1000, ["sex"], 1).frame
-        for each in (few, other)
-    ]
-    counts = [
-        each.astype({"age": int})[["sex", "age", "repaid"]].value_counts().sort_index() for each in found
-    ]
-    pd.testing.assert_series_equal(*counts)
-    assert counts[0].max() < 15  # of 29 people each, about five are drawn: equal rows one by one
-
-
 def spec_of(folder, audits, **data):
     document = {
         "data": {"path": ".", "protected": ["sex"], "label": "repaid", "favorable": 1, **data},

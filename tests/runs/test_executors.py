@@ -156,11 +156,3 @@ def test_a_file_that_changes_while_its_run_waits_is_noticed(pool, base):
     assert done(blocker).status == "done"
     assert done(run).status == "failed"
     assert (run.error.kind, run.error.where) == ("input", "data.path or model.path")
-
-
-def test_a_worker_that_cannot_start_fails_the_run_and_says_why(base, tmp_path):
-    plugin = "tests.runs.no_such_module:register"
-    with ProcessExecutor(1, base=tmp_path / "broken", plugin=plugin) as executor:
-        run = done(executor.submit(make_spec(), base))
-    assert run.status == "failed"
-    assert "no_such_module" in run.error.details

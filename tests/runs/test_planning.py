@@ -41,6 +41,7 @@ def test_bad_numbers_are_one_sentence(base):
 def test_a_plan_is_printed(base, capsys):
     (base / "spec.json").write_text(json.dumps(make_spec({"groups": {"bootstrap": 0}})))
     assert (
-        main(["plan", str(base / "spec.json"), "--people", "40", "--difference", "0.3", "--worlds", "4"]) == 0
+        main(["plan", str(base / "spec.json"), *["--people", "40", "--difference", "0.3", "--worlds", "4"]])
+        == 0
     )
     assert "40" in capsys.readouterr().out
