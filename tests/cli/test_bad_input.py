@@ -91,13 +91,6 @@ def test_results_folders_that_are_not_ours(cli, project):
     assert [path.name for path in other.iterdir()] == ["thesis.docx"]
 
 
-def test_executors_that_are_not_there(cli, project, monkeypatch):
-    monkeypatch.delenv("EVENHAND_DASK_SCHEDULER", raising=False)
-    refused(cli("run", project / "spec.yaml", "--executor", "dask"), "EVENHAND_DASK_SCHEDULER")
-    monkeypatch.setenv("EVENHAND_THREADS", "many")
-    refused(run(cli, project / "spec.yaml"), "EVENHAND_THREADS", "'many'")
-
-
 def test_wrong_arguments(cli):
     for arguments in ("", "runn", "run", "run a.yaml --executor moon", "run a.yaml --fail-on x"):
         answer = cli(*arguments.split())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -88,14 +87,6 @@ def test_the_action_runs_as_written(project: Path, tmp_path: Path):
     assert stopped == told.count("| audits\\[0\\].groups.") > 0
     assert (project / "audit" / "report.html").is_file()
     assert not (project / "home" / "evenhand.sqlite").exists()
-
-
-def test_the_pre_commit_hook_runs_the_gate(cli, project: Path, monkeypatch):
-    [hook] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    monkeypatch.chdir(project)
-    command, *arguments = [*shlex.split(hook["entry"]), *hook["args"]]
-    assert command == "evenhand"
-    assert cli(*arguments, "--executor", "inline").status == 1
 
 
 def test_the_fixture_runs_a_spec_beside_the_test(pytester, project: Path):

@@ -6,16 +6,21 @@ import json
 import re
 from datetime import date
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from audits.cli.specs import read_spec
+from audits.groups.audit import groups_from_people
+from audits.groups.options import GroupsOptions
+from audits.groups.threshold_change import since
 from audits.notebook import audit
 from audits.runs.execute import execute
 from audits.runs.gates.baselines import baseline_of
 from audits.runs.gates.check import check
 from audits.runs.gates.gate import judge, read_gate
 from audits.runs.gates.reports import github_annotations, junit_xml, markdown, not_judged_lines
+from audits.stats.paired_shares import paired_difference
 from tests.refused import refused
 
 
@@ -193,6 +198,25 @@ def test_a_rule_holds_a_number_to_what_it_was(tmp_path, now, state):
     (found,) = judge(hired([("m", 900, 0.5), ("f", 800, now)]), gate, tmp_path).checks
     assert found.state == state
     assert state == "kept" or "-0.300" in found.finding.replace("−", "-")
+
+
+def test_decisions_about_the_same_people_change_by_newcombes_interval():
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"score": rng.random(300), "decision": rng.random(300) < 0.5, "people": 1.0})
+    people["group: sex"] = np.repeat(["f", "m"], [120, 180])
+    before = people["decision"].to_numpy() & (rng.random(300) < 0.9)
+    found = since(
+        groups_from_people(people, ("sex",), GroupsOptions(bootstrap=0), "hired", 300, 0), before, level=0.05
+    )
+    rates = []
+    for place in (slice(0, 120), slice(120, 300)):
+        now, then = people["decision"].to_numpy()[place], before[place]
+        cells = (now & then, now & ~then, ~now & then, ~now & ~then)
+        rates.append(paired_difference(*(float(part.sum()) for part in cells), level=0.05))
+    assert found["table[sex: f].selection_rate"] == rates[0]
+    gap, (own, other) = found["table[sex: f].differences.selection_rate"], rates
+    assert gap.value == pytest.approx(own.value - other.value)
+    assert gap.low == pytest.approx(gap.value - np.hypot(own.value - own.low, other.high - other.value))
 
 
 def audited(rows, audits, *, protected=("race", "sex")):

@@ -53,9 +53,12 @@ def test_decisions_that_are_missing_by_group_leave_no_verdict(tmp_path, gap, mis
         "few": lot < 0.02,
     }[missing]
     found = run(
-        table.assign(decided=table["decided"].mask(hidden)), tmp_path, ["groups", {"rates": {"by": "sex"}}]
+        table.assign(decided=table["decided"].mask(hidden)),
+        tmp_path,
+        ["groups", {"rates": {"by": "sex"}}, {"rule_sets": {"permutations": 199}}],
     )
-    groups, plugin = (each.result for each in found.audits)
+    groups, plugin, rules = (each.result for each in found.audits)
+    assert rules.judged.verdict == verdict
     rates = {row.group: row.selection_rate.value for row in groups.table}
     if missing == "rejected women":
         assert abs(rates["f"] - rates["m"]) < 0.06
