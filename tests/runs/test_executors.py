@@ -45,7 +45,7 @@ def gone(pid: int) -> bool:
 
 
 def test_inline_and_process_give_the_same_bytes(pool, base):
-    spec = make_spec({"rates": {"by": "group"}}, model={"train": "mlp"}, seed=11)
+    spec = make_spec({"rates": {"by": "group"}}, model={"train": "logistic"}, seed=11)
     inline = InlineExecutor().submit(spec, base)
     process = done(pool.submit(spec, base))
     assert inline.status == process.status == "done", (inline.error, process.error)

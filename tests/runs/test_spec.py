@@ -256,7 +256,7 @@ documents = st.recursive(
 )
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(document=st.dictionaries(words, documents, min_size=1, max_size=4))
 def test_yaml_written_is_read_back_the_same_by_us_and_by_others(tmp_path_factory, document):
     path = tmp_path_factory.getbasetemp() / "round.yaml"
