@@ -66,7 +66,7 @@ lowest:
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check packaging
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check $$($(LOWEST)/bin/python tests/lowest.py)
 	$(LOWEST)/bin/python -m pytest -q -p no:cacheprovider --ignore-glob='*/test_page.py' \
-		--ignore=tests/cli/test_monitor.py --ignore=tests/cli/test_serve.py \
+		--ignore=tests/cli/test_serve.py \
 		-k 'not ($(NEED_MORE))' \
 		tests/groups tests/rule_sets tests/transport/test_exact.py tests/runs/test_spec.py tests/data/test_kinds.py \
 		tests/reports/test_html.py tests/cli

@@ -160,6 +160,21 @@ def test_counts_and_rows_in_any_order_have_the_same_numbers(
         assert abs(value - other) <= max(near * size, 1e-9), path
 
 
+@pytest.mark.parametrize("name", ["rule_sets", "recourse", "flipset", "outcome_transport", "explain"])
+def test_no_seed_changes_the_verdict(name: str, trained: tuple[Subject, Subject]) -> None:
+    """One verdict over three seeds, unless an interval ends as near to what decides as seeds spread it."""
+    options = dict(ASKED[name][0]) if name in ASKED else dict(PAIR)
+    if "permutations" in options:
+        options["permutations"] = 39
+    request = audit_request(name, options, name)
+    told = [carry_out(request, 0, trained[0], seed).result.judged for seed in range(3)]
+    ends = np.array([[each.interval.low, each.interval.high] for each in told])
+    spread = np.ptp(ends, axis=0).max()
+    limits = [told[0].none_low, told[0].none_high, told[0].immaterial_low, told[0].immaterial_high]
+    at_the_limit = min(np.abs(ends - limit).min() for limit in limits if limit is not None) <= spread
+    assert len({each.verdict for each in told}) == 1 or at_the_limit
+
+
 def _people(seed: int = 3, n: int = 300) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"x": rng.normal(size=n).round(2), "z": rng.normal(size=n)})
