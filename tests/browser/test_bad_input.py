@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.data_model.model_choice import WAYS
 from tests.browser import acts
-from tests.browser.conftest import ROOT, Server, Watched
+from tests.browser.conftest import Server, Watched
 
 pytestmark = pytest.mark.browser
 
@@ -59,27 +58,6 @@ def test_bad_files_and_a_label_with_one_value_then_good_ones(
     acts.to_page(page, "Data & model", ".st-key-next")
     acts.train_on(page, "hired", "1")
     acts.to_flipsets(page)
-
-
-def test_a_pickle_and_a_truncated_model_file_are_told_and_another_way_is_open(
-    server: Server, watched: Watched, tmp_path: Path, artefacts: Path
-) -> None:
-    page = watched.page
-    whole = (ROOT / "sample_data" / "hiring.onnx").read_bytes()
-    (tmp_path / "cut.onnx").write_bytes(whole[: len(whole) // 2])
-    (tmp_path / "model.pkl").write_bytes(b"\x80\x04N.")
-    acts.open_app(page, server.url)
-    acts.open_data_of(page, "hiring")
-    models = page.locator('[class*="st-key-model-"] input[type=file]')
-    models.set_input_files(str(tmp_path / "model.pkl"))
-    assert "pickle" in problem(page)
-    models.set_input_files(str(tmp_path / "cut.onnx"))
-    said = page.locator('[class*="st-key-problem-"]', has_text="cut.onnx")
-    expect(said).to_be_visible(timeout=acts.SLOW)
-    acts.narrow_and_shoot(page, artefacts, "error-model", 900)
-    with acts.answered(page):
-        page.get_by_role("radio", name=WAYS["train"]).click()
-    expect(page.locator(".st-key-next button")).to_be_enabled(timeout=acts.SLOW)
 
 
 def test_names_from_the_data_are_shown_as_they_are(

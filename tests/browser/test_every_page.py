@@ -9,82 +9,83 @@ import pytest
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
 
-from benchmarks.serving import PAGES, Served
+from benchmarks.serving import PAGES
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
 from tests.browser.test_texts_apart import APART, TURNED
 
 pytestmark = pytest.mark.browser
 
-_RUN = {"groups", "explain", "barycenter"}  # other pages' results are looked at where they are made
 TALLEST = 1_800
-_COMPUTED = ("glance", "groups", "rule_sets", "flipset", "attribute_swap", "recourse")
-"""Pages whose result arrives with the loans."""
+RESULTS = {
+    **dict.fromkeys(("glance", "groups", "rule_sets", "flipset", "attribute_swap", "recourse"), "loans"),
+    **dict.fromkeys(("explain", "barycenter"), "hiring"),
+    **dict.fromkeys(("sensitivity", "mitigation"), "law_school"),
+}
+"""Pages whose results are looked at here, and of which example; those of others are where they are made."""
+_RUN = {
+    "explain": "with-explain-attribution=true",
+    "barycenter": "",
+    "sensitivity": "",
+    "mitigation": "with-mitigation-also=%7B%7D",
+}
+"""Of these the pages whose result does not arrive with the example, and what their links choose."""
 _SIZES = """() => {
     const main = document.querySelector('[data-testid="stMain"]');
     return [main.scrollHeight, main.scrollWidth, main.clientWidth];
 }"""
 
 
-def test_pages_have_no_serious_findings_and_fit_a_phone_in_both_schemes(
-    server: Server, watched: Watched
-) -> None:
-    page = watched.page
-    found: list[str] = []
-    acts.open_app(page, server.url)
-    found += acts.serious(page)
-    acts.open_example(page, "hiring")
-    address = page.url.partition("?")[2]
-    for name in PAGES:
-        link = page.locator(f'a[href$="/{name}"]').first
-        if name == PAGES[0]:
-            acts.to_page(page, "Data & model", ".st-key-next button")
-        elif link.is_visible():  # as a visitor comes there
-            with acts.answered(page):
-                link.click()
-        else:
-            page.goto(Served(server.url, server.pid).page(name, address))
-        page.wait_for_selector("h1", timeout=acts.SLOW)
-        acts.settle(page)
-        if name in _RUN:
-            acts.run(page)
-            acts.finding(page)
-        found += acts.serious(page)
-        found += _white_in_the_dark(page)
-        found += too_large(page, name)
-        page.set_viewport_size(acts.WINDOW["viewport"])
-    assert not found, "\n".join(dict.fromkeys(found))
-
-
-def test_no_tab_of_a_result_is_higher_than_two_screens_or_wider_than_a_phone(
+def test_pages_without_a_result_have_no_serious_findings_and_fit_a_phone(
     server: Server, watched: Watched
 ) -> None:
     page, found = watched.page, list[str]()
+    page.set_viewport_size({"width": 400, "height": 900})
     acts.open_app(page, server.url)
-    page.locator(".st-key-card-loans").click(position={"x": 30, "y": 40})  # anywhere on the card
-    page.wait_for_selector(".st-key-question-1", timeout=acts.SLOW)
+    found += acts.serious(page)
+    acts.arrive(page, server, PAGES[0])
     address = page.url.partition("?")[2]
-    for name in _COMPUTED:
-        if name != "glance":
-            page.set_viewport_size(acts.WINDOW["viewport"])
-            page.goto(Served(server.url, server.pid).page(name, address))
+    for name in [each for each in PAGES if each not in RESULTS]:
+        if name != PAGES[0]:
+            acts.go_to(page, server, name, address)
+        found += acts.serious(page)
+        found += _white_in_the_dark(page)
+        found += _sizes(page, name)
+    assert not found, "\n".join(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize("example", ["loans", "hiring", "law_school"])
+def test_results_have_no_serious_findings_and_no_tab_is_too_high_or_too_wide(
+    server: Server, watched: Watched, example: str
+) -> None:
+    page, found = watched.page, list[str]()
+    acts.arrive(page, server, "data_model", example)
+    address = page.url.partition("?")[2]
+    for name in [each for each, of in RESULTS.items() if of == example]:
+        page.set_viewport_size(acts.WINDOW["viewport"])
+        acts.go_to(page, server, name, f"{address}&{_RUN.get(name, '')}")
+        if name in _RUN:
+            acts.run(page)
         page.wait_for_selector(".st-key-finding", timeout=acts.SLOW)
         acts.settle(page)
-        if name != "glance":
+        if name not in {"glance", *_RUN}:
             expect(page.locator(".st-key-settings details").first).not_to_have_attribute("open", "")
+        found += acts.serious(page)
+        found += _white_in_the_dark(page)
         for tab in page.locator(".stMain").get_by_role("tab").all_inner_texts() or [""]:
             if tab:
                 acts.open_tab(page, tab)
             found += too_large(page, f"{name}, {tab}", TALLEST)
-    page.set_viewport_size(acts.WINDOW["viewport"])
-    found += _one_person_takes_the_place_of_the_figure_and_the_next_is_a_click_away(page, server, address)
-    assert not found, "\n".join(found)
+    if example == "loans":
+        found += _one_person_takes_the_place_of_the_figure_and_the_next_is_a_click_away(page, server, address)
+    assert not found, "\n".join(dict.fromkeys(found))
 
 
 def _one_person_takes_the_place_of_the_figure_and_the_next_is_a_click_away(
     page: Page, server: Server, address: str
 ) -> list[str]:
-    page.goto(Served(server.url, server.pid).page("flipset", f"{address}&tab=People&person=4872"))
+    page.set_viewport_size(acts.WINDOW["viewport"])
+    acts.go_to(page, server, "flipset", f"{address}&tab=People&person=4872")
     card = page.locator(".st-key-person-card")
     expect(card).to_contain_text("4872", timeout=acts.SLOW)
     expect(card).to_contain_text("What if sex were male?", timeout=acts.SLOW)
@@ -112,13 +113,18 @@ def too_large(page: Page, name: str, tallest: float = math.inf) -> list[str]:
         if width != now["width"]:
             with suppress(NotInTime):  # figures out of view are drawn when there is time
                 page.wait_for_function(TURNED, timeout=5_000)
-        high, inner, outer = page.evaluate(_SIZES)
-        if width == 1280 and high > tallest:
-            found.append(f"{name}: {high} px high")
-        if width == 400 and inner > outer:
-            found.append(f"{name}: {inner} px wide where {outer} are shown")
-        found += [f"{name}, {width} px: {each}" for each in page.evaluate(APART)]
+        found += _sizes(page, name, tallest)
     return found
+
+
+def _sizes(page: Page, name: str, tallest: float = math.inf) -> list[str]:
+    """Tell of what is too high, too wide or collides at the width that the page has."""
+    width = (page.viewport_size or acts.WINDOW["viewport"])["width"]
+    high, inner, outer = page.evaluate(_SIZES)
+    found = [f"{name}: {high} px high"] if width == 1280 and high > tallest else []
+    if width == 400 and inner > outer:
+        found.append(f"{name}: {inner} px wide where {outer} are shown")
+    return found + [f"{name}, {width} px: {each}" for each in page.evaluate(APART)]
 
 
 def _white_in_the_dark(page: Page) -> list[str]:

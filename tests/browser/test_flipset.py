@@ -19,14 +19,12 @@ def test_a_map_is_watched_while_it_trains_and_its_curve_is_kept(
     server: Server, watched: Watched, artefacts: Path
 ) -> None:
     page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
-    acts.to_flipsets(page)
+    acts.arrive(page, server, "flipset")
     acts.choose(page, "method", _METHODS["gan"])
     acts.shuffles(page, 9)
     box = page.locator(".st-key-gan-iterations input")
     with acts.answered(page):
-        box.fill("2000")
+        box.fill("700")
         box.press("Enter")
     acts.run(page)
     live = page.locator(".st-key-running .js-plotly-plot").last  # one more while it is drawn again

@@ -108,9 +108,7 @@ def test_a_long_run_survives_a_reload_is_cancelled_and_the_next_one_works(
     server: Server, watched: Watched, artefacts: Path
 ) -> None:
     page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "loans")
-    acts.to_flipsets(page)
+    acts.arrive(page, server, "flipset", "loans")
     acts.shuffles(page, 9999)
     acts.run(page)
     expect(page.locator(".st-key-running")).to_contain_text("permutation", timeout=acts.SLOW)

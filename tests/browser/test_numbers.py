@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.drafts.numbers import read_number
-from benchmarks.serving import Served
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
 
@@ -16,9 +15,7 @@ READ = {
     "0,5": "0.5",
     "1.234,5": "1234.5",
     "1 234,5": "1234.5",
-    "1\u202f234,5": "1234.5",
     "1,234.5": "1234.5",
-    "1.234.567": "1234567",
     "1e-1": "0.1",
     ",25": "0.25",
 }
@@ -35,8 +32,7 @@ def write(page: Page, box: Locator, text: str) -> None:
 
 def test_decimal_commas_are_read_or_refused(server: Server, watched: Watched) -> None:
     page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_data_of(page, "hiring")
+    acts.arrive(page, server, "data_model")
     field = page.locator('[class*="st-key-threshold-"]')
     box = field.locator("input")
     for text, number in READ.items():
@@ -58,10 +54,7 @@ def test_decimal_commas_are_read_or_refused(server: Server, watched: Watched) ->
         page.keyboard.press("Tab")
     expect(field.get_by_role("alert")).to_have_count(0)
 
-    query = page.url.partition("?")[2]
-    page.goto(Served(server.url, server.pid).page("flipset", query))
-    page.wait_for_selector(".st-key-run button", timeout=acts.SLOW)
-    acts.settle(page)
+    acts.go_to(page, server, "flipset", page.url.partition("?")[2])
     acts.open_settings(page)
     shuffles = page.locator(".st-key-shuffles input")
     for text, number in WHOLE.items():

@@ -18,9 +18,7 @@ def test_a_band_and_a_bar_open_their_people_and_their_matches(
     server: Server, watched: Watched, artefacts: Path
 ) -> None:
     page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
-    acts.to_page(page, "Transport flows", ".st-key-run button")
+    acts.arrive(page, server, "outcome_transport")
     acts.choose(page, "compare", _GROUPS)
     acts.shuffles(page, 19, "with-outcome_transport-permutations")
     acts.run(page)
@@ -74,9 +72,7 @@ def test_recourse_in_two_clicks_and_alpha_by_mouse_keys_and_link(
     page = watched.page
     asked: list[object] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda sent: asked.append(sent)))
-    acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
-    acts.to_page(page, "Recourse", ".st-key-run button")
+    acts.arrive(page, server, "recourse")
     acts.run(page)
     assert "turned down" in acts.finding(page)
     expect(page.locator(".st-key-fit-recourse-needed .js-plotly-plot")).to_be_visible()

@@ -19,9 +19,8 @@ def test_groups_thresholds_a_measure_and_a_link(
     server: Server, watched: Watched, browser: Browser, artefacts: Path
 ) -> None:
     page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
-    acts.to_page(page, "Groups", ".st-key-finding")
+    acts.arrive(page, server, "groups")
+    acts.run(page)
     finding = acts.finding(page)
     assert "women" in finding
     first = page.locator(".stMain").get_by_role("tab").first.inner_text()

@@ -29,10 +29,8 @@ def test_reports_comparison_link_and_deletion(
     server: Server, watched: Watched, browser: Browser, artefacts: Path, tmp_path: Path
 ) -> None:
     page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "loans")
+    acts.arrive(page, server, "groups", "loans")
     for reference in ("(the largest)", "female"):
-        acts.to_page(page, "Groups", ".st-key-run button")
         if reference != "(the largest)":
             acts.open_settings(page)
             acts.choose(page, "reference-sex", reference)

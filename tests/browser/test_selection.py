@@ -19,9 +19,7 @@ def test_people_selected_on_one_page_are_so_on_all_and_become_a_group(
     server: Server, watched: Watched
 ) -> None:
     page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
-    acts.to_flipsets(page)
+    acts.arrive(page, server, "flipset")
     acts.shuffles(page, 0)
     acts.run(page)
     acts.finding(page)
@@ -72,9 +70,7 @@ def test_people_selected_on_one_page_are_so_on_all_and_become_a_group(
 
 def test_what_was_taken_back_can_be_clicked_again(server: Server, watched: Watched) -> None:
     page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
-    page.goto(f"{server.url}/groups?{page.url.partition('?')[2]}")
+    acts.arrive(page, server, "groups")
     acts.run(page)
     acts.finding(page)
     chip = page.locator(".st-key-selection-chip button").first

