@@ -16,7 +16,7 @@ from benchmarks.calibration.harness import PAGE, Kept, Row, alarm, covers, page,
 from benchmarks.calibration.whole import NOT_MEANS, WHOLE, is_p, leaves, world
 
 EVERY = simulations()
-SMALL = [each for each in EVERY if each.audit in {"all", "groups"}][::8]
+SMALL = [each for each in EVERY if each.audit in {"all", "groups"}][::16]
 
 
 def test_the_page_states_what_is_kept():
@@ -193,10 +193,10 @@ it): the row that measures it in another module, or why there is nothing to meas
 
 @pytest.fixture(scope="module")
 def walked() -> dict[str, set[str]]:
-    """By audit the paths that whole audits state: three worlds of each kind, one group lower."""
+    """By audit the paths that whole audits state: two worlds of each kind, one group lower."""
     found: dict[str, set[str]] = {}
     for audit, _, asked, n, _ in WHOLE:
-        for number in range(3):
+        for number in range(2):
             told = leaves(world(audit, asked, n, 0.8, number))
             found.setdefault(audit, set()).update(path for path, _, _ in told)
     return found

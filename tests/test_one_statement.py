@@ -25,8 +25,8 @@ from audits.stats import EVIDENCE
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_data"
 EXAMPLES = ("admissions", "arrests", "hiring", "law_school", "loans")
-PEOPLE = 500
-CHEAP: dict[str, Any] = {"permutations": 19, "bootstrap": 100, "draws": 200, "steps": 20, "samples": 0}
+PEOPLE = 300
+CHEAP: dict[str, Any] = {"permutations": 19, "bootstrap": 100, "draws": 100, "steps": 5, "samples": 0}
 SLOW = {("loans", "loss_ratio")}  # minutes: tests/loss_ratio holds its interval on small people
 SITUATIONS = {
     "nobody favored": (("south", "north"), 2.0),

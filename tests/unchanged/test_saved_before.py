@@ -175,11 +175,11 @@ def test_the_command_line_shows_them(home: Path, expected: dict[str, Any], cli, 
 
 
 def test_reports_of_them_are_made(home: Path, expected: dict[str, Any], cli, tmp_path):  # noqa: F811
-    for run in expected["runs"]:
+    for place, run in enumerate(expected["runs"]):
         folder = tmp_path / run["id"]
         SavedRuns(home).export(run["id"], folder)
         made = tmp_path / run["id"]
-        for form in ("json", "card", "html"):
+        for form in ("html",) if place else ("json", "card", "html"):
             assert cli("report", folder, "--format", form, "--out", made.with_suffix(f".{form}")).status == 0
         text = html.unescape(re.sub(r"<[^>]*>", "", made.with_suffix(".html").read_text(encoding="utf-8")))
         words = " ".join(text.split())
