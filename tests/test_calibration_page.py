@@ -193,10 +193,10 @@ it): the row that measures it in another module, or why there is nothing to meas
 
 @pytest.fixture(scope="module")
 def walked() -> dict[str, set[str]]:
-    """By audit the paths that whole audits state: two worlds of each kind, one group lower."""
+    """By audit the paths that whole audits state: three worlds of each kind, one group lower."""
     found: dict[str, set[str]] = {}
     for audit, _, asked, n, _ in WHOLE:
-        for number in range(2):
+        for number in range(3):
             told = leaves(world(audit, asked, n, 0.8, number))
             found.setdefault(audit, set()).update(path for path, _, _ in told)
     return found
