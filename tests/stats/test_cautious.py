@@ -10,9 +10,7 @@ from audits.stats import newcombe
 from audits.stats.intervals import cautious_difference, fisher_mid_p
 
 
-@pytest.mark.parametrize(
-    ("n", "m", "share"), [(5, 1000, 0.02), (3, 300, 0.03), (5, 1000, 0.98), (300, 3, 0.03), (15, 240, 0.06)]
-)
+@pytest.mark.parametrize(("n", "m", "share"), [(5, 1000, 0.98), (3, 300, 0.03)])
 def test_equal_shares_seldom_look_different(n, m, share):
     """Every sample weighed by its probability: exact error rates, no simulation."""
     errors = {newcombe: 0.0, cautious_difference: 0.0}
@@ -28,9 +26,7 @@ def test_equal_shares_seldom_look_different(n, m, share):
     assert errors[newcombe] > 0.08 or min(n, m) > 5  # why the test is needed
 
 
-@pytest.mark.parametrize(
-    "table", [(3, 4, 1, 4), (1, 5, 20, 1000), (990, 1000, 3, 5), (0, 7, 40, 90), (2, 2, 0, 9)]
-)
+@pytest.mark.parametrize("table", [(3, 4, 1, 4), (990, 1000, 3, 5), (2, 2, 0, 9)])
 def test_mid_p_is_the_doubled_smaller_tail_with_half_the_table_itself(table):
     a, n, b, m = table
     seen = np.arange(max(0, a + b - m), min(n, a + b) + 1)

@@ -13,7 +13,7 @@ from audits.stats.quantiles import quantile
 from audits.stats.ratios import mean_ratio
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=60), st.floats(0.02, 0.98))
 def test_a_quantile_is_the_least_value_that_enough_people_do_not_exceed(values, share):
     values = np.array(values, dtype=float)
@@ -23,7 +23,7 @@ def test_a_quantile_is_the_least_value_that_enough_people_do_not_exceed(values, 
     assert not lower.size or np.mean(values <= lower.max()) < share
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4)), min_size=1, max_size=30), st.floats(0.05, 0.95)
 )
@@ -32,27 +32,12 @@ def test_a_count_of_people_equals_as_many_rows(rows, share):
     assert quantile(values, share, counts) == quantile(np.repeat(values, counts.astype(int)), share)
 
 
-def test_quantile_intervals_cover_as_often_as_they_say():
-    rng = np.random.default_rng(0)
-    found = [quantile(rng.exponential(size=200), 0.95) for _ in range(600)]
-    truth = -np.log(0.05)
-    inside = np.mean([each.low <= truth <= (each.high or np.inf) for each in found])
-    assert inside >= 0.93  # exact coverage is at least 95%; 600 draws have 0.9 points of error
-
-
 def test_too_few_people_have_no_upper_end():
     assert quantile(np.arange(20.0), 0.95).high is None
     assert quantile(np.empty(0), 0.5).value is None
 
 
-def test_mean_ratios_cover_and_constant_values_have_no_interval():
-    rng = np.random.default_rng(1)
-    inside = 0
-    for _ in range(400):
-        a, b = rng.lognormal(0.0, 0.8, 80), rng.lognormal(0.0, 0.8, 120)
-        found = mean_ratio(mean_test(1.3 * a), mean_test(b))
-        inside += found.low <= 1.3 <= found.high
-    assert inside / 400 >= 0.92  # 400 draws: standard error 1.1 points around 95%
+def test_ratios_of_constant_values_and_of_few_have_no_interval():
     exact = mean_ratio(mean_test(np.full(11, 3.0)), mean_test(np.full(10, 2.0)))
     assert (exact.value, exact.low, exact.high) == (1.5, None, None)
     assert mean_ratio(mean_test(np.ones(3)), mean_test(np.zeros(3))).value is None
@@ -65,7 +50,7 @@ def pairs_area(score: np.ndarray, member: np.ndarray) -> float:
     return float(np.mean((gaps > 0) + 0.5 * (gaps == 0)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=4, max_size=40))
 def test_areas_equal_the_share_of_pairs(rows):
     score, member = (np.array(each) for each in zip(*rows, strict=True))
@@ -89,7 +74,7 @@ def test_within_bands_only_pairs_of_a_band_count():
     assert alone.value is None
 
 
-@settings(max_examples=30)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6), st.sampled_from([-3.0, -1.0, 2.0]))
 def test_a_score_that_is_the_distance_alone_has_a_half_among_people_equally_far(seed: int, power: float):
     rng = np.random.default_rng(seed)
@@ -102,30 +87,15 @@ def test_a_score_that_is_the_distance_alone_has_a_half_among_people_equally_far(
 def test_what_a_score_adds_to_the_distance_is_found_as_often_as_promised():
     rng = np.random.default_rng(4)
     wrong = right = 0
-    for _ in range(60):
+    for _ in range(20):
         distance, own = rng.random(400), rng.random(400)
         score = (1.2 - distance) * (0.8 + 0.4 * own)
         alone = rng.random(400) < 0.6 * (1 - distance)
         both = rng.random(400) < 0.9 * (1 - distance) * own
-        wrong += area_equally_far(score, alone, distance, rng, draws=80).low > 0.5
-        right += area_equally_far(score, both, distance, rng, draws=80).low > 0.5
-    assert wrong <= 6  # 2.5% promised: 1.5 of 60, and 6 with probability below 0.5%
-    assert right >= 50
-
-
-def test_the_band_of_a_curve_covers_the_truth():
-    rng = np.random.default_rng(3)
-    from scipy.stats import norm
-
-    grid_truth = norm.sf(norm.isf(np.linspace(0, 1, 51)) - 1.0)
-    inside = []
-    for _ in range(60):
-        member = np.arange(300) < 100
-        found = roc_curves((rng.normal(size=300) + member)[None], member, rng, draws=120)
-        inside.append(
-            (found.low[0, 5:40] <= grid_truth[5:40] + 0.01) & (grid_truth[5:40] - 0.01 <= found.high[0, 5:40])
-        )
-    assert np.mean(inside) > 0.9
+        wrong += area_equally_far(score, alone, distance, rng, draws=60).low > 0.5
+        right += area_equally_far(score, both, distance, rng, draws=60).low > 0.5
+    assert wrong <= 3  # 2.5% promised: more of 20 with probability below 0.2%
+    assert right >= 15
 
 
 def test_areas_of_people_told_apart_without_error_have_a_width():

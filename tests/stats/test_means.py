@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.optimize import minimize
 
 from audits.stats.means import MeanTest, mean_test
 from audits.stats.paired_ratio import PairedRatio, paired_ratio
 
-REPLICATIONS = 2000
+REPLICATIONS = 500
 VALUES = st.lists(st.floats(0.01, 100.0), min_size=10, max_size=40).map(np.array)
 
 
@@ -42,7 +43,7 @@ def test_hall_by_hand():
 
 
 @given(VALUES, st.floats(0.01, 50.0), st.sampled_from(["skewness", "normal"]))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_bound_and_p_value_are_two_sides_of_one_test(values, tolerance, method):
     test = mean_test(values, method=method)
     bound, p = test.lower_bound(0.05), test.p_value(tolerance)
@@ -53,7 +54,7 @@ def test_bound_and_p_value_are_two_sides_of_one_test(values, tolerance, method):
 
 
 @given(VALUES, st.floats(0.5, 20.0))
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_scaling_the_values_scales_the_interval(values, factor):
     one, other = mean_test(values).interval(0.05), mean_test(factor * values).interval(0.05)
     if one.low is None or one.high is None:
@@ -85,31 +86,18 @@ def test_small_and_constant_samples_have_a_documented_outcome():
     assert np.isfinite([huge.mean, huge.deviation, huge.skewness, huge.lower_bound(0.05)]).all()
 
 
-def _means(draw, n: int, truth: float, method: str, seed: int) -> tuple[float, float]:
-    """Coverage of 95% intervals and Type I error at 5%."""
-    rng = np.random.default_rng(seed)
-    covered = rejected = 0
+def test_coverage_and_type_one_error_of_means():
+    """Of log-normal values; the plain interval covers less."""
+    rng, covered, rejected = np.random.default_rng(1), np.zeros(2), 0
     for _ in range(REPLICATIONS):
-        test = mean_test(draw(rng, n), method=method)
-        interval = test.interval(0.05)
-        covered += interval.low <= truth <= interval.high
-        rejected += test.lower_bound(0.05) > truth
-    return covered / REPLICATIONS, rejected / REPLICATIONS
-
-
-@pytest.mark.parametrize(
-    ("draw", "truth", "n", "least"),
-    [
-        (lambda rng, n: np.exp(0.5 * rng.normal(size=n)), math.exp(0.125), 100, 0.94),
-        (lambda rng, n: np.exp(rng.normal(size=n)), math.exp(0.5), 400, 0.93),
-    ],
-)
-def test_coverage_and_type_one_error_of_means(draw, truth, n, least):
-    # Monte-Carlo error of 2,000 replications: 0.005 of each; the plain interval covers less
-    covered, rejected = _means(draw, n, truth, "skewness", 1)
-    assert covered >= least
-    assert rejected <= 0.05 + 0.0147  # three standard errors
-    assert covered >= _means(draw, n, truth, "normal", 1)[0] - 0.003
+        values = np.exp(rng.normal(size=200))
+        tests = [mean_test(values, method=method) for method in ("skewness", "normal")]
+        covered += [one.low <= math.exp(0.5) <= one.high for one in (each.interval(0.05) for each in tests)]
+        rejected += tests[0].lower_bound(0.05) > math.exp(0.5)
+    # Monte-Carlo errors of 500 replications: 0.01
+    assert covered[0] / REPLICATIONS >= 0.91
+    assert covered[0] > covered[1]
+    assert rejected / REPLICATIONS <= 0.08
 
 
 def test_the_delta_bound_is_the_papers_formula():
@@ -124,43 +112,23 @@ def test_the_delta_bound_is_the_papers_formula():
     assert pair.lower_bound(0.05) == pytest.approx(expected, rel=1e-12)
 
 
-def _likelihood(theta: float, pair: PairedRatio) -> tuple[float, float]:
-    """Likeliest discordant probabilities under the ratio `theta`, by brute force over p01."""
-    n = pair.n
-    counts = np.array([pair.both, pair.after, pair.before, pair.neither]) / n
-    down = np.linspace(1e-7, 0.5, 200_001)
-    # (p11 + p10) = theta (p11 + p01): given p01 and p11, p10 follows; maximise over p11 in closed steps
-    best = (-np.inf, 0.0, 0.0)
-    for p11 in np.linspace(0.001, 0.6, 600):
-        up = theta * (p11 + down) - p11
-        rest = 1 - p11 - up - down
-        ok = (up > 0) & (rest > 0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            value = np.where(
-                ok,
-                counts[0] * np.log(p11)
-                + counts[1] * np.log(np.where(ok, up, 1))
-                + counts[2] * np.log(down)
-                + counts[3] * np.log(np.where(ok, rest, 1)),
-                -np.inf,
-            )
-        k = int(value.argmax())
-        if value[k] > best[0]:
-            best = (float(value[k]), float(up[k]), float(down[k]))
-    return best[1], best[2]
-
-
 def test_the_score_statistic_uses_the_likeliest_probabilities():
     pair, theta = PairedRatio(both=20, after=15, before=5, neither=60), 1.25
-    up, down = _likelihood(theta, pair)
+
+    def cost(p):  # p11 and p01; p10 follows from the ratio of (p11 + p10) to (p11 + p01)
+        shares = np.array([p[0], theta * (p[0] + p[1]) - p[0], p[1], 0.0])
+        shares[3] = 1 - shares.sum()
+        return np.inf if shares.min() <= 0 else -(np.array([20, 15, 5, 60]) * np.log(shares)).sum()
+
+    p11, down = minimize(cost, [0.2, 0.08], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9}).x
+    up = theta * (p11 + down) - p11
     # half a person of the 100 is taken off the difference
     by_search = (0.35 - theta * 0.25 - 0.005) / math.sqrt(theta * (up + down) / 100)
-    # the grid of the search is coarse
-    assert pair._score(theta) == pytest.approx(by_search, abs=2e-3)
+    assert pair._score(theta) == pytest.approx(by_search, abs=1e-5)
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.integers(0, 200), st.floats(1.01, 4.0))
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_score_bound_and_p_value_agree(both, after, before, neither, tolerance):
     pair = PairedRatio(float(both), float(after), float(before), float(neither))
     bound, p = pair.lower_bound(0.05), pair.p_value(tolerance)
@@ -181,10 +149,9 @@ def test_nobody_wrong_before_leaves_no_ratio_but_a_test():
     assert (nobody.value, nobody.lower_bound(0.05)) == (None, None)
 
 
-@pytest.mark.parametrize(("n", "wrong", "new"), [(50, 0.2, 0.08), (100, 0.1, 0.04), (400, 0.15, 0.03)])
+@pytest.mark.parametrize(("n", "wrong", "new"), [(50, 0.2, 0.08), (400, 0.15, 0.03)])
 def test_coverage_and_type_one_error_of_ratios(n, wrong, new):
-    rng = np.random.default_rng(5)
-    gone = 0.005
+    rng, gone = np.random.default_rng(5), 0.005
     truth = (wrong - gone + new) / wrong
     counts = rng.multinomial(n, [wrong - gone, new, gone, 1 - wrong - new], REPLICATIONS)
     covered = rejected = 0
@@ -192,19 +159,18 @@ def test_coverage_and_type_one_error_of_ratios(n, wrong, new):
         pair = PairedRatio(*row)
         interval, bound = pair.interval(0.05), pair.lower_bound(0.05)
         low = -math.inf if interval.low is None else interval.low
-        high = math.inf if interval.high is None else interval.high
-        covered += low <= truth <= high
+        covered += low <= truth <= (math.inf if interval.high is None else interval.high)
         rejected += bound is not None and bound > truth
-    # two Monte-Carlo errors of 0.005; the continuity correction keeps both on the safe side
-    assert covered / REPLICATIONS >= 0.94
-    assert rejected / REPLICATIONS <= 0.06
+    # two Monte-Carlo errors of 0.01; the continuity correction keeps both on the safe side
+    assert covered / REPLICATIONS >= 0.93
+    assert rejected / REPLICATIONS <= 0.07
 
 
 def test_a_tail_too_long_for_its_people_is_known():
     rng = np.random.default_rng(0)
 
     def told(sigma: float, n: int) -> float:
-        return float(np.mean([mean_test(np.exp(sigma * rng.normal(size=n))).long_tailed for _ in range(300)]))
+        return float(np.mean([mean_test(np.exp(sigma * rng.normal(size=n))).long_tailed for _ in range(60)]))
 
     assert told(1.5, 100) > 0.5  # intervals cover .90 there
     assert told(0.5, 100) < 0.05  # and .95 here

@@ -40,18 +40,17 @@ def test_a_group_of_nobody_has_no_share_and_one_of_very_many_keeps_its_own():
     assert (many.low, many.high) == (pytest.approx(own.low, abs=2e-4), pytest.approx(own.high, abs=2e-4))
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.5])
-def test_intervals_cover_over_groups_and_are_shorter(spread):
-    """40 worlds of 8 groups of 40: 95% less 3 Monte-Carlo errors, and a smaller squared error."""
+def test_intervals_cover_over_groups_and_have_a_smaller_error():
+    """15 worlds of 8 groups of 40: 95% less 3 Monte-Carlo errors, and a smaller squared error."""
     rng = np.random.default_rng(7)
     design = np.array([[a == 1, b == 1, b == 2, b == 3] for a in (0, 1) for b in range(4)], dtype=float)
     held, error, raw = 0, 0.0, 0.0
-    for _ in range(40):
-        truth = 1 / (1 + np.exp(0.4 - design @ rng.normal(0, 0.5, 4) - rng.normal(0, spread, 8)))
+    for _ in range(15):
+        truth = 1 / (1 + np.exp(0.4 - design @ rng.normal(0, 0.5, 4) - rng.normal(0, 0.5, 8)))
         count = rng.binomial(40, truth)
         found = pooled_shares(count, np.full(8, 40), design, rng)
         held += sum(item.low <= true <= item.high for item, true in zip(found, truth, strict=True))
         error += sum((item.value - true) ** 2 for item, true in zip(found, truth, strict=True))
         raw += ((count / 40 - truth) ** 2).sum()
-    assert held / 320 >= 0.913
+    assert held >= 107  # of 120
     assert error < raw

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audits.stats import (
@@ -20,7 +20,6 @@ from audits.stats import (
     judge,
     judge_across,
     judge_conditions,
-    newcombe,
     worst_of,
 )
 from audits.stats.badges import limit_words
@@ -34,6 +33,7 @@ def estimate(low: float, high: float) -> Estimate:
     return Estimate((low + high) / 2, low, high, 100, "by hand")
 
 
+@settings(max_examples=60)
 @given(ENDS, ENDS, LIMITS, st.none() | st.floats(0, 1))
 def test_the_verdict_is_a_function_of_the_interval(a, b, material, p):
     low, high = min(a, b), max(a, b)
@@ -84,17 +84,6 @@ def test_the_part_that_an_audit_rests_on():
     assert worst_of([none, unclear]) is unclear
     assert judge_across(large, 0.2).verdict == INSUFFICIENT
     assert judge_across(none, 0.2) is none
-
-
-@pytest.mark.parametrize(("gap", "wrong"), [(0.0, EVIDENCE), (0.10, NO_MATERIAL)])
-def test_wrong_verdicts_are_as_rare_as_the_level(gap, wrong):
-    # 2,000 studies of 400 and 400 people: at most .05 and two Monte-Carlo errors (.01), both ways
-    rng = np.random.default_rng(11)
-    found = 0
-    for _ in range(2000):
-        a, b = rng.binomial(400, 0.4 + gap), rng.binomial(400, 0.4)
-        found += judge(newcombe(a, 400, b, 400), immaterial=(-0.1, 0.1)).verdict == wrong
-    assert found / 2000 <= 0.06
 
 
 def test_nobody_is_asked_for_more_people_than_there_are():
