@@ -61,7 +61,7 @@ def read(
         (b"FEA1 old", {}, "", "Feather"),
         (b"PK\x03\x04 cut short", {}, "", "XLSX"),
         (gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:-9], {}, "", "gzip"),
-        (gzip.compress(b"PAR1 anything", mtime=0), {}, "", "parquet"),
+        (gzip.compress(b"PAR1 anything", mtime=0), {}, "", "gzip"),
         ('{"a": 1}\n{"a": 1\n', {"name": "people.jsonl"}, ", line 2", "JSON"),
         ('{"a": 1}\n\n[1]\n', {"name": "people.jsonl"}, ", line 3", "[1]"),
         ('{"a": 1, "a": 2}\n', {"name": "people.jsonl"}, ", line 1", "JSON"),
