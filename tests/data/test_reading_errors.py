@@ -67,6 +67,7 @@ def read(
         ('{"a": 1, "a": 2}\n', {"name": "people.jsonl"}, ", line 1", "JSON"),
         ('[{"a": 1}]\n', {"name": "people.jsonl"}, "", "JSON"),
         ("{}\n{}\n", {"name": "people.jsonl"}, "", ""),
+        ("\n\n", {"name": "people.jsonl"}, "", ""),
         ('{"a": ' + "[" * 100_000 + "\n", {"name": "people.jsonl"}, ", line 1", ""),
         ('{"a": {"b": 1}}\n', {"name": "people.jsonl"}, "", ""),
     ],
@@ -171,6 +172,7 @@ def test_workbooks(tmp_path: Path):
 def test_paths(tmp_path: Path):
     for path, options, where in (
         (tmp_path / "nobody.csv", {}, "data.path"),
+        (tmp_path, {}, tmp_path.name),
         (tmp_path, {"format": "csv"}, tmp_path.name),
         ([], {}, "data.path"),
         (Path("/dev/null"), {}, "data.path"),
