@@ -84,7 +84,7 @@ def test_the_held_out_people_are_not_trained_on(data):
 
 def bits() -> list[tuple[str, str, str]]:
     """Return each kind with the digest of its model and its scores, trained anew."""
-    subjects = [make_subject(audit_data(make_people(300)), ModelSpec(train=kind), seed=7) for kind in EVERY]
+    subjects = [make_subject(audit_data(make_people(120)), ModelSpec(train=kind), seed=7) for kind in EVERY]
     return [(each.model.name, each.model.sha256, each.scores.tobytes().hex()) for each in subjects]
 
 

@@ -64,7 +64,6 @@ def test_a_file_that_wants_more_than_it_shows_ends_with_a_sentence(readers, tmp_
     good = tmp_path / "good.csv"
     good.write_text("sex,score\n" + "f,1\nm,2\n" * 30)
     assert ask(readers, good, tmp_path.name)["shape"] == [60, 2]
-    assert ask(readers, good, f"{tmp_path.name} too")["shape"] == [60, 2]
 
 
 def test_a_cell_as_long_as_a_book_is_shown_by_its_beginning_and_names_no_group(readers, tmp_path):
