@@ -32,7 +32,7 @@ people = st.lists(st.tuples(st.integers(0, 6), st.booleans(), st.integers(1, 3))
 
 
 @given(people)
-@settings(max_examples=100)
+@settings(max_examples=20)
 def test_the_area_counts_pairs(rows):
     scores, y, weights = (np.array(column) for column in zip(*rows, strict=True))
     found = area_under_curve(scores.astype(float), y, weights.astype(float))

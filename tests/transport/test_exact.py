@@ -70,7 +70,7 @@ def problems(draw, elements=GRID):
     return x, y, draw(st.sampled_from(COSTS)), *weights
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(problems())
 def test_as_cheap_as_the_linear_program(problem):
     x, y, cost, a, b = problem
@@ -80,7 +80,7 @@ def test_as_cheap_as_the_linear_program(problem):
     assert_proved(coupling, x, y, cost, a, b)
 
 
-@settings(max_examples=40)
+@settings(max_examples=10)
 @given(problems(elements=st.floats(-5, 5)), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(problem, random):
     x, y, cost, a, b = problem
@@ -97,7 +97,7 @@ def test_the_order_of_rows_changes_nothing(problem, random):
     assert other.cost == pytest.approx(one.cost, rel=1e-12, abs=1e-15)
 
 
-@settings(max_examples=40)
+@settings(max_examples=10)
 @given(problems(elements=st.floats(-5, 5, width=32)))
 def test_swapping_the_groups_and_stretching_the_axes(problem):
     x, y, cost, a, b = problem
@@ -141,8 +141,9 @@ def test_feature_weights_are_a_stretch_and_zero_drops_the_feature():
     assert exact_coupling(x, y, feature_weights=[0, 0, 0]).cost == 0
 
 
-@pytest.mark.parametrize("cost", COSTS)
-@pytest.mark.parametrize("spread", ["normal", "heavy", "clusters", "one-hot"])
+@pytest.mark.parametrize(
+    ("cost", "spread"), list(zip(COSTS, ["heavy", "one-hot", "clusters", "normal"], strict=True))
+)
 def test_the_restricted_simplex_finds_the_assignment(monkeypatch, cost, spread):
     """Forced on a small problem, three samples deep, it costs what the Hungarian algorithm finds."""
     monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
@@ -161,7 +162,7 @@ def test_the_restricted_simplex_finds_the_assignment(monkeypatch, cost, spread):
     assert_proved(coupling, x, y, cost)
 
 
-@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("cost", ["l1_squared", "l2"])
 @pytest.mark.parametrize(
     "weights",
     [
@@ -242,7 +243,7 @@ def test_whole_weights_stay_whole_and_others_lose_nothing():
 
 def test_progress_is_told_in_order_and_can_cancel(monkeypatch):
     monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
-    x, y = np.random.default_rng(14).normal(size=(2, 1_500, 2))
+    x, y = np.random.default_rng(14).normal(size=(2, 800, 2))
     told = []
     exact_coupling(x, y, progress=lambda fraction, doing: told.append((fraction, doing)))
     fractions = [fraction for fraction, _ in told]

@@ -29,7 +29,7 @@ def test_every_map_has_its_options():
     assert OPTIONS.keys() == MAPS.keys()
 
 
-@every_map
+@pytest.mark.parametrize("kind", ["linear", "neural"])
 @pytest.mark.parametrize(
     ("source", "target", "weights", "refusal"),
     [
@@ -51,7 +51,7 @@ def test_bad_groups_are_refused_in_words(kind: str, source, target, weights, ref
         fit(kind, source, target, a=weights)
 
 
-@every_map
+@pytest.mark.parametrize("kind", ["linear", "neural"])
 @pytest.mark.parametrize(
     ("weights", "refusal"),
     [

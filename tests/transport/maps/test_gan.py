@@ -51,7 +51,7 @@ def shifted(rng: np.random.Generator, n: int = 400) -> tuple[np.ndarray, np.ndar
 
 
 # quicker than the paper's 5e-5, for a few seconds of training
-QUICK = GanOptions(iterations=1200, learning_rate=1e-3, clip=0.05, residual=True)
+QUICK = GanOptions(iterations=800, learning_rate=1e-3, clip=0.05, residual=True)
 
 
 def test_learns_a_shift_and_keeps_a_curve():
@@ -65,7 +65,7 @@ def test_learns_a_shift_and_keeps_a_curve():
     # the sample means of 400 differ by 0.05; a GAN circles its target within a few tenths
     np.testing.assert_allclose(moved.mean(0), target.mean(0), atol=0.4)
     assert fitted.history[-1].ks < 0.2 < fitted.history[0].ks
-    assert [point.iteration for point in fitted.history] == list(range(100, 1201, 100))
+    assert [point.iteration for point in fitted.history] == list(range(100, 801, 100))
     assert tuple(seen) == fitted.history
     assert told[-1] == 1.0
     assert fitted.converged is None
@@ -86,13 +86,13 @@ def test_same_seed_same_map_on_any_number_of_threads():
 def test_early_stopping_takes_the_best_state():
     source, target = shifted(np.random.default_rng(0))
     options = GanOptions(
-        iterations=3000, learning_rate=2e-3, clip=0.05, early_stopping=True, patience=300, cost_share=0.0
+        iterations=3000, learning_rate=2e-3, clip=0.05, early_stopping=True, patience=200, cost_share=0.0
     )
     fitted = GanMap.fit(source, target, options=options, rng=0)
     best = min(fitted.history, key=lambda point: point.ks)
     assert fitted.converged
     assert fitted.chosen_at == best.iteration
-    assert fitted.history[-1].iteration == best.iteration + 300
+    assert fitted.history[-1].iteration == best.iteration + 200
 
 
 def test_early_stopping_needs_people_to_hold_out():
@@ -100,10 +100,9 @@ def test_early_stopping_needs_people_to_hold_out():
         GanMap.fit(np.zeros((2, 1)), np.ones((50, 1)), options=GanOptions(early_stopping=True), rng=0)
 
 
-@pytest.mark.parametrize("rate", [1e3, 1e30])
-def test_divergence_is_found_explained_and_never_half_shown(rate: float):
+def test_divergence_is_found_explained_and_never_half_shown():
     source, target = shifted(np.random.default_rng(0))
-    fitted = GanMap.fit(source, target, options=GanOptions(learning_rate=rate, iterations=500), rng=0)
+    fitted = GanMap.fit(source, target, options=GanOptions(learning_rate=1e3, iterations=500), rng=0)
     assert 1 <= fitted.diverged_at <= 100
     assert all(point.iteration < fitted.diverged_at for point in fitted.history)
     with pytest.raises(RunFailed, match=rf" {fitted.diverged_at:,}\b"):
