@@ -80,8 +80,17 @@ def differences(subject, frame, column, step):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("how", [False, True, "skops"])
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    [
+        ("logistic", False),
+        ("logistic", "skops"),
+        ("relu", True),
+        ("relu", "skops"),
+        ("tanh", "skops"),
+        ("sigmoid", False),
+    ],
+)
 def test_gradients_of_pipelines_are_those_of_their_scores(holed, make_data, tmp_path, kind, how):
     import torch
 

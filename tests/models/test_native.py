@@ -67,8 +67,10 @@ def brought(blanks, make_data):
     return scores
 
 
-@pytest.mark.parametrize("ending", ["json", "ubj"])
-@pytest.mark.parametrize("options", [{}, {"objective": "binary:logitraw"}, {"booster": "gblinear"}])
+@pytest.mark.parametrize(
+    ("ending", "options"),
+    [("json", {}), ("ubj", {"objective": "binary:logitraw"}), ("json", {"booster": "gblinear"})],
+)
 def test_xgboost(x, y, tmp_path, brought, ending, options):
     if options.get("booster") == "gblinear":
         x = x.assign(job=x["job"].cat.codes.astype(float), sex=x["sex"].cat.codes.astype(float))

@@ -458,7 +458,7 @@ def test_damage_anywhere_is_an_input_error_or_harmless(pipeline, data, tmp_path,
     path = convert(pipeline, column_types(), tmp_path / "m.onnx", zipmap=False)
     content, rng = path.read_bytes(), np.random.default_rng(0)
     refusals, scored = [], 0
-    for _ in range(300):
+    for _ in range(100):
         damaged = bytearray(content)
         damaged[rng.integers(len(damaged))] = rng.integers(256)
         path.write_bytes(damaged)
@@ -469,7 +469,7 @@ def test_damage_anywhere_is_an_input_error_or_harmless(pipeline, data, tmp_path,
         else:
             np.testing.assert_allclose(scores.sum(axis=1), 1.0, atol=1e-3)
             scored += 1
-    assert min(scored, len(refusals)) > 10
+    assert min(scored, len(refusals)) > 3
     assert not any("\n" in refusal for refusal in refusals)
     assert capfd.readouterr() == ("", ""), "the runtime's own messages must not reach the terminal"
 

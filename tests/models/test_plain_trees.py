@@ -116,8 +116,7 @@ def test_models_of_several_labels_too(kind: str):
         )
 
 
-@pytest.mark.parametrize("features", [("age", "debt"), ("town", "job")])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "features"), [("forest", ("town", "job")), ("boosting", ("age", "debt"))])
 def test_models_of_numbers_or_of_words_alone(kind: str, features: tuple[str, ...]):
     spec = DataSpec(label="hired", favorable=1, protected=("group",), features=features, missing="category")
     subject = make_subject(build_data(people(400), spec), model_spec({"train": kind}), seed=0)
@@ -163,7 +162,8 @@ def test_columns_that_do_not_fit_are_refused(subject: Subject):
             PlainTrees.restore(described[::-1] if "places" in change else described, taken.arrays())
 
 
-def test_scoring_needs_no_scikit_learn(subject: Subject, tmp_path: Path):
+def test_scoring_needs_no_scikit_learn(tmp_path: Path):
+    subject = subject_of("boosting")
     taken = plain_of(subject)
     frame = subject.data.frame.head(20)
     code = (

@@ -33,12 +33,6 @@ def test_below_the_threshold_of_a_risk_score_is_favourable_and_at_it_is_not(make
     assert subject.threshold == 5.0
 
 
-def test_at_the_threshold_of_a_score_where_higher_is_better_is_favourable(make_data, scored):
-    subject = by_score(make_data(scored), "age", "favorable", threshold=45)
-    np.testing.assert_array_equal(subject.decisions, subject.data.frame["age"] >= 45)
-    assert "45" in subject.rule
-
-
 def test_a_missing_prediction_is_not_filled_in(scored):
     """By default the column is a feature like others until it is read as what a model said."""
     scored.loc[scored.index[:30], ["risk", "income"]] = None

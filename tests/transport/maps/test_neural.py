@@ -9,7 +9,7 @@ from audits.errors import RunCancelled, RunFailed
 from audits.transport.maps import NeuralMap, NeuralOptions, ks_distances, mean_cost
 from tests.refused import refused
 
-SHORT = {"dual_steps": 300, "map_steps": 200, "batch": 128, "learning_rate": 5e-3}
+SHORT = {"dual_steps": 150, "map_steps": 100, "batch": 128, "learning_rate": 5e-3}
 LONGER = {**SHORT, "dual_steps": 700, "map_steps": 300, "batch": 256}
 
 
