@@ -24,7 +24,7 @@ VALUES = {
 }
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
     st.lists(st.fixed_dictionaries(VALUES), min_size=3, max_size=12),
     st.lists(st.fixed_dictionaries({**VALUES, "word": st.sampled_from(["a", "zz", None])}), max_size=6),

@@ -41,14 +41,14 @@ def audited(rows: pd.Index | None = None, chosen: Iterable[str] = CHOSEN) -> Fin
     rng = np.random.default_rng(0)
     people = pd.DataFrame(
         {
-            "hours": rng.normal(size=300).round(2),
-            "age": rng.integers(18, 70, 300),
-            "job": rng.choice(["a", "b"], 300),
-            "sex": rng.choice(["f", "m"], 300),
+            "hours": rng.normal(size=150).round(2),
+            "age": rng.integers(18, 70, 150),
+            "job": rng.choice(["a", "b"], 150),
+            "sex": rng.choice(["f", "m"], 150),
         }
     )
     people = people if rows is None else people.set_index(rows)
-    hired = (people["hours"] + 0.8 * (people["sex"] == "m") + rng.normal(size=300) > 0).astype(int)
+    hired = (people["hours"] + 0.8 * (people["sex"] == "m") + rng.normal(size=150) > 0).astype(int)
     columns = make_column_transformer((OneHotEncoder(), ["job", "sex"]), remainder="passthrough")
     model = make_pipeline(columns, LogisticRegression()).fit(people, hired)
     roles = {"actionable": ["hours"], "immutable": ["age"]}
@@ -67,9 +67,9 @@ def results() -> Findings:
 @pytest.mark.parametrize(
     ("rows", "chosen"),
     [
-        (pd.Index([f"p{k:03}" for k in range(300)]), tuple(CHOSEN)),
+        (pd.Index([f"p{k:03}" for k in range(150)]), tuple(CHOSEN)),
         # each with another way to look people up; all of them have texts for names above
-        (pd.date_range("2024", periods=300, tz="UTC"), ("groups", "flipset", "rule_sets", "attribute_swap")),
+        (pd.date_range("2024", periods=150, tz="UTC"), ("groups", "flipset", "rule_sets", "attribute_swap")),
     ],
     ids=["texts", "times"],
 )
@@ -92,10 +92,9 @@ def test_the_long_table_names_each_estimate_once(results: Findings) -> None:
     assert set(groups["group"]) == {"f", "m"}, "parts of a group's row stay the group's"
 
 
-@pytest.mark.parametrize("kind", [str, Path])
-def test_each_comes_back_from_files(results: Findings, tmp_path: Path, kind: type) -> None:
-    results.save(kind(tmp_path / "kept"))
-    back = evenhand.load(kind(tmp_path / "kept"))
+def test_each_comes_back_from_files(results: Findings, tmp_path: Path) -> None:
+    results.save(str(tmp_path / "kept"))
+    back = evenhand.load(tmp_path / "kept")
     assert back.to_json()["audits"] == results.to_json()["audits"]
     assert back["groups"].verdict == results["groups"].verdict
     assert list(back.figures) == list(results.figures)
