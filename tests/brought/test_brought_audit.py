@@ -110,10 +110,9 @@ def test_wrong_options_are_told_as_ours_are(folder: Path, cli, options: dict, pl
 def test_a_fresh_process_finds_it(folder: Path):
     """As whoever has both packages installed: no fixture of this process helps."""
     command = [sys.executable, "-m", "audits"]
-    described = subprocess.run([*command, "describe", str(folder / "people.csv")], cwd=ROOT, check=False)
     arguments = ["run", str(folder / "spec.yaml"), "--out", str(folder / "own"), "--no-save"]
     done = subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (described.returncode, done.returncode) == (0, 0), done.stderr
+    assert done.returncode == 0, done.stderr
     assert f"1. {NAME}: ● " in done.stdout
 
 

@@ -199,7 +199,7 @@ def test_splits_that_cannot_be():
         make().split(0.001, 0)
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(n=st.integers(12, 80), size=st.floats(0.1, 0.9), seed=st.integers(0, 99))
 def test_splits_keep_everyone_once_and_the_share_of_favorable_labels(n: int, size: float, seed: int):
     data = make(n, seed=seed)

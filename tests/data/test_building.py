@@ -411,7 +411,7 @@ keeps = st.lists(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=30)
 @given(
     rows=people, keep=keeps, missing=st.sampled_from(["drop", "impute", "category"]), weighted=st.booleans()
 )

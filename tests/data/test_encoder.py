@@ -246,7 +246,7 @@ cells = {
 tables = st.lists(st.fixed_dictionaries(cells), min_size=1, max_size=25)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(rows=tables, seed=st.integers(0, 2**32 - 1))
 def test_round_trips(rows: list[dict], seed: int):
     frame = pd.DataFrame(rows, columns=list(cells))

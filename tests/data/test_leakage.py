@@ -49,7 +49,7 @@ def test_few_rows_say_nothing():
 NUMBERS = st.sampled_from([np.nan, 0.0, 1.0, 2.0, 3.5, np.inf])
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(NUMBERS, st.booleans()), min_size=1, max_size=30))
 def test_the_best_cut_against_every_cut(rows: list[tuple[float, bool]]):
     numbers, y = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])

@@ -360,7 +360,7 @@ cells = st.text(
 rows = st.lists(st.tuples(cells, cells, cells), min_size=2, max_size=20)
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(rows=rows, separator=st.sampled_from([",", ";", "|", "\t"]))
 def test_any_text_survives_when_nothing_is_detected(
     tmp_path_factory: pytest.TempPathFactory, rows: list, separator: str
@@ -388,7 +388,7 @@ def test_any_text_survives_when_nothing_is_detected(
 numbers = st.one_of(st.integers(-(10**9), 10**9), st.floats(-1e6, 1e6, allow_nan=False), st.none())
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(values=st.lists(numbers, min_size=2, max_size=30))
 def test_numbers_are_read_exactly_as_pandas_reads_them(
     tmp_path_factory: pytest.TempPathFactory, values: list
