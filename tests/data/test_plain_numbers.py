@@ -62,3 +62,4 @@ def test_plain_numbers_are_read_at_once():
     assert gaps.dtype == np.float64
     np.testing.assert_array_equal(gaps, [1, np.nan, 3])
     assert plain_numbers(_array(["0.5", "-1e-3"], 1)).tolist() == [0.5, -0.001]
+    assert plain_numbers(_array(["007", "1"], 1)) is None  # a code: too rare among the random columns above
