@@ -147,8 +147,9 @@ def _choose_a_measure(page: Page) -> None:
             expect(answered).to_be_checked()
         expect(asked.locator("input:enabled:checked")).to_have_count(len(answers))
         expect(said).to_have_text(name.capitalize())
+        acts.settle(page)  # what is drawn again loses a click
         with acts.answered(page):
-            box.locator(".st-key-show-measure button").click()
+            box.locator(".st-key-show-measure button").click(delay=acts.PRESS)
         acts.in_address(page, f"rates={name.replace(' ', '+')}")
         expect(page.locator(".st-key-figure-group-rates")).to_contain_text(
             re.compile(name.replace(" ", r"\s*"))
