@@ -116,7 +116,8 @@ def _uneven(
         left = np.bincount(codes[known], (sizes * gone)[known], k)
         each = (cautious_p(a, m, left.sum() - a, n.sum() - m) for a, m in zip(left, n, strict=True))
         p = np.array([1.0 if one is None else one for one in each])
-        place = int(np.lexsort([-left / n, p])[0])  # of a tie, the group that loses more
+        lost = np.divide(left, n, out=np.zeros(k), where=n > 0)  # a group may hold rows that stand for nobody
+        place = int(np.lexsort([-lost, p])[0])  # of a tie, the group that loses more
         if p[place] * k * len(names) > _LEVEL:
             continue
         a, m = float(left[place]), float(n[place])
