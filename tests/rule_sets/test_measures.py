@@ -40,6 +40,24 @@ def result(subject: Subject) -> RuleSetsResult:
     return rule_sets(subject, options, functions=income)
 
 
+def test_labels_known_of_one_group_more_often_leave_measures_without_a_verdict(subject: Subject) -> None:
+    frame = subject.data.frame.assign(
+        sex=subject.data.groups["sex"], race=subject.data.groups["race"], p=subject.scores
+    )
+    frame["label"] = np.asarray(subject.data.y, dtype=float)
+    verdicts = []
+    for gone in (0.0, 0.5):
+        told = np.where(
+            (frame["sex"] == "m") & (np.arange(len(frame)) % 2 < 2 * gone), np.nan, frame["label"]
+        )
+        spec = DataSpec(label="label", favorable=1, protected=("sex", "race"), features=("income",))
+        data = build_data(frame.assign(label=told), spec)
+        asked = make_subject(data, model_spec({"predictions": {"score": "p"}}))
+        found = rule_sets(asked, RuleSetsOptions(measures=("false_negative_rate",), permutations=99))
+        verdicts.append(found.measures[0].judged.verdict)
+    assert verdicts == [EVIDENCE, INSUFFICIENT]
+
+
 def test_every_measure_is_what_pandas_counts(subject: Subject, result: RuleSetsResult) -> None:
     y, p = np.asarray(subject.data.y), subject.scores
     d = p >= 0.5
