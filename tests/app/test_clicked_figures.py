@@ -20,7 +20,7 @@ from audits.runs.result import RunResult
 
 SIDES = {"source": {"who": "Other"}, "target": {"who": "1"}}
 AUDITED: list[dict[str, Any]] = [
-    {"groups": {}},
+    {"groups": {"bootstrap": 100}},
     {"flipset": {**SIDES, "permutations": 19}},
     {"rule_sets": {"protected": ["who", "job"], "permutations": 19, "support": 0.02}},
     {"barycenter": {"permutations": 39, "seconds": 0.2}},
@@ -37,7 +37,7 @@ FEATURES = ["skill", "years", "job"]
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunResult, AuditData]:
     rng = np.random.default_rng(3)
-    n = 300
+    n = 200
     who, job = rng.choice(["Other", "1"], n), rng.choice(["a, b", "5 to 9", "c"], n)
     skill = rng.normal(size=n) + (who == "1") * 0.6
     table = pd.DataFrame(

@@ -11,7 +11,7 @@ from app import jobs
 from app.data_model.model_choice import WAYS
 from app.workspaces.workspace import Workspace
 from audits.runs.executors.inline import InlineExecutor
-from tests.app.test_pages import FLIPSETS, boxes, bring, prepared, texts, visit
+from tests.app.test_pages import boxes, bring, prepared, texts, visit
 from tests.models.conftest import make_people
 from tests.models.scorer import serve
 
@@ -60,7 +60,7 @@ def test_an_endpoint_is_asked_and_its_finding_shown(
             "scores of five people"
         )
         assert all(len(each) <= 80 for each in scorer.requests), "only the first people are asked about"
-        prepared(at.switch_page(FLIPSETS).run())
+        prepared(at.switch_page("views/groups.py").run())
         at.button(key="run").click().run()
         record = space.runs()[0]
         run = jobs.executor().run(record["id"])

@@ -124,7 +124,7 @@ def test_the_demo_shows_what_at_a_glance_runs_and_opens_at_once(space: Workspace
     assert all(jobs.arrives_computed(space, spec) for spec in tour_specs(draft, data).values())
 
 
-@pytest.mark.parametrize("name", list(CATALOG))
+@pytest.mark.parametrize("name", ["loans", "arrests"])
 def test_pages_open_with_the_results_that_at_a_glance_shows(space: Workspace, name: str) -> None:
     draft, data = example(space, name)
     space.save_draft(draft)

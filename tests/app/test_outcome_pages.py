@@ -12,15 +12,9 @@ from app.drafts.drafts import from_files, with_data
 from app.outcome_transport.choices import _EQUAL, _OTHER
 from app.recourse.questions import _ANSWERS
 from app.tables.exports import portable
-from audits.options import options_of
-from audits.outcome_transport import OutcomeTransportOptions
-from audits.recourse import RecourseOptions
 from tests.app.test_pages import boxes, can_run, carry_out, open_example, open_options, prepared, texts, visit
 
 FLOWS, RECOURSE = "views/outcome_transport.py", "views/recourse.py"
-
-
-CONTROLS = ("checkbox", "multiselect", "number_input", "selectbox", "text_area", "text_input", "toggle")
 
 
 def finish(space, at):
@@ -70,7 +64,6 @@ def test_a_decision_column_is_another_model_and_blurred_options_show(space) -> N
     [
         ("hiring", ["work_years", "hair_length"]),
         ("loans", ["employment_years", "debt", "savings", "amount"]),
-        ("law_school", ["lsat", "gpa"]),
     ],
 )
 def test_recourse_starts_with_something_to_change(space, name, columns) -> None:
@@ -109,37 +102,8 @@ def test_recourse_asks_what_a_person_can_change_and_never_proposes_what_nobody_d
     assert chosen["limits"] == {"education_num": {"direction": "up"}, "age": {"direction": "up"}}
 
 
-def test_every_option_of_recourse_is_on_its_page(space) -> None:
-    at = open_example(space, "hiring")
-    open_options(at.switch_page(RECOURSE), "recourse")
-    keys = {str(element.key) for kind in CONTROLS for element in getattr(at, kind)}
-    own = {"actionable", "by", "limits", "cost_weights", "follows"}
-    assert {"actionable", "recourse-by", "moves-along"} <= keys
-    rest = {each.name for each in options_of(RecourseOptions)} - own
-    assert rest <= {key.removeprefix("with-recourse-") for key in keys}
-    at.number_input(key="with-recourse-ways").set_value(2).run()
-    at.number_input(key="with-recourse-level").set_value(0.1).run()
-    at.button(key="run").click().run()
-    asked = space.runs()[0]["spec"]["audits"][0]["recourse"]
-    assert (asked["ways"], asked["level"]) == (2, 0.1)
-    open_options(at.switch_page(FLOWS), "outcome_transport")
-    assert at.number_input(key="with-outcome_transport-level").value == OutcomeTransportOptions().level
-
-
-def test_a_second_file_is_not_carried_over_to_other_data(space) -> None:
-    at = open_example(space, "hiring")
-    draft = space.draft()
-    at.session_state["_kept other model"] = draft["spec"]["model"]["path"]
-    at.session_state["_kept other model of"] = "other data"
-    prepared(at.switch_page(FLOWS).run())
-    at.selectbox(key="compare").set_value(_OTHER).run()
-    assert not at.exception
-    assert not can_run(at)
-
-
-@pytest.mark.parametrize("name", ["arrests", "admissions"])
-def test_recourse_of_a_column_of_predictions_is_refused_before_a_run(space, name) -> None:
-    at = open_example(space, name)
+def test_recourse_of_a_column_of_predictions_is_refused_before_a_run(space) -> None:
+    at = open_example(space, "arrests")
     at = prepared(at.switch_page(RECOURSE).run())
     assert not at.exception
     assert len(boxes(at)) == 1
@@ -179,14 +143,6 @@ def test_everybody_accepted_is_a_sentence(space) -> None:
     run = carry_out(space, at)
     assert run.error.where == "audits[0].recourse"
     assert len(boxes(at)) == 1
-
-
-def test_a_role_of_a_column_that_the_model_does_not_read_helps_nobody(space) -> None:
-    frame = people(idle=np.arange(120.0))
-    data = {"roles": {"actionable": ["idle"], "mutable": [], "immutable": []}}
-    at = brought(space, frame, data=data).switch_page(RECOURSE).run()
-    assert not at.exception
-    assert any("idle" in each for each in boxes(at, "note"))
 
 
 def test_a_model_that_reads_the_outcome_is_told_from_a_good_one_once_it_was_run(space) -> None:

@@ -117,7 +117,7 @@ def test_every_example_opens_ready_to_run(space: Workspace, name: str) -> None:
     assert not at.button(key="run").disabled
 
 
-@pytest.mark.parametrize("page", ["groups", "flipset", "outcome_transport", "rule_sets", "sensitivity"])
+@pytest.mark.parametrize("page", ["groups", "sensitivity"])
 def test_without_protected_attributes_every_page_says_where_to_tick_one(space: Workspace, page: str) -> None:
     rows = "".join(f"{k % 7},{k % 3},{int(k % 7 > 2)}\n" for k in range(60))
     bring(space, "skill,town,hired\n" + rows, label="hired", favorable=1, protected=[])
@@ -244,13 +244,6 @@ def test_what_is_wrong_is_said_in_one_sentence_and_the_page_goes_on(
     [said] = boxes(at)
     assert all(each in said for each in tells)
     assert "Traceback" not in said
-
-
-def test_without_data_the_flipset_page_points_to_the_data_page(space: Workspace) -> None:
-    at = visit(space).switch_page(FLIPSETS).run()
-    assert not at.exception
-    assert not can_run(at)
-    assert len(at.main.get("page_link")) == 1, "to the data page"
 
 
 def test_the_web_process_never_loads_a_model_library() -> None:

@@ -61,9 +61,9 @@ def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:
 
 def test_a_plan_can_be_stopped(space) -> None:
     at = open_example(space, "hiring")
-    at = _settled(at.switch_page(PAGES["flipset"]).run(), "flipset")
-    at = _simulated(at, 100, 500)
-    run, _, _ = at.session_state["_kept plan flipset"]
+    at = _settled(at.switch_page(PAGES["groups"]).run(), "groups")
+    at = _simulated(at, 400, 500)
+    run, _, _ = at.session_state["_kept plan groups"]
     while run.progress.fraction == 0 and not run.finished:
         time.sleep(0.1)
     at.run()

@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 from app import jobs
 from app.drafts import drafts
 from app.serving import monitor_api
-from app.serving.ingestion import Ingest
 from app.workspaces.workspace import Workspace
 from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
@@ -31,7 +30,7 @@ SENSITIVITY, MONITOR = "views/sensitivity.py", "views/monitor.py"
 def space(space: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """A workspace with data in it; monitors are looked for in its home."""
     monkeypatch.setattr(monitor_api.INGEST, "_monitors", None)
-    path = space.add_file("people.csv", io.BytesIO(people(600).to_csv(index=False).encode()))
+    path = space.add_file("people.csv", io.BytesIO(people(240).to_csv(index=False).encode()))
     draft = drafts.from_files([path], "upload")
     space.save_draft(
         drafts.with_data(
@@ -71,7 +70,7 @@ def test_units_stand_beside_one_persons_values_and_in_what_if(space: Workspace) 
     for _ in range(60):  # the model is asked in a process of its own
         if boxes := [box for box in at.number_input if box.label == "height (cm)"]:
             break
-        time.sleep(0.5)
+        time.sleep(0.1)
         at = at.run(timeout=120)
     [box] = boxes
     changed = (f"{box.value + 1:,.6g} cm", f"{box.value:,.6g}")
@@ -83,7 +82,7 @@ def test_units_stand_beside_one_persons_values_and_in_what_if(space: Workspace) 
     for _ in range(60):  # the model is asked in a process of its own
         if answered():
             break
-        time.sleep(0.5)
+        time.sleep(0.1)
         at.run(timeout=120)
     assert answered()
 
@@ -123,17 +122,10 @@ def test_a_window_of_what_came_in_is_audited(space: Workspace) -> None:
     assert any("“desk”" in each for each in run.result().data["notes"])
 
 
-def test_the_service_ends_with_what_waits_stored(space: Workspace) -> None:
-    service = Ingest()
-    service.start()
-    service.close()
-    assert all(not thread.is_alive() for thread in service._threads)
-
-
 def test_one_of_three_groups_says_on_the_page_which_it_would_have_been(space: Workspace) -> None:
-    frame = people(400)
+    frame = people(200)
     rng = np.random.default_rng(0)
-    frame.loc[rng.random(400) < 0.3, "group"] = "c"
+    frame.loc[rng.random(200) < 0.3, "group"] = "c"
     frame["other_height"] = frame["height"] + 5
     frame["other_group"] = frame["group"].map({"a": "b", "b": "c", "c": "a"})
     path = space.add_file("three.csv", io.BytesIO(frame.to_csv(index=False).encode()))
