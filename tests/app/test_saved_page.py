@@ -37,6 +37,7 @@ def test_a_run_is_listed_opened_renamed_started_again_and_deleted(space) -> None
     at = overview(open_example(space, "hiring"), space)
     [run] = SavedRuns().list(owner=space.token)
     assert run.status == "done"
+    assert not visit(Workspace(issue_token())).switch_page(PAGE).run().dataframe, "nobody else sees it"
     prepared(at.switch_page(PAGE).run())
     assert not at.exception
     assert at.container(key="finding").text[0].value == run.finding
@@ -66,26 +67,5 @@ def test_a_run_is_listed_opened_renamed_started_again_and_deleted(space) -> None
     at.run()
     at.checkbox(key=f"sure-{run.id[:12]}").check().run()
     at.button(key="delete").click().run()
-    assert not at.exception
-    assert not at.dataframe, "nothing has been run"
-
-
-def test_what_is_run_here_is_not_shown_or_handed_out_elsewhere_and_may_be_deleted_elsewhere(space) -> None:
-    """Another workspace sees nothing, for the same file and choices too; a page whose run is gone says so."""
-    at = overview(open_example(space, "hiring"), space)
-    other = Workspace(issue_token())
-    theirs = visit(other).switch_page(PAGE).run()
-    assert not theirs.dataframe
-    theirs = open_example(other, "hiring")
-    theirs.switch_page("views/groups.py").run()
-    assert not theirs.exception
-    assert not theirs.button(key="run").disabled, "it is yet to be run here"
-    assert SavedRuns().list(owner=other.token) == []
-
-    [run] = SavedRuns().list(owner=space.token)
-    prepared(at.switch_page(PAGE).run())
-    at.checkbox(key=f"sure-{run.id[:12]}").check().run()
-    SavedRuns().delete(run.id)
-    at.run()
     assert not at.exception
     assert not at.dataframe, "nothing has been run"
