@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from app.drafts import drafts
-from app.drafts.suggestions import group_pair, suggested_groups
+from app.drafts.suggestions import suggested_groups
 from app.tables.columns import profile
-from app.tables.summary import GroupSize, Summary, summarise
+from app.tables.summary import Summary, summarise
 from app.workspaces.workspace import Workspace, new_token
 from audits.data import build_data, data_spec, read_table
 from audits.data.samples import CATALOG
@@ -74,11 +74,6 @@ def test_suggestions_that_came_with_other_data_are_dropped(summary: Summary) -> 
         "race": ("a", "b")
     }
     assert suggested_groups(summary, {"source": {"sex": "m"}, "target": {"sex": "f"}}) == {"sex": ("m", "f")}
-
-
-def test_an_attribute_with_one_value_has_no_pair() -> None:
-    assert group_pair([GroupSize("a", 3, None), GroupSize("(missing)", 9, None)]) is None
-    assert group_pair([GroupSize("a", 5, None), GroupSize("b", 3, None)]) == ("b", "a")
 
 
 def test_an_uploaded_table_has_its_likely_protected_columns_suggested(

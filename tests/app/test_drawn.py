@@ -36,14 +36,3 @@ def test_a_figure_is_drawn_once_for_a_result_and_its_choices_and_goes_with_it():
     del one, other
     gc.collect()
     assert not places & set(kept._figures)
-
-
-def test_the_figures_of_one_result_take_no_more_than_they_may():
-    result = _Result()
-
-    def draw(_, letters):
-        return go.Figure(layout={"meta": "x" * letters})
-
-    for letters in range(100_000, 109_000, 1_000):
-        cached_figure(draw, result, letters)
-    assert sum(size for _, size in kept._figures[id(result)].values()) <= kept._MAX_BYTES

@@ -38,10 +38,3 @@ def test_a_page_draws_every_exhibit_and_names_those_it_replaces() -> None:
     assert at.session_state["drawn one"]
     assert "drawn two" not in at.session_state  # a figure that the page replaces is not even made
     assert "drawn three" not in at.session_state
-
-
-def test_the_table_of_an_exhibit_lies_behind_its_toggle() -> None:
-    at = AppTest.from_function(page).run()
-    assert not at.dataframe
-    at.toggle(key="table-all-one").set_value(True).run()
-    assert list(at.dataframe[0].value.columns) == ["one"]

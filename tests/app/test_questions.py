@@ -6,14 +6,10 @@ import io
 import time
 from typing import Any
 
-import numpy as np
-import pandas as pd
-import pytest
-
 from app import jobs
 from app.data_model.questions import FIRST_QUESTION
 from app.drafts import drafts
-from tests.app.test_pages import boxes, carry_out, prepared, texts, visit
+from tests.app.test_pages import boxes, texts, visit
 
 CALLS = "advert,sex,skill,call,kept\n" + "".join(
     f"{k // 4},{'fm'[k % 2]},{k % 7},{('no', 'yes')[k % 3 == 0]},{k % 5 % 2}\n" for k in range(240)
@@ -103,20 +99,6 @@ def test_an_amount_is_proposed_and_taken_as_it_is(space) -> None:
     assert spec(space)["data"]["words"]["groups"] == {"sex": {"f": "women", "m": "men"}}
 
 
-def test_a_pay_gap_is_found_in_its_unit_without_a_cut(space) -> None:
-    rng = np.random.default_rng(4)
-    sex, schooling = rng.choice(["female", "male"], 1200), rng.integers(8, 19, 1200)
-    wage = np.exp(1.8 + 0.06 * schooling - 0.2 * (sex == "female") + rng.normal(0, 0.3, 1200)).round(2)
-    at = new(space, pd.DataFrame({"sex": sex, "schooling": schooling, "wage": wage}).to_csv(index=False))
-    unit = next(box for box in at.text_input if str(box.key).startswith("amount-unit-"))
-    at = answer(answer(answer(unit.set_value("$ an hour").run())))
-    assert "question" not in space.draft()
-    run = carry_out(space, prepared(until_tried(at).switch_page("views/groups.py").run()))
-    judged = run.result().audits[0].result.judged
-    assert judged.interval.high < -1, "dollars an hour, not a share"
-    assert "$" in at.container(key="finding").text[0].value
-
-
 def test_which_end_is_good_is_asked_where_no_name_says_it(space) -> None:
     at = new(
         space,
@@ -134,23 +116,6 @@ def test_which_end_is_good_is_asked_where_no_name_says_it(space) -> None:
     assert not at.exception
 
 
-def test_groups_alone_are_ready(space) -> None:
-    rows = "".join(
-        f"{r},{s},{y},{40 + 7 * k}\n"
-        for k, (r, s, y) in enumerate(
-            (r, s, y) for r in ("White", "Black") for s in ("male", "female") for y in "YN"
-        )
-    )
-    at = new(space, "race,sex,search_conducted,n\n" + rows)
-    at.button(key="mend-count-table-0").click().run()
-    while "question" in space.draft():
-        at = answer(at)
-    assert spec(space)["data"]["protected"] == ["race", "sex"]
-    at = until_tried(at)
-    assert not boxes(at)
-    assert not at.button(key="next").disabled
-
-
 def test_two_likely_columns_are_asked_and_questions_can_be_skipped(space) -> None:
     at = new(space, "sex,hired,admitted,skill\n" + "f,yes,no,1\nm,no,yes,2\nf,no,no,3\nm,yes,yes,4\n" * 20)
     assert spec(space)["model"] == {"predictions": {}}
@@ -158,15 +123,6 @@ def test_two_likely_columns_are_asked_and_questions_can_be_skipped(space) -> Non
     at.button(key="skip-questions").click().run()
     assert not at.exception
     assert len(at.tabs) == 5, "the page of a table whose questions are answered"
-
-
-@pytest.mark.parametrize("label", ["label", "score", "path", "train"])
-def test_every_way_stays_open_until_it_is_answered(space, label) -> None:
-    at = new(space, "sex,points,skill\n" + "f,3.5,1\nm,2.5,2\nf,1.5,3\nm,4.5,4\n" * 20)
-    way = next(each for each in at.segmented_control if str(each.key).startswith("way-"))
-    way.set_value(label).run()
-    assert not at.exception
-    assert at.button(key="answer").disabled
 
 
 def test_a_truth_that_was_chosen_can_be_cleared(space) -> None:
@@ -217,8 +173,6 @@ def test_a_trial_ends_once_the_draft_is_another(space) -> None:
     assert second.wait(120)
     assert second.answer == {"groups": ""}
     assert jobs.trial(space, document, {"groups": {"material": 0.2}}) is second, "tried once"
-    again = jobs.trial(space, document, {"groups": {}})
-    assert again is first if not first.cancel_requested else again is not first
 
 
 def test_many_different_numbers_are_cut_where_people_are_compared_by_them(space) -> None:

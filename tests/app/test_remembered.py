@@ -28,14 +28,6 @@ def test_answers_of_workspaces_that_asked_longest_ago_go_first():
     assert kept.get("a", "key", lambda: "made anew").result() == "made anew"
 
 
-def test_one_answer_that_is_too_large_alone_is_kept_while_it_is_looked_at():
-    kept = Futures(len, 1000)
-    wait([kept.get("a", "key", lambda: "x" * 5000)])
-    assert kept.get("a", "key", lambda: "made anew").result() == "x" * 5000
-    wait([kept.get("b", "key", lambda: "y")])
-    assert kept.size == 1
-
-
 def test_what_nobody_has_asked_for_in_a_while_is_forgotten(monkeypatch):
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.tables import exports
 from app.tables.listed import Order
 from app.widgets.people import row_choice
 
@@ -59,19 +55,6 @@ def test_a_long_table_says_how_many_are_shown_and_opens_everyone() -> None:
         assert not at.exception
         assert said in shown(at)
     assert any("9999" in each for each in shown(at))
-
-
-def test_the_file_holds_everybody_with_their_cells_and_one_header(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exports, "_TOGETHER", 400)
-    table = pd.DataFrame({"score": range(1500)}, index=range(7, 1507))
-    cells = partial(pd.DataFrame, {"town": "=a"})
-    whole = b"".join(exports.people_parts(lambda: table, None, None, cells))
-    read = pd.read_csv(io.BytesIO(whole), index_col="row")
-    assert read["score"].tolist() == list(range(1500))
-    assert read.index.tolist() == list(table.index)
-    assert set(read["town"]) == {"'=a"}
-    some = b"".join(exports.people_parts(lambda: table, pd.Index([9, 1000]), None, None))
-    assert pd.read_csv(io.BytesIO(some))["row"].tolist() == [9, 1000]
 
 
 @pytest.mark.parametrize(("clicked", "opened"), [(0, "7"), (1, None), (2, "9"), (5, None), (None, None)])
