@@ -249,10 +249,7 @@ sys.stdin.readline()
 """
 
 
-@pytest.mark.parametrize("where", ["sqlite", "postgres"])
-def test_two_servers_on_one_home_keep_all_runs_and_know_whose_go_on(where, tmp_path, request):
-    if where == "postgres":
-        request.getfixturevalue("postgres")
+def test_two_servers_on_one_home_keep_all_runs_and_know_whose_go_on(tmp_path):
     spec, base = spec_beside(tmp_path), tmp_path / "home"
     kept = SavedRuns(base)
     servers = [
@@ -262,15 +259,15 @@ def test_two_servers_on_one_home_keep_all_runs_and_know_whose_go_on(where, tmp_p
             stdout=subprocess.PIPE,
             text=True,
         )
-        for seeds in ([0, 1, 2], [2, 3, 4])  # one run is asked for on both
+        for seeds in ([0, 1], [1, 2])  # one run is asked for on both
     ]
     try:
         for each in servers:
             each.stdin.write("\n")
             each.stdin.flush()
         assert [each.stdout.readline() for each in servers] == ["kept\n", "kept\n"]
-        until(lambda: sum(run.status == "done" for run in kept.list(owner="ada")) >= 5)
-        assert {run.spec["seed"] for run in kept.list(owner="ada") if run.status == "done"} == {0, 1, 2, 3, 4}
+        until(lambda: sum(run.status == "done" for run in kept.list(owner="ada")) >= 3)
+        assert {run.spec["seed"] for run in kept.list(owner="ada") if run.status == "done"} == {0, 1, 2}
         assert all(kept.load(run.id).audits for run in kept.list(owner="ada") if run.status == "done")
         assert sum(run.status == "running" for run in kept.list(owner="ada")) == 2
         servers[0].kill()

@@ -30,20 +30,17 @@ def ask(port: int, headers: dict[str, str], source: str = "127.0.0.1", path: str
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has all of 127.0.0.0/8")
-@pytest.mark.parametrize(
-    "forged",
-    [
+def test_nobody_becomes_the_proxy_by_saying_so(port):
+    for forged in (
         {},
         {"X-Forwarded-For": _PROXY},
         {"X-Forwarded-For": f"1.2.3.4, {_PROXY}"},
         {"Forwarded": f"for={_PROXY}"},
         {"X-Real-IP": _PROXY},
         {"X-Evenhand-Person": "root@example.org"},
-    ],
-)
-def test_nobody_becomes_the_proxy_by_saying_so(port, forged):
-    assert ask(port, {"X-Forwarded-User": "root@example.org", **forged}) == 403
-    assert ask(port, forged, path="/_stcore/host-config") == 403
+    ):
+        assert ask(port, {"X-Forwarded-User": "root@example.org", **forged}) == 403, forged
+        assert ask(port, forged, path="/_stcore/host-config") == 403, forged
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has all of 127.0.0.0/8")

@@ -1,11 +1,10 @@
 """Damaged inputs by the thousand: each is read, or refused in a sentence; nothing else ever happens.
 
-``make fuzz`` tries ``EVENHAND_FUZZ`` of them; the usual run a few hundred.
+``make fuzz`` tries ``EVENHAND_FUZZ`` of them; the usual run under two hundred.
 """
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import os
@@ -19,9 +18,9 @@ from audits.errors import InputError
 from audits.models.onnx.file import parse_onnx
 from audits.monitor.ingestion import read_arrow, read_json
 from audits.runs.spec import parse_spec
-from tests.security.corpus import MODELS, _arrow, _loop, _parquet, _workbook, pa
+from tests.security.corpus import _arrow, _loop, _parquet, _workbook, pa
 
-_TIMES = int(os.environ.get("EVENHAND_FUZZ", "500"))
+_TIMES = int(os.environ.get("EVENHAND_FUZZ", "180"))
 
 
 def _seeds() -> dict[str, bytes]:
@@ -91,9 +90,3 @@ def _read(kind, content, folder):
         path = folder / f"damaged.{kind}"
         path.write_bytes(content)
         read_table(path)
-
-
-def test_the_corpus_of_models_is_refused_or_parsed_here_too():
-    for name, (make, _) in MODELS.items():
-        with contextlib.suppress(InputError):
-            parse_onnx(make(), name)

@@ -64,11 +64,9 @@ def test_a_model_that_wants_more_than_it_shows_ends_with_a_sentence(pool, folder
     run = done(pool.submit(spec({"path": name, "columns": ["a", "b"]}), folder, owner="somebody"))
     assert (run.status, run.error.kind) == ("failed", "input")
     assert all(each in run.error.sentence for each in (name, *told)), run.error.sentence
-    seed = {"seed": list(MODELS).index(name) + 1}
-    if seed["seed"] % 4:  # each ends as these do
-        return
-    good = done(pool.submit(spec({"train": "logistic"}) | seed, folder, owner="somebody"))
-    assert good.status == "done", good.error
+    if name == "hidden-filled.onnx":  # its run's process was ended
+        good = done(pool.submit(spec({"train": "logistic"}), folder, owner="somebody"))
+        assert good.status == "done", good.error
 
 
 def test_a_run_that_takes_too_long_is_ended_and_says_so(folder, tmp_path, monkeypatch):
@@ -78,10 +76,6 @@ def test_a_run_that_takes_too_long_is_ended_and_says_so(folder, tmp_path, monkey
     with ProcessExecutor(1, base=tmp_path, limits=limits) as executor:
         run = done(executor.submit(spec({"path": "hidden-loop.onnx", "columns": ["a", "b"]}), folder))
         assert "2 seconds" in run.error.sentence
-        assert done(executor.submit(spec({"predictions": {"label": "hired"}}), folder)).status in {
-            "done",
-            "failed",
-        }
 
 
 def test_of_two_owners_each_has_his_turn_and_nobody_queues_without_end(pool, folder):

@@ -38,7 +38,7 @@ def get():
     return ask
 
 
-_ADDRESSES = ["/", f"/?w={'0' * 32}", "/api/v1/health", "/api/nothing", "/_stcore/health"]
+_ADDRESSES = ["/", "/api/v1/health", "/api/nothing"]
 
 
 @pytest.mark.parametrize("address", _ADDRESSES)

@@ -64,6 +64,8 @@ def test_a_file_that_wants_more_than_it_shows_ends_with_a_sentence(readers, tmp_
     good = tmp_path / "good.csv"
     good.write_text("sex,score\n" + "f,1\nm,2\n" * 30)
     assert ask(readers, good, tmp_path.name)["shape"] == [60, 2]
+    if told == ():  # its reader was ended at a limit
+        assert ask(readers, good, f"{tmp_path.name} too")["shape"] == [60, 2]
 
 
 def test_a_cell_as_long_as_a_book_is_shown_by_its_beginning_and_names_no_group(readers, tmp_path):
@@ -163,7 +165,7 @@ def test_what_forks_ends_by_itself_where_its_server_has_gone_before_it_was_ready
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize("chunk", [600, 997, 4096, 1 << 20])
+@pytest.mark.parametrize("chunk", [600, 997])
 def test_rows_that_follow_each_other_are_read_wherever_a_part_is_cut(tmp_path, monkeypatch, chunk):
     monkeypatch.setattr(sheets, "_CHUNK", chunk)
     book = openpyxl.Workbook()
