@@ -14,8 +14,6 @@ from app.tables.columns import profile
 from app.tables.summary import Summary, summarise
 from app.workspaces.workspace import Workspace, new_token
 from audits.data import build_data, data_spec, read_table
-from audits.data.samples import CATALOG
-from audits.runs.spec import parse_spec
 from tests.refused import refused
 
 
@@ -36,21 +34,6 @@ def summary() -> Summary:
     )
     spec = data_spec({"label": "hired", "favorable": 1, "protected": ["race", "sex"]})
     return summarise(build_data(people, spec))
-
-
-@pytest.mark.parametrize("name", list(CATALOG))
-def test_every_example_gives_a_spec_that_parses_and_data_that_load(space: Workspace, name: str) -> None:
-    draft = drafts.from_sample(space, CATALOG[name])
-    spec = parse_spec(drafts.audit_spec(draft, "flipset", draft["options"]), space.folder)
-    assert len(spec.digests()) == len(spec.paths()) >= 1
-    data = build_data(read_table(space.folder / draft["spec"]["data"]["path"]), spec.data)
-    found = suggested_groups(summarise(data), draft["options"])
-    assert {key: pair[0] for key, pair in found.items()} == {
-        k: str(v) for k, v in draft["options"]["source"].items()
-    }
-    assert {key: pair[1] for key, pair in found.items()} == {
-        k: str(v) for k, v in draft["options"]["target"].items()
-    }
 
 
 def test_summary_counts_by_hand(summary: Summary) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 
 from app.monitor.alarms import alarm_row
@@ -21,11 +20,6 @@ from audits.monitor.alarms import Alarm
 )
 def test_the_command_shown_sends_values_like_those_audited(entry: dict[str, object], value: object) -> None:
     assert example_value(entry) == value
-
-
-def test_a_date_sent_is_the_day_that_the_encoding_means() -> None:
-    days = (pd.Timestamp("2021-06-01") - pd.Timestamp(0)).days
-    assert example_value({"kind": "datetime", "levels": None, "mean": days}) == "2021-06-01"
 
 
 def test_only_what_was_watched_gets_a_check_mark() -> None:

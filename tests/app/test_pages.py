@@ -190,17 +190,6 @@ def test_stored_predictions_are_looked_at_before_anything_is_run(
     assert any(all(word in each for word in told) for each in said), said
 
 
-def test_a_predicted_label_alone_asks_for_its_good_value_from_a_list(space: Workspace) -> None:
-    bring(space, "sex,prediction\n" + "f,yes\nf,no\nm,yes\nm,no\n" * 15)
-    at = visit(space)
-    assert not at.exception
-    chosen = next(box for box in at.multiselect if box.key.endswith("-prediction"))
-    assert sorted(chosen.options) == ["no", "yes"]
-    at = chosen.set_value(["yes"]).run()
-    assert space.draft()["spec"]["data"]["favorable"] == "yes"
-    assert not at.button(key="next").disabled
-
-
 def test_a_threshold_that_no_probability_has_is_told_where_it_is_typed(space: Workspace) -> None:
     at = open_example(space, "hiring")
     (field,) = (field for field in at.number_input if str(field.key).startswith("threshold-"))

@@ -28,18 +28,6 @@ def test_answers_of_workspaces_that_asked_longest_ago_go_first():
     assert kept.get("a", "key", lambda: "made anew").result() == "made anew"
 
 
-def test_what_nobody_has_asked_for_in_a_while_is_forgotten(monkeypatch):
-    now = time.monotonic()
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    kept = Futures(len)
-    wait([kept.get("a", "key", lambda: "x")])
-    now += 1
-    wait([kept.get("b", "key", lambda: "y")])
-    kept.tidy(0.1)
-    assert kept.get("b", "key", lambda: "made anew").result() == "y"
-    assert kept.get("a", "key", lambda: "made anew").result() == "made anew"
-
-
 def test_a_remembered_error_keeps_nothing_alive_and_grows_with_no_view():
     seen = []
 

@@ -70,28 +70,7 @@ def test_a_click_opens_only_who_can_be_opened(
     assert kept["who"] == opened
 
 
-def test_a_click_anywhere_in_a_row_opens_it_and_the_latest_click_counts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    kept: dict[str, object] = {}
-    monkeypatch.setattr(row_choice.state, "widget", kept.get)
-    monkeypatch.setattr(row_choice.state, "get", kept.get)
-    monkeypatch.setattr(row_choice.state, "keep", kept.__setitem__)
-    opened = []
-    for rows, cells in (
-        ([], [(2, "age")]),
-        ([4], [(2, "age")]),
-        ([4], [(0, "sex")]),
-        ([], []),
-        ([], [(9, "age")]),
-    ):
-        kept["crowd"] = {"selection": {"rows": rows, "cells": cells}}
-        opened.append(row_choice.clicked_row("crowd", 5))
-    assert opened == [2, 4, 0, None, None]
-
-
-@pytest.mark.parametrize("falling", [False, True])
-@pytest.mark.parametrize("lacking", [0.0, 0.3, 0.995])
+@pytest.mark.parametrize(("falling", "lacking"), [(False, 0.3), (True, 0.3), (True, 0.995)])
 def test_an_order_is_that_of_the_sorted_table_with_ties_and_missing_numbers(falling: bool, lacking: float):
     rng = np.random.default_rng(4)
     values = np.where(rng.random(5000) < lacking, np.nan, rng.integers(0, 40, 5000) / 4)
@@ -99,7 +78,7 @@ def test_an_order_is_that_of_the_sorted_table_with_ties_and_missing_numbers(fall
     order = Order("ratio", falling=falling)
     by_pandas = table.sort_values("ratio", ascending=not falling, kind="stable").index
     assert table.index[order.places(table)].equals(by_pandas)
-    for most in (1, 30, 1000, 5000, 9000):
+    for most in (1, 30, 1000, 9000):
         assert table.index[order.places(table, most)].equals(by_pandas[:most])
 
 
