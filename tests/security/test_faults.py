@@ -15,7 +15,6 @@ import time
 from pathlib import Path
 
 import pytest
-from sqlalchemy.exc import OperationalError
 
 from app.serving import api
 from app.serving.ingestion import Ingest
@@ -35,34 +34,6 @@ from tests.refused import refused
 from tests.runs.postgres import Postgres
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def test_a_result_returns_to_the_list_once_the_database_is_back(tmp_path, monkeypatch):
-    spec = spec_beside(tmp_path)
-    monkeypatch.setattr(module, "_WAITS", (0.1,))
-    kept = SavedRuns(tmp_path / "home")
-    identity = kept.begin(spec, tmp_path, owner="somebody")
-    run = InlineExecutor().submit(spec, tmp_path, "somebody")
-    assert run.status == "done", run.error
-    away = [True]
-    writing = kept._database.writing
-
-    @contextlib.contextmanager
-    def sometimes():
-        if away[0]:
-            raise RunFailed("away") from OperationalError("", {}, Exception("away"))
-        with writing() as connection:
-            yield connection
-
-    monkeypatch.setattr(kept._database, "writing", sometimes)
-    kept.follow(identity, run)
-    assert kept.get(identity).status == "running", "nothing could be noted"
-    away[0] = False
-    for _ in range(100):
-        if kept.get(identity).status == "done":
-            break
-        time.sleep(0.05)
-    assert kept.load(identity).audits[0].name == "groups"
 
 
 def spec_beside(folder) -> dict:

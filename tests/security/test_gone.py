@@ -55,11 +55,8 @@ def run(space: Workspace, mark: str = "Atlantean") -> dict:
 
 def holding(base: Path, text: str) -> list[str]:
     """Return the files below `base` that hold `text`, in their bytes or their names."""
-    found = []
-    for path in sorted(base.rglob("*")):
-        if path.is_file() and (text.encode() in path.read_bytes() or text in path.name):
-            found.append(str(path.relative_to(base)))
-    return found
+    files = (path for path in sorted(base.rglob("*")) if path.is_file())
+    return [str(file) for file in files if text.encode() in file.read_bytes() or text in file.name]
 
 
 def test_a_deleted_workspace_leaves_no_byte(base):
