@@ -6,10 +6,13 @@ import io
 import time
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from app import jobs
 from app.data_model.questions import FIRST_QUESTION
 from app.drafts import drafts
-from tests.app.test_pages import boxes, texts, visit
+from tests.app.test_pages import boxes, carry_out, prepared, texts, visit
 
 CALLS = "advert,sex,skill,call,kept\n" + "".join(
     f"{k // 4},{'fm'[k % 2]},{k % 7},{('no', 'yes')[k % 3 == 0]},{k % 5 % 2}\n" for k in range(240)
@@ -97,6 +100,20 @@ def test_an_amount_is_proposed_and_taken_as_it_is(space) -> None:
     assert "question" not in space.draft()
     assert not boxes(until_tried(at))
     assert spec(space)["data"]["words"]["groups"] == {"sex": {"f": "women", "m": "men"}}
+
+
+def test_a_pay_gap_is_found_in_its_unit_without_a_cut(space) -> None:
+    rng = np.random.default_rng(4)
+    sex, schooling = rng.choice(["female", "male"], 1200), rng.integers(8, 19, 1200)
+    wage = np.exp(1.8 + 0.06 * schooling - 0.2 * (sex == "female") + rng.normal(0, 0.3, 1200)).round(2)
+    at = new(space, pd.DataFrame({"sex": sex, "schooling": schooling, "wage": wage}).to_csv(index=False))
+    unit = next(box for box in at.text_input if str(box.key).startswith("amount-unit-"))
+    at = answer(answer(answer(unit.set_value("$ an hour").run())))
+    assert "question" not in space.draft()
+    run = carry_out(space, prepared(until_tried(at).switch_page("views/groups.py").run()))
+    judged = run.result().audits[0].result.judged
+    assert judged.interval.high < -1, "dollars an hour, not a share"
+    assert "$" in at.container(key="finding").text[0].value
 
 
 def test_which_end_is_good_is_asked_where_no_name_says_it(space) -> None:
