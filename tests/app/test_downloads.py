@@ -67,7 +67,8 @@ def _own(space) -> list[Path]:
     return [file.path for file in DOWNLOADS._files.values() if file.owner == space.token]
 
 
-def test_another_process_writes_the_people_that_this_one_would(space, run) -> None:
+def test_another_process_writes_the_people_that_this_one_would(space, run, monkeypatch) -> None:
+    monkeypatch.setattr(exports, "_TOGETHER", 40)  # in parts here, at once there: one header
     found, data = run
     people, beside = PeopleTable(found, "people"), raw_cells(data, found.audits[0].result.people.columns)
     order, only = Order("score", falling=True), found.audits[0].result.people.index[5:90]

@@ -57,11 +57,14 @@ def test_a_long_table_says_how_many_are_shown_and_opens_everyone() -> None:
     assert any("9999" in each for each in shown(at))
 
 
-@pytest.mark.parametrize(("clicked", "opened"), [(0, "7"), (1, None), (2, "9"), (5, None), (None, None)])
+@pytest.mark.parametrize(
+    ("rows", "cells", "opened"),
+    [([0], [], "7"), ([1], [], None), ([5], [], None), ([], [], None), ([0], [(2, "age")], "9")],
+)
 def test_a_click_opens_only_who_can_be_opened(
-    monkeypatch: pytest.MonkeyPatch, clicked: int | None, opened: str | None
+    monkeypatch: pytest.MonkeyPatch, rows: list[int], cells: list[tuple[int, str]], opened: str | None
 ) -> None:
-    kept: dict[str, object] = {"crowd": {"selection": {"rows": [] if clicked is None else [clicked]}}}
+    kept: dict[str, object] = {"crowd": {"selection": {"rows": rows, "cells": cells}}}
     monkeypatch.setattr(row_choice.state, "widget", kept.get)
     monkeypatch.setattr(row_choice.state, "get", kept.get)
     monkeypatch.setattr(row_choice.state, "keep", kept.__setitem__)
