@@ -229,9 +229,8 @@ def _row(
     apart = decided[:, k] - rest
     level = options.level / family
     plain = mean_test(apart).interval(level)
-    if (
-        plain.low == plain.high and len(apart) >= MIN
-    ):  # all alike: so many others, at either end, may be missed
+    # all alike: so many others, at either end, may be missed
+    if plain.low == plain.high and len(apart) >= MIN:
         missed, value = 1 - (level / 2) ** (1 / len(apart)), float(apart[0])
         ends = {"low": value - missed * (1 + value), "high": value + missed * (1 - value)}
         plain = replace(plain, **ends, method=f"binomial, all texts alike, {percent_level(level)}")
