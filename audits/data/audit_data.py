@@ -20,7 +20,7 @@ from audits.data.partition import (
     content_order,
     draw_people,
     held_out_strata,
-    row_keys,
+    table_keys,
     with_counts,
 )
 from audits.data.spec import LabelCut, NumericOutcome
@@ -29,6 +29,8 @@ from audits.errors import InputError
 
 if TYPE_CHECKING:
     from audits.stats.design import Design
+
+_NONE = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +145,9 @@ class AuditData:
         Rows without a label, which `everyone` adds; counted in `excluded`.
     left_out : tuple of LeftOut
         Whom filters and missing values leave out.
+    custom_groups : tuple of str
+        The protected attributes that rules or chosen rows make. Neither who is held out nor what is learned
+        hangs on them, so that a group can be made without changing the model that it was seen in.
     """
 
     frame: pd.DataFrame
@@ -173,6 +178,7 @@ class AuditData:
     among: pd.Index | None = None
     unlabeled: UnlabeledRows | None = None
     left_out: tuple[LeftOut, ...] = ()
+    custom_groups: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
@@ -258,6 +264,16 @@ class AuditData:
         features = tuple(name for name in self.features if name != column)
         return dataclasses.replace(self, features=features, digest=digest)
 
+    @property
+    def without_custom_groups(self) -> AuditData:
+        """The same rows, and of their groups those that are columns of the table."""
+        if not self.custom_groups:
+            return self
+        protected = tuple(name for name in self.protected if name not in self.custom_groups)
+        digest = hashlib.sha256(f"{self.digest} without {self.custom_groups}".encode()).hexdigest()
+        groups = self.groups[list(protected)]
+        return dataclasses.replace(self, protected=protected, groups=groups, digest=digest, custom_groups=())
+
     def with_unlabeled(self, mask: np.ndarray) -> AuditData:
         """Return the same rows, and of those without a label the ones that a mask picks."""
         return self.beside(self, np.ones(self.n, dtype=bool), mask)
@@ -334,9 +350,9 @@ class AuditData:
     ) -> tuple[AuditData, AuditData]:
         """Return a training and a held-out part, drawn at random, rows in their old order.
 
-        Stratified by `y` and the protected attributes, as far as sizes allow. A row that stands for several
-        people may give some of them to either part. Neither the order of rows nor whether people with the
-        same content are rows or counts decides how many of them are held out.
+        Stratified by `y` and the protected attributes of the table, as far as sizes allow. A row that stands
+        for several people may give some of them to either part. Neither the order of rows nor whether people
+        with the same content are rows or counts decides how many of them are held out.
 
         Parameters
         ----------
@@ -383,8 +399,10 @@ class AuditData:
     def _held_out(self, test_size: float, rng: np.random.Generator) -> np.ndarray:
         """Return how many people of each row (n,) are held out."""
         sizes = np.ones(self.n) if self.weights is None else np.floor(self.weights)
-        strata, wanted = held_out_strata(sizes, self.y, self.groups, test_size)
-        held = draw_people(sizes, content_keys(self), strata, wanted, rng)
+        plain = self.without_custom_groups
+        strata, wanted = held_out_strata(sizes, self.y, plain.groups, test_size)
+        finer = content_keys(self) if self.custom_groups else None
+        held = draw_people(sizes, content_keys(plain), strata, wanted, rng, finer=finer)
         if self.weights is not None and (self.weights != sizes).any():  # what is less than a person
             lot = np.empty(self.n)
             lot[content_order(self)] = rng.random(self.n)
@@ -402,7 +420,7 @@ class AuditData:
         # the order of the table decides nothing, nor do a model's scores, by which rows may be sorted
         whole = self.everyone
         assert whole.design is not None  # noqa: S101 - as `build_data` has it
-        order = content_order(whole, row_keys(whole.frame))[rng.permutation(whole.n)]
+        order = content_order(whole, table_keys(whole))[rng.permutation(whole.n)]
         chosen = np.zeros(whole.n, dtype=bool)
         chosen[order[np.unique(whole.design.cluster[order], return_index=True)[1]]] = True
         labeled, others = np.split(chosen, [self.n])
@@ -416,7 +434,7 @@ class AuditData:
         assert self.design is not None  # noqa: S101 - the caller has looked
         cluster, persons = self.design.cluster, len(np.unique(self.design.cluster))
         share, others = max(test_size, min(1 / persons, 0.5)), self.without_label  # at least one
-        of_other = np.empty(0, dtype=np.int64)
+        of_other = _NONE
         if others is not None:
             assert self.unlabeled is not None  # noqa: S101 - there are others
             assert self.unlabeled.design is not None  # noqa: S101 - as `build_data` has it
@@ -437,24 +455,32 @@ class AuditData:
         share: float,
         rng: np.random.Generator,
         others: AuditData | None = None,
-        of_other: np.ndarray | None = None,
+        of_other: np.ndarray = _NONE,
     ) -> np.ndarray:
         """Return who (n,) belongs to the persons or clusters drawn, as many of them as `share` says.
 
         Stratified by the groups of one row of each, which its content decides. Persons are alike whose rows
         are, those of `others` included.
         """
-        of_row = content_keys(self)
         present, code = np.unique(cluster, return_inverse=True)
+        known = np.isin(of_other, present)
+        places = np.concatenate([code, np.searchsorted(present, of_other[known])])
+
+        def keys(each: AuditData, more: AuditData | None) -> tuple[np.ndarray, np.ndarray]:
+            of_row = content_keys(each)
+            unknown = np.empty(0, np.uint64) if more is None else content_keys(more)[known]
+            of_person = np.zeros(len(present), dtype=np.uint64)
+            np.add.at(of_person, places, np.concatenate([of_row, unknown]))
+            return of_row, of_person
+
+        plain = self.without_custom_groups
+        of_row, alike = keys(plain, None if others is None else others.without_custom_groups)
+        finer = keys(self, others)[1] if self.custom_groups else None
         by_content = np.argsort(of_row, kind="stable")
         first = by_content[np.unique(code[by_content], return_index=True)[1]]
-        keys, one = np.zeros(len(present), dtype=np.uint64), np.ones(len(present))
-        np.add.at(keys, code, of_row)
-        if others is not None and of_other is not None:
-            known = np.isin(of_other, present)
-            np.add.at(keys, np.searchsorted(present, of_other[known]), content_keys(others)[known])
-        strata, wanted = held_out_strata(one, None, self.groups.iloc[first], share)
-        return draw_people(one, keys, strata, wanted, rng)[code] > 0
+        one = np.ones(len(present))
+        strata, wanted = held_out_strata(one, None, plain.groups.iloc[first], share)
+        return draw_people(one, alike, strata, wanted, rng, finer=finer)[code] > 0
 
 
 def group_name(where: Mapping[str, object]) -> str:

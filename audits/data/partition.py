@@ -39,14 +39,20 @@ def content_order(data: AuditData, *more: np.ndarray) -> np.ndarray:
     more : array (n,)
         What else tells rows apart, such as scores that are not made of the features.
     """
-    keys, design = content_keys(data), data.design
+    keys, design = content_keys(data.without_custom_groups), data.design
     weights = data.weights if design is None else design.weights
-    ties = [each for each in (weights, *more) if each is not None]
+    own = content_keys(data) if data.custom_groups else None
+    ties = [each for each in (own, weights, *more) if each is not None]
     if design is not None and design.clustered:  # alike rows by what else their persons hold
         of_person = np.zeros(design.n_clusters, dtype=np.uint64)
         np.add.at(of_person, design.cluster, keys)
         ties.append(of_person[design.cluster])
     return np.lexsort((*ties, keys))
+
+
+def table_keys(data: AuditData) -> np.ndarray:
+    """Return a key of each row (n,) by all that its table holds, groups made later aside."""
+    return row_keys(data.frame.drop(columns=list(data.custom_groups)))
 
 
 def row_keys(frame: pd.DataFrame) -> np.ndarray:
@@ -68,7 +74,13 @@ def _plain(column: pd.Series) -> pd.Series:
 
 
 def draw_people(
-    sizes: np.ndarray, keys: np.ndarray, strata: np.ndarray, wanted: np.ndarray, rng: np.random.Generator
+    sizes: np.ndarray,
+    keys: np.ndarray,
+    strata: np.ndarray,
+    wanted: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    finer: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return how many people of each row (n,) are drawn without replacement.
 
@@ -82,6 +94,8 @@ def draw_people(
         Codes from 0.
     wanted : int array (k,)
         People to draw of each stratum.
+    finer : array (n,), optional
+        What rows share that are alike in all: it tells apart rows of one cell, of which each is as likely.
     """
     by_cell, by_row = rng.spawn(2)
     found = np.zeros(len(sizes))
@@ -98,6 +112,14 @@ def draw_people(
         before = size.cumsum() - size
         before -= before[np.searchsorted(own, own)]  # people of the same cell who come first
         found[rows[turn]] = np.clip(drawn[own] - before, 0, size)
+    if finer is None:
+        return found
+    cells = pd.DataFrame({"stratum": strata, "key": keys, "finer": finer}).groupby(["stratum", "key"])
+    mixed = (cells["finer"].transform("nunique") > 1).to_numpy()
+    if mixed.any():
+        cell = np.unique(cells.ngroup().to_numpy()[mixed], return_inverse=True)[1]
+        drawn = np.bincount(cell, found[mixed]).astype(np.int64)
+        found[mixed] = draw_people(sizes[mixed], finer[mixed], cell, drawn, by_row.spawn(1)[0])
     return found
 
 

@@ -36,6 +36,7 @@ _LEARNS_WITH = {
 }
 """Packages of extras that a kind of model is trained with; every other kind with scikit-learn alone."""
 _MAX_LEARNERS = 100_000  # people in a table of counts that are learned from one by one
+_FAIR = ("project", "sensr", "reductions")
 _UNSCALED = ("forest", "boosting", "text")  # what they learn does not depend on how far a number lies
 
 
@@ -224,8 +225,11 @@ def train_model(
 def _learners(training: AuditData, kind: Train) -> AuditData:
     """Return who is learned from, in an order that their content decides.
 
-    A regression weighs rows; what draws, cuts or counts rows needs one for each person.
+    A regression weighs rows; what draws, cuts or counts rows needs one for each person. Groups made later
+    tell nobody apart but to a fair model, which learns to be fair to them.
     """
+    if kind not in _FAIR:
+        training = training.without_custom_groups
     if kind == "logistic":
         return cell_counts(training)
     return single_people(training, most=_MAX_LEARNERS)

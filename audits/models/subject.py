@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData, FeatureSpace, group_name
-from audits.data.partition import content_order, row_keys
+from audits.data.partition import content_order, table_keys
 from audits.data.spec import NumericOutcome
 from audits.data.values import text_of
 from audits.errors import InputError
@@ -207,7 +207,7 @@ class Subject:
         order = content_order(data, self.scores)
         more, others = data.unlabeled, data.without_label
         if more is not None and others is not None:
-            more = more.beside(order, data.n, content_order(others, row_keys(others.frame)))
+            more = more.beside(order, data.n, content_order(others, table_keys(others)))
         taken = dataclasses.replace(data.take(order), unlabeled=more)
         if training is not None:
             training = training.take(content_order(training))

@@ -147,6 +147,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, decisions: Sequen
         among=among,
         unlabeled=_unlabeled_rows(frame, lost, spec, read, gathered, times),
         left_out=tuple(leaving),
+        custom_groups=tuple(name for name in spec.protected if _is_group(spec, name)),
     )
     return dataclasses.replace(data, digest=_digest(data))
 
@@ -292,7 +293,7 @@ def _features(
         return spec.features
     cut = {spec.label.column} if isinstance(spec.label, LabelCut) else {spec.label}
     # who was put into a group says nothing of a person that a model should learn from
-    named = {name for name, recode in spec.recode.items() if recode.is_group}
+    named = {name for name in spec.recode if _is_group(spec, name)}
     apart = {outcome.label, *spec.design_columns, *spec.protected, *cut, *named}
     left_out: dict[str, list[str]] = {}
     for name in (name for name in frame.columns if name not in apart):
@@ -303,6 +304,10 @@ def _features(
         if name in spec.protected and recode.source in chosen:
             notes.append(f"{recode.source!r}, from which {name!r} was recoded, is among the features.")
     return tuple(chosen)
+
+
+def _is_group(spec: DataSpec, name: str) -> bool:
+    return name in spec.recode and spec.recode[name].is_group
 
 
 def _why_no_feature(column: pd.Series, kind: Kind) -> str:
