@@ -267,7 +267,7 @@ def _infer(
         grounds: tuple[OutcomeCost, ...] = ("euclidean", "squared_euclidean") if both else (options.cost,)
         found["errors"] = {
             ground: distance_error(comparison, **sides, ground=ground, draws=many, rng=apart)
-            for ground in grounds
+            for ground in ([] if parts.of_two else grounds)
         }
     progress(0.7, "Measuring chance")
     if options.permutations:

@@ -36,8 +36,9 @@ class Space:
 class ResultParts:
     """Everything a result is made of; what inference was not asked for is None or empty.
 
-    `errors` holds, by cost, how far distances can lie from the truth in each resample; `tested` compares
-    groups' mean bias in the even coupling; `observed` and `null` are the distance and those by chance.
+    `errors` holds, by cost, how far distances can lie from the truth in each resample, unless outcomes are
+    `of_two` values; `tested` compares groups' mean bias in the even coupling; `observed` and `null` are the
+    distance and those by chance.
     """
 
     comparison: TwoSides
@@ -61,6 +62,17 @@ class ResultParts:
         if self.matched.exact:
             return self.a
         return self.a * self.matched.matched_share[self.matched.source.of]
+
+    @cached_property
+    def outcomes(self) -> np.ndarray:
+        """The different outcomes of both sides, (k, d)."""
+        return np.unique(np.concatenate([self.matched.x, self.matched.y]), axis=0)
+
+    @property
+    def of_two(self) -> bool:
+        """Whether outcomes are two values, so that shares of people say how far they lie apart."""
+        two = self.matched.on_a_line and len(self.outcomes) == 2
+        return self.comparison.kind == "decision" or two
 
     @property
     def people(self) -> float:
@@ -129,14 +141,13 @@ def _exact_distance(
     parts: ResultParts, options: OutcomeTransportOptions, value: float, cost: str
 ) -> Estimate:
     """An exact distance with its interval, which touches 0 unless the permutation test rejects."""
-    n, level, matched = parts.people, options.level, parts.matched
-    if cost not in parts.errors:
+    n, level, outcomes = parts.people, options.level, parts.outcomes
+    if parts.resampled is None:
         return Estimate(value, None, None, n, parts.no_interval)
-    outcomes = np.unique(np.concatenate([matched.x, matched.y]), axis=0)
     decided = parts.comparison.kind == "decision"
     if len(outcomes) == 1 and not decided:
         return Estimate(value, None, None, n, "no interval: everyone has the same outcome")
-    if decided or (matched.on_a_line and len(outcomes) == 2):
+    if parts.of_two:
         far = parts.comparison.unit if decided else float(outcomes[1, 0] - outcomes[0, 0])
         gap = _difference_of_shares(parts, level, above=far / 2 if decided else float(outcomes[0, 0]))
         # all mass that moves moves as far
