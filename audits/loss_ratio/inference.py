@@ -16,6 +16,7 @@ from audits.stats.means import MIN, MeanTest
 from audits.stats.paired_ratio import PairedRatio
 from audits.stats.text import number, p_words, people, people_in
 from audits.stats.verdicts import POWER
+from audits.stats.vocabulary import vocabulary
 
 _NEVER = "this search can fail a model but not clear it"  # it stops early, where no optimum is certain
 
@@ -220,7 +221,8 @@ def _judge(
     interval: Estimate, tolerance: float, material: float, level: float, p: float | None, **told: Any
 ) -> Judgment:
     none, immaterial = (-math.inf, tolerance), (-math.inf, material * tolerance)
-    return judge(interval, none=none, immaterial=immaterial, p_value=p, level=level, **told)
+    judged = judge(interval, none=none, immaterial=immaterial, p_value=p, level=level, **told)
+    return dataclasses.replace(judged, people_of=f"{vocabulary().people} in all")
 
 
 def _people_needed(interval: Estimate, tolerance: float, level: float) -> int | None:

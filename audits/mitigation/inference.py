@@ -11,6 +11,7 @@ from audits.mitigation.splits import SplitGap
 from audits.stats import INSUFFICIENT, Estimate, Judgment, judge, limit_of
 from audits.stats.intervals import cautious_difference, cautious_p
 from audits.stats.power import times_to_settle
+from audits.stats.vocabulary import vocabulary
 
 
 def judge_step(
@@ -60,7 +61,8 @@ def judge_step(
         return found.high - found.low + apart / math.sqrt(times)  # splits draw nearer as people grow
 
     times = times_to_settle(length, material) if material > 0 else None
-    return replace(judged, people_needed=None if times is None else math.ceil(times * (n + m)))
+    needed = None if times is None else math.ceil(times * (n + m))
+    return replace(judged, people_needed=needed, people_of=f"{vocabulary().people} held out")
 
 
 def _length(gap: Estimate) -> float:

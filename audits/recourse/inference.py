@@ -15,6 +15,8 @@ from audits.stats import Estimate, Judgment, judge, largest_gap, newcombe, worst
 from audits.stats.group_means import group_means, judge_groups
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
+from audits.stats.text import people_in
+from audits.stats.vocabulary import vocabulary
 
 _LOOKS = 2  # shares accepted, and burdens
 
@@ -84,8 +86,8 @@ def _burdens(
     known = np.isfinite(cost)
     material = options.material * float(np.average(cost[known], weights=people.weights[known]))
     judged = tuple(
-        one and replace(one, unit="standard deviations")
-        for one in judge_groups(tested, material=material, looks=_LOOKS)
+        one and replace(one, unit="standard deviations", people_of=_rejected(name))
+        for name, one in zip(people.names, judge_groups(tested, material=material, looks=_LOOKS), strict=True)
     )
     return judged, min(1.0, _LOOKS * tested.p_value)
 
@@ -121,16 +123,20 @@ def _shares(
         if apart.low is not None and apart.high is not None:
             # an interval that is half as long as what matters either excludes 0 or lies within it
             needed = int(np.ceil(size[g] * ((apart.high - apart.low) / options.material) ** 2))
-        found.append(
-            judge(
-                interval,
-                immaterial=(-options.material, options.material),
-                p_value=float(min(1.0, _LOOKS * tested.adjusted[g])),
-                level=options.level,
-                people_needed=needed,
-            )
+        judged = judge(
+            interval,
+            immaterial=(-options.material, options.material),
+            p_value=float(min(1.0, _LOOKS * tested.adjusted[g])),
+            level=options.level,
+            people_needed=needed,
         )
+        found.append(replace(judged, people_of=_rejected(people.names[g])))
     return tuple(found)
+
+
+def _rejected(group: str) -> str:
+    words, whom = vocabulary(), people_in(group)
+    return f"{whom} who {words.are_no}" if words.no else f"rejected {whom}"
 
 
 def _last(way: RecoursePath, path: Walk) -> float:

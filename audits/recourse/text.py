@@ -154,9 +154,7 @@ def _closing(result: RecourseResult) -> str:
     if judged.verdict == NO_MATERIAL:
         return " Any difference lies within your limit."
     if judged.people_needed is not None:
-        row = judged_row(result)
-        who = "people" if row is None else people_in(row.group)
-        return f" About {judged.people_needed:,} rejected {who} would settle it."
+        return f" About {judged.people_needed:,} {judged.people_of or 'rejected people'} would settle it."
     return ""
 
 

@@ -23,6 +23,7 @@ from audits.stats.quantiles import quantile
 from audits.stats.ratios import mean_ratio
 from audits.stats.sampling import as_people
 from audits.stats.verdicts import POWER
+from audits.stats.vocabulary import vocabulary
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 _BINS = 40
@@ -203,7 +204,8 @@ def judge_group(
 def judge_about_one(ratio: Estimate, p: float, options: SensitivityOptions, **told: Any) -> Judgment:
     """Return the verdict on one ratio; its interval and p-value are corrected for all looks."""
     immaterial = (1.0 / options.material, options.material)
-    return judge(ratio, none=1.0, immaterial=immaterial, p_value=p, level=options.level, **told)
+    judged = judge(ratio, none=1.0, immaterial=immaterial, p_value=p, level=options.level, **told)
+    return dataclasses.replace(judged, people_of=f"{vocabulary().people} in all")
 
 
 def ratio_p_value(

@@ -16,6 +16,7 @@ from audits.stats.intervals import percent_level
 from audits.stats.power import times_to_settle
 from audits.stats.shares import newcombe_ends
 from audits.stats.verdicts import limits_of
+from audits.stats.vocabulary import vocabulary
 from audits.subgroups.cells import Cells
 
 _MIN = 1e-9  # limit
@@ -90,7 +91,7 @@ def judge_audit(
     widest = _item(table, int(table.index[_first_of_largest((high - low) / np.minimum(most, -least))]))
     times = [_times_needed(each, options, inference["interval_level"]) for each in (item, widest)]
     needed = None if None in times else math.ceil(max(filter(None, times)) * cells.total)
-    return replace(judged, people_needed=needed), number
+    return replace(judged, people_needed=needed, people_of=f"{vocabulary().people} in all"), number
 
 
 def _first_of_largest(lengths: np.ndarray) -> int:
