@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from audits.arrow_io import read_mapped, write_mapped
+from audits.data import read_table
 from audits.runs.tables import spreadsheet_safe, write_csv
 
 DANGEROUS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1+1", "－x"]
@@ -88,3 +89,8 @@ def test_damage_is_told_and_leads_nowhere(tmp_path):
         path.write_bytes(whole[:cut])
         with pytest.raises(ValueError, match=r"\w"):
             read_mapped(path)
+
+
+def test_minus_zero_is_the_value_zero(tmp_path) -> None:
+    (tmp_path / "t.csv").write_text("x\n-0.0\n0\n0.5\n-0\n")
+    assert read_table(tmp_path / "t.csv").frame["x"].astype(str).unique().tolist() == ["0.0", "0.5"]

@@ -330,8 +330,14 @@ def build_table(
     notes: Sequence[str] = (),
 ) -> Table:
     """Return converted columns as a table of rows numbered by `index`; their notes follow `notes`."""
-    frame = pd.DataFrame({name: each.values.set_axis(index) for name, each in converted.items()}, index=index)
+    columns = {name: _without_minus_zero(each.values).set_axis(index) for name, each in converted.items()}
+    frame = pd.DataFrame(columns, index=index)
     missing = {name: dict(each.missing) for name, each in converted.items() if each.missing}
     notes = (*notes, *(note for each in converted.values() for note in each.notes))
     markers = {name: each.markers for name, each in converted.items() if each.markers}
     return Table(frame, ReadReport(files, missing, notes), markers)
+
+
+def _without_minus_zero(values: pd.Series) -> pd.Series:
+    """Return numbers of which -0.0 is 0.0, as in comparing: by their texts or bytes they would be two."""
+    return values + 0.0 if pd.api.types.is_float_dtype(values.dtype) else values
