@@ -117,11 +117,11 @@ def group_means(
         None for fewer than two groups, or without permutations.
     """
     k = int(np.max(group, initial=-1)) + 1
-    order = np.lexsort((weights, values, group))  # the order of the table decides nothing
-    values, weights, group = values[order], np.asarray(weights, dtype=float)[order], group[order]
     known = np.isfinite(values) & (weights > 0)
-    rows, weights = as_people(weights[known])
-    values, group = values[known][rows], group[known][rows]
+    order = np.flatnonzero(known)[_by_content(values[known], weights[known], group[known], k)]
+    values, weights, group = values[order], np.asarray(weights, dtype=float)[order], group[order]
+    rows, weights = as_people(weights)
+    values, group = values[rows], group[rows]
     if len(np.unique(group)) < 2 or permutations == 0:
         return None
     mean = np.average(values, weights=weights)
@@ -144,6 +144,14 @@ def group_means(
         moved, error = _apart(apart, weights, codes, k)
         null[start:stop] = _score(np.abs(moved) / error, freedom).max(axis=1)
     return GroupMeans(size, size / size.sum(), difference, unit, freedom, alike, null, level)
+
+
+def _by_content(values: np.ndarray, weights: np.ndarray, group: np.ndarray, k: int) -> np.ndarray:
+    """Return an order of the rows that neither the table's nor the groups' decides."""
+    sums = (np.bincount(group, each, k) for each in (weights * values**2, weights * values, weights))
+    place = np.empty(k, dtype=np.int64)
+    place[np.lexsort(tuple(sums))] = np.arange(k)
+    return np.lexsort((weights, values, place[group]))
 
 
 def _few_alike(values: np.ndarray) -> bool:

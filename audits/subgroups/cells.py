@@ -74,7 +74,8 @@ def count_cells(
     """
     index = np.zeros(len(favorable), dtype=np.int64)
     radix = 1
-    for attribute in attributes:
+    # cells stand in an order that the order of attributes does not decide, nor any draw with it
+    for attribute in sorted(attributes, key=lambda each: each.name):
         size = len(attribute.levels)
         if radix * size > 2**62:  # squeeze out the empty combinations before they overflow
             found, index = np.unique(index, return_inverse=True)

@@ -189,8 +189,9 @@ ORDERED: dict[str, dict[str, Any]] = {
     "groups": {"by": ["sex"]},
     "explain": {**PAIR, "attribution": True},
     "outcome_transport": {**PAIR, "permutations": 19, "draws": 40},
-    "recourse": {"by": ["sex"], "permutations": 99, "fewest": False},
-    "loss_ratio": {"sensitive": ["sex"], "steps": 10},
+    "recourse": {"permutations": 99, "fewest": False, "refits": 2},
+    "loss_ratio": {"steps": 10},
+    "rule_sets": {"permutations": 49, "samples": 200},
     "mitigation": {"protected": ["sex"], "amounts": [0.05], "also": {}, "methods": ["thresholds"]},
 }
 

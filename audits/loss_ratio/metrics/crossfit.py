@@ -63,6 +63,7 @@ def learn_metric(
         If an attribute has one value only or more than 30 as groups, or its groups but one have one row
         each; if no other feature differs between people; if the directions are none or span everything.
     """
+    names = sorted(names)  # the order in which they are named decides no draw
     values = {name: _values(data, name) for name in names}
     weights = row_weights(data)
     free, own = x.copy(), [np.zeros((0, len(space.names)))]
