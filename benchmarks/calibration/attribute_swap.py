@@ -15,7 +15,7 @@ from audits.attribute_swap import AttributeSwapResult
 from audits.data import DataSpec, build_data
 from audits.models.subject import subject_of
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
-from benchmarks.calibration.harness import SLOW, Found, alarm, audited, covers, found, simulation
+from benchmarks.calibration.harness import SLOW, Findings, alarm, audited, covers, found, grid
 
 _TRAITS = ("as_woman", "as_man", "e")
 _FEW = "Where few of 30 people or fewer change, mean score changes hold in about 82 of 100 samples."
@@ -129,7 +129,7 @@ def _holds(found: AttributeSwapResult, name: str, truth: float) -> Iterator[bool
             yield stated.low is None or bool(stated.low - 1e-12 <= own <= (stated.high or 0.0) + 1e-12)
 
 
-def _audit(world: World, number: int) -> Iterator[Found]:
+def _audit(world: World, number: int) -> Findings:
     told = audit_of(world, number)
     yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=world.null)
     cleared = told.verdict == NO_MATERIAL
@@ -146,6 +146,4 @@ def _audit(world: World, number: int) -> Iterator[Found]:
         yield covers(shown, all(_holds(told, name, truth)), said=said)
 
 
-SETTINGS = [
-    simulation("attribute_swap", setting, _audit, world, part=SLOW) for setting, world in _WORLDS.items()
-]
+SETTINGS = grid("attribute_swap", "{world}", _audit, world=_WORLDS, part=SLOW)

@@ -1,7 +1,5 @@
 """How often `explain` finds what is not there, clears what is, and how its intervals cover.
 
-    python -m benchmarks.calibration --only explain
-
 Worlds of 1 to 8 explaining columns, linear and not, with and without a rule that decides everybody, in which
 nothing is left; and worlds in which something is: hidden by a better group, cancelling between levels, or as
 large as the limit.
@@ -9,7 +7,7 @@ large as the limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import permutations
@@ -23,7 +21,7 @@ from audits.explain.attribution import attribution
 from audits.models.subject import subject_of
 from audits.progress import silent
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, found, inside, simulation
+from benchmarks.calibration.harness import LEVEL, SLOW, Findings, alarm, covers, found, grid, inside
 from tests.explain.test_explain import audited, cancelling, crowd, masked, rule_of
 
 World = Callable[..., pd.DataFrame]
@@ -108,7 +106,7 @@ def _mixed(n: int, seed: int) -> pd.DataFrame:
     return _framed(columns, source, rng.random(2 * n) < chance)
 
 
-def _world(drawn: World, truth: float | None, number: int, *, said: str = "") -> Iterator[Found]:
+def _world(drawn: World, truth: float | None, said: str, number: int) -> Findings:
     told = audited(drawn(seed=number), rng=number)
     left = told.together.unexplained
     evident = told.verdict == EVIDENCE
@@ -158,7 +156,7 @@ def _parts_of_gap() -> dict[str, float]:
     return found
 
 
-def _attributed(n: int, number: int) -> Iterator[Found]:
+def _attributed(n: int, number: int) -> Findings:
     """Every feature's part of a gap in mean score, and all of them together."""
     rng = np.random.default_rng([number, n])
     frame = _features(n, rng).assign(group=np.repeat(["s", "t"], n), y=np.arange(2 * n) % 2)
@@ -167,9 +165,7 @@ def _attributed(n: int, number: int) -> Iterator[Found]:
     side = (frame["group"] == "s").to_numpy().astype(int)
     told = attribution(subject, side, level=3 * LEVEL, rng=rng, progress=silent)  # each alone at the level
     for each in told.features:
-        yield covers(
-            "a feature's part of a gap in mean score", inside(each.part, _parts_of_gap()[each.feature])
-        )
+        yield covers("a feature's part of a gap in mean score", each.part, _parts_of_gap()[each.feature])
 
 
 _CELLS: dict[str, World] = {
@@ -192,26 +188,18 @@ _LEARNED: dict[str, World] = {
     "500 a group, 3 columns, a rule of boxes": partial(_boxes, 500),
 }
 _JUMP = "“a difference is found in about 10% of such data where there is none”"
+_TURNED = {"900 people, 2 columns, groups and decisions turn on one jump": partial(_jump, 900)}
+_LIMIT = {"500 a group, 3 columns, 10 points left": partial(_logistic, 3, 500, left=-0.1)}
 _HIDDEN: dict[str, World] = {
     "1,000 a group, hidden by a better group": partial(masked, 1000),
     "500 a group, −40 and +40 points cancel": partial(cancelling, 500),
 }
-_LIMIT = "500 a group, 3 columns, 10 points left"
+_INTERACT = "{n:,} a group, 3 features, two of which interact"
 SETTINGS = [
-    *(simulation("explain", setting, _world, drawn, 0.0) for setting, drawn in _CELLS.items()),
-    *(simulation("explain", setting, _world, drawn, 0.0, part=SLOW) for setting, drawn in _LEARNED.items()),
-    simulation(
-        "explain",
-        "900 people, 2 columns, groups and decisions turn on one jump",
-        partial(_world, said=_JUMP),
-        partial(_jump, 900),
-        0.0,
-        part=SLOW,
-    ),
-    simulation("explain", _LIMIT, _world, partial(_logistic, 3, 500, left=-0.1), -0.1, part=SLOW),
-    *(
-        simulation("explain", f"{n:,} a group, 3 features, two of which interact", _attributed, n, part=SLOW)
-        for n in (50, 300)
-    ),
-    *(simulation("explain", setting, _world, drawn, None, part=SLOW) for setting, drawn in _HIDDEN.items()),
+    *grid("explain", "{drawn}", _world, drawn=_CELLS, truth=(0.0,), said=("",)),
+    *grid("explain", "{drawn}", _world, drawn=_LEARNED, truth=(0.0,), said=("",), part=SLOW),
+    *grid("explain", "{drawn}", _world, drawn=_TURNED, truth=(0.0,), said=(_JUMP,), part=SLOW),
+    *grid("explain", "{drawn}", _world, drawn=_LIMIT, truth=(-0.1,), said=("",), part=SLOW),
+    *grid("explain", _INTERACT, _attributed, n=(50, 300), part=SLOW),
+    *grid("explain", "{drawn}", _world, drawn=_HIDDEN, truth=(None,), said=("",), part=SLOW),
 ]

@@ -7,7 +7,6 @@ studies. Where groups are alike, or one rule decides and rates are equal, eviden
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ import pandas as pd
 from audits.flipset import FlipsetOptions, FlipsetResult, flipset
 from audits.flipset.comparisons.marginals import marginals
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration.harness import SLOW, Found, alarm, covers, found, simulation
+from benchmarks.calibration.harness import SLOW, Findings, alarm, covers, found, grid
 from tests.flipset.worlds import subject
 
 _SIDES = {"source": {"group": "a"}, "target": {"group": "b"}}
@@ -41,14 +40,14 @@ def _audited(kind: str, n: int, d: int, seed: int, **more: float) -> FlipsetResu
     return flipset(subject(kind, n, d, seed), options, rng=seed % 1000)
 
 
-def _cleared(seed: int) -> Iterator[Found]:
+def _cleared(seed: int) -> Findings:
     """How often the number of people stated settles that there is nothing, in another sample of so many."""
     n = _audited("equal by lot", 400, 2, seed).people_needed
     if n is not None:
         yield found(NO_MATERIAL, _audited("equal by lot", n, 2, 1000 + seed).verdict == NO_MATERIAL)
 
 
-def _stability(number: int) -> Iterator[Found]:
+def _stability(number: int) -> Findings:
     """How often 19 of 20 seeds give one verdict, in data sets whose p-value is not at the border.
 
     At the border is a mean p-value within two Monte-Carlo errors of 199 permutations from the level.
@@ -63,8 +62,9 @@ def _stability(number: int) -> Iterator[Found]:
         yield covers("one verdict in 19 of 20 seeds", agreed)
 
 
-def _by_lot(n: int, size: int, number: int) -> Iterator[Found]:
+def _by_lot(drawn: tuple[int, int], number: int) -> Findings:
     """Marginals of a flipset that was drawn by lot: how often some feature is said to differ."""
+    n, size = drawn
     rng = np.random.default_rng([number, n, 21])
     frame = pd.DataFrame({"x": rng.normal(size=n), "y": rng.exponential(size=n)})
     frame["few"], frame["many"] = rng.choice(["a", "b"], n), rng.choice(list("abcdefgh"), n)
@@ -75,8 +75,9 @@ def _by_lot(n: int, size: int, number: int) -> Iterator[Found]:
     yield alarm("features of a flipset by lot", min(each.adjusted_p or 0.0 for each in told) <= 0.05)
 
 
-def _audit(kind: str, n: int, d: int, seed: int) -> Iterator[Found]:
+def _audit(world: tuple[str, int, int], seed: int) -> Findings:
     """A whole audit, a second for the level of chance, and whether what lies above it is covered."""
+    kind, n, d = world
     told = _audited(kind, n, d, seed, seconds=1.0)
     yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=kind in _NO_DIFFERENCE)
     if kind in _PLANTED:
@@ -87,17 +88,15 @@ def _audit(kind: str, n: int, d: int, seed: int) -> Iterator[Found]:
 
 _STABLE = "100 a group, 2 features, data sets of five kinds in turn, 20 seeds each"
 _NEEDED = "equal by lot, as many people as 400 a group say are needed, 2 features"
+_SETTINGS = {
+    f"{kind}, {n:,} a group, {d} feature{'s' if d > 1 else ''}": (kind, n, d)
+    for kind, sizes in _KINDS.items()
+    for n, d in sizes
+}
+_LOTS = {f"{n:,} people, {size} of them": (n, size) for n, size in ((100, 10), (400, 40))}
 SETTINGS = [
-    *(
-        simulation("flipset", f"{kind}, {n:,} a group, {features}", _audit, kind, n, d, part=SLOW)
-        for kind, sizes in _KINDS.items()
-        for n, d in sizes
-        for features in ("1 feature" if d == 1 else f"{d} features",)
-    ),
-    *(
-        simulation("flipset", f"{n:,} people, {size} of them by lot, four features", _by_lot, n, size)
-        for n, size in ((100, 10), (400, 40))
-    ),
-    simulation("flipset", _STABLE, _stability, part=0.05),
-    simulation("flipset", _NEEDED, _cleared, part=0.02),
+    *grid("flipset", "{world}", _audit, world=_SETTINGS, part=SLOW),
+    *grid("flipset", "{drawn} by lot, four features", _by_lot, drawn=_LOTS),
+    *grid("flipset", _STABLE, _stability, part=0.05),
+    *grid("flipset", _NEEDED, _cleared, part=0.02),
 ]

@@ -7,9 +7,8 @@ differences, partially pooled rates of intersections, and bounds from probabilit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cache
-from itertools import product
+from collections.abc import Sequence
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -26,16 +25,16 @@ from audits.groups.options import GroupsOptions
 from audits.stats import EVIDENCE, Estimate, Judgment, largest_gap
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
-from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, inside, simulation
+from benchmarks.calibration.harness import LEVEL, SLOW, Findings, alarm, covers, grid, inside
 
 MATERIAL = 0.10
 LIMIT = GroupLimit(difference=MATERIAL)
-_SELECTIVE = {(0.5, 0.5): "decision rates of .5 and .5", (0.4, 0.65): "decision rates of .4 and .65"}
-_LOW = (
-    ((0.0645, 0.0965), 2435, "call-backs of 6.45 and 9.65%"),
-    ((0.06, 0.06), 1000, "equal rates of .06"),
-    ((0.04, 0.05), 10_000, "rates of .04 and .05, at the ratio"),
-)
+_SELECTIVE = {"decision rates of .5 and .5": (0.5, 0.5), "decision rates of .4 and .65": (0.4, 0.65)}
+_LOW = {
+    "call-backs of 6.45 and 9.65%, 2 groups of 2,435": (0.0645, 0.0965, 2435),
+    "equal rates of .06, 2 groups of 1,000": (0.06, 0.06, 1000),
+    "rates of .04 and .05, at the ratio, 2 groups of 10,000": (0.04, 0.05, 10_000),
+}
 
 
 def _decided(rates: Sequence[float], n: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -55,7 +54,7 @@ def _holds(gap: Estimate, rates: Sequence[float]) -> bool:
     return ends[0] <= abs(rates[0] - rates[1]) <= ends[1]
 
 
-def _selective(rates: tuple[float, float], refused: float, number: int) -> Iterator[Found]:
+def _selective(rates: tuple[float, float], refused: float, number: int) -> Findings:
     """Labels of those who were accepted and of some others, more often favorable in the second group."""
     equal, rng = rates[0] == rates[1], np.random.default_rng([number, 41])
     people = _decided(rates, 400, rng)
@@ -70,18 +69,19 @@ def _selective(rates: tuple[float, float], refused: float, number: int) -> Itera
         yield alarm("all-clear of 25 points", judged.verdict == "no material difference")
 
 
-def _least_ratio(k: int, tiny: int, number: int) -> Iterator[Found]:
+def _least_ratio(k: int, tiny: int, number: int) -> Findings:
     """The smallest impact ratio among groups of at least 2%, beside tiny ones."""
     n = np.r_[np.full(k, 300), np.full(tiny, 4)]
     rates = np.r_[0.6, np.full(k - 1, 0.4), np.linspace(0.05, 0.95, tiny)]
     count = np.random.default_rng([number, k, tiny, 42]).binomial(n, rates)
     _, least = ratios_to_highest(count, n, level=LEVEL)
-    yield covers("smallest impact ratio", inside(least, 0.4 / 0.6))
+    yield covers("smallest impact ratio", least, 0.4 / 0.6)
     yield alarm("smallest impact ratio, upper end too low", least.high < 0.4 / 0.6)
 
 
-def _low_rates(rates: tuple[float, float], n: int, number: int) -> Iterator[Found]:
+def _low_rates(drawn: tuple[float, float, int], number: int) -> Findings:
     """Differences far below 10 points, whose ratio is not."""
+    *rates, n = drawn
     judged = _judged(_decided(rates, n, np.random.default_rng([number, n, 43])))
     if rates[0] == rates[1]:
         yield alarm("evidence of a difference", judged.verdict == EVIDENCE)
@@ -90,8 +90,9 @@ def _low_rates(rates: tuple[float, float], n: int, number: int) -> Iterator[Foun
         yield alarm("called small or immaterial", small)
 
 
-def _ratios(k: int, n: int, first: float, rest: float, number: int) -> Iterator[Found]:
+def _ratios(k: int, n: int, drawn: tuple[float, float], number: int) -> Findings:
     """Impact ratios, gaps and differences of k groups, of which the first may have another rate."""
+    first, rest = drawn
     rates, full = np.r_[first, np.full(k - 1, rest)], np.full(k, float(n))
     truth, equal = rates / rates.max(), first == rest
     count = np.random.default_rng([number, k, n, 3]).binomial(n, rates).astype(float)
@@ -117,7 +118,7 @@ def _f1(labels: np.ndarray, decisions: np.ndarray, people: np.ndarray) -> float:
     return float(2 * (people @ (labels & decisions)) / (people @ labels + people @ decisions))
 
 
-def _own_metric(n: int, number: int) -> Iterator[Found]:
+def _own_metric(n: int, number: int) -> Findings:
     """A function of labels and decisions that somebody added, by the jackknife."""
     metric = Metric(name="f1", words="F1", function=_f1)
     cells = np.random.default_rng([number, n, 18]).multinomial(n, [0.35, 0.15, 0.35, 0.15]).astype(float)
@@ -130,7 +131,7 @@ def _auc(labels: np.ndarray, _decisions: np.ndarray, scores: np.ndarray) -> floa
     return float((ranks[labels].sum() - n * (n + 1) / 2) / (n * (len(labels) - n)))
 
 
-def _measured(n: int, number: int) -> Iterator[Found]:
+def _measured(n: int, number: int) -> Findings:
     """Functions of labels and scores in two groups alike, by the bootstrap: AUC, and a skewed cost."""
     rng = np.random.default_rng([number, n, 19])
     group, labels = np.repeat([0, 1], n), rng.random(2 * n) < 0.4
@@ -144,22 +145,23 @@ def _measured(n: int, number: int) -> Iterator[Found]:
     for name, words, truth in truths:
         one, other = measured[name]
         apart = one.minus(other).estimate(LEVEL)
-        yield covers(f"{words} of a group, by the bootstrap", inside(one.estimate(LEVEL), truth))
-        yield covers(f"difference in {words}, by the bootstrap", inside(apart, 0.0))
+        yield covers(f"{words} of a group, by the bootstrap", one.estimate(LEVEL), truth)
+        yield covers(f"difference in {words}, by the bootstrap", apart, 0.0)
 
 
-def _pooled(first: int, second: int, n: int, spread: float, number: int) -> Iterator[Found]:
+def _pooled(crossed: tuple[int, int], n: int, number: int) -> Findings:
     """Partially pooled rates of intersections that differ by main effects and by more."""
+    first, second = crossed
     k = first * second
     row, column = np.indices((first, second)).reshape(2, -1)
     marks = [*(row == a for a in range(1, first)), *(column == b for b in range(1, second))]
     design = np.column_stack(marks).astype(float)
     rng = np.random.default_rng([number, k, n, 2])
-    odds = -0.4 + design @ rng.normal(0, 0.5, design.shape[1]) + rng.normal(0, spread, k)
+    odds = -0.4 + design @ rng.normal(0, 0.5, design.shape[1]) + rng.normal(0, 0.3, k)
     truth, size = 1 / (1 + np.exp(-odds)), rng.poisson(n, k) + 1
     own = pooled_shares(rng.binomial(size, truth), size, design, rng, level=LEVEL)
     for item, true in zip(own, truth, strict=True):
-        yield covers("partially pooled rate", inside(item, true))
+        yield covers("partially pooled rate", item, true)
 
 
 @cache
@@ -170,7 +172,7 @@ def _truth(sharp: float, by_group: float) -> float:
     return float(truth - by_group * spread * (1 / p_mean + 1 / (1 - p_mean)))
 
 
-def _probable(n: int, sharp: float, by_group: float, number: int) -> Iterator[Found]:
+def _probable(n: int, sharp: float, by_group: float, number: int) -> Findings:
     """Bounds of a difference of two groups known by probability, and the estimate where its terms hold."""
     rng, truth = np.random.default_rng([number, n, 4]), _truth(sharp, by_group)
     p = rng.beta(sharp, sharp, n)
@@ -194,40 +196,20 @@ _RATES = {
     "rates of .4, of one group .6": (0.6, 0.4),
     "equal rates of .02": (0.02, 0.02),
 }
-_BESIDE = {0.0: "nothing beside", 0.2: "something beside"}
+_CROSSED = {3: (1, 3), 8: (2, 4), 20: (4, 5)}
+_BESIDE = {"nothing beside": 0.0, "something beside": 0.2}
+_KNOWN = {"0%": 0.0, "20%": 0.2}
+_BETA = "{n:,} people, probabilities of beta({sharp:g}, {sharp:g}), {more} them"
+_LABELED = "{rates}, labels of the accepted and {refused} of the refused"
+_LEAST = "{k} groups of 300, {tiny} of 4, one of .6 among .4"
+_of = partial(grid, "groups")
 SETTINGS = [
-    *(
-        simulation("groups", f"{words}, {k} groups of {n:,}", _ratios, k, n, *rates)
-        for k, n, (words, rates) in product((2, 8, 20), (20, 50, 200, 1000), _RATES.items())
-    ),
-    *(
-        simulation("groups", f"{a * b} groups of about {n:,}, which differ", _pooled, a, b, n, 0.3)
-        for (a, b), n in product(((1, 3), (2, 4), (4, 5)), (20, 100, 400))
-    ),
-    *(simulation("groups", f"{n:,} people, a metric of one's own (F1)", _own_metric, n) for n in (100, 1000)),
-    *(
-        simulation("groups", f"2 groups of {n:,}, functions of scores", _measured, n, part=SLOW)
-        for n in (50, 200, 1000)
-    ),
-    *(
-        simulation(
-            "groups",
-            f"{n:,} people, probabilities of beta({sharp:g}, {sharp:g}), {_BESIDE[more]} them",
-            *(_probable, n, sharp, more),
-        )
-        for n, sharp, more in product((100, 400, 2000), (0.1, 0.3, 1.0), _BESIDE)
-    ),
-    *(
-        simulation(
-            "groups",
-            f"{words}, labels of the accepted and {100 * refused:.0f}% of the refused",
-            *(_selective, rates, refused),
-        )
-        for (rates, words), refused in product(_SELECTIVE.items(), (0.0, 0.2))
-    ),
-    *(
-        simulation("groups", f"{k} groups of 300, {tiny} of 4, one of .6 among .4", _least_ratio, k, tiny)
-        for k, tiny in product((3, 5, 8), (0, 2))
-    ),
-    *(simulation("groups", f"{words}, 2 groups of {n:,}", _low_rates, rates, n) for rates, n, words in _LOW),
+    *_of("{rates}, {k} groups of {n:,}", _ratios, k=(2, 8, 20), n=(20, 50, 200, 1000), rates=_RATES),
+    *_of("{k} groups of about {n:,}, which differ", _pooled, k=_CROSSED, n=(20, 100, 400)),
+    *_of("{n:,} people, a metric of one's own (F1)", _own_metric, n=(100, 1000)),
+    *_of("2 groups of {n:,}, functions of scores", _measured, n=(50, 200, 1000), part=SLOW),
+    *_of(_BETA, _probable, n=(100, 400, 2000), sharp=(0.1, 0.3, 1.0), more=_BESIDE),
+    *_of(_LABELED, _selective, rates=_SELECTIVE, refused=_KNOWN),
+    *_of(_LEAST, _least_ratio, k=(3, 5, 8), tiny=(0, 2)),
+    *_of("{drawn}", _low_rates, drawn=_LOW),
 ]

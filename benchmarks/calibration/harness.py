@@ -1,7 +1,7 @@
 """What a simulation is, how its worlds are drawn and counted, and what is kept of them.
 
-A module beside this one states its `SETTINGS`: a `Simulation` each, made by `simulation` of a function that
-draws one world from its number and yields what holds in it. All settings go round by round through twice as
+A module beside this one states its `SETTINGS`: simulations by `grid`, of a function that draws one world from
+its number and yields what holds in it, over rows of worlds. All settings go round by round through twice as
 many worlds; what a round found is kept at once in docs/calibration.csv, of which docs/calibration.md tells.
 """
 
@@ -13,10 +13,11 @@ import math
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +58,21 @@ class Found:
     said: str = ""
 
 
-def covers(shown: str, hit: float | Estimate, *, claimed: float = 1 - LEVEL, said: str = "") -> Found:
+Findings = Iterator[Found]
+"""What a world yields."""
+
+
+def covers(
+    shown: str,
+    hit: float | Estimate,
+    truth: float | None = None,
+    *,
+    claimed: float = 1 - LEVEL,
+    said: str = "",
+) -> Found:
     """Whether an interval holds the truth; of several, the share that does."""
+    if truth is not None:
+        hit = inside(hit, truth)
     return Found(shown, "coverage", claimed, hit, said)
 
 
@@ -172,14 +186,31 @@ class Simulation:
 
 
 def simulation(
-    audit: str, setting: str, draw: Callable[..., Iterable[Found]], *given: Any, part: float = 1.0
+    audit: str, setting: str, draw: Callable[..., Findings], *given: Any, part: float = 1.0
 ) -> Simulation:
     """Return the simulation of a setting whose world ``draw(*given, number)`` draws."""
     return Simulation(audit, setting, partial(_summed, audit, setting, draw, given), part)
 
 
+def grid(
+    audit: str, setting: str, draw: Callable[..., Findings], *, part: float = 1.0, **axes: Any
+) -> list[Simulation]:
+    """Return the simulations of all combinations of `axes`, whose values `draw` takes in their order.
+
+    `setting` names the axes in braces; one that maps words to values is shown by its words.
+    """
+    named = [
+        each.items() if isinstance(each, Mapping) else [(at, at) for at in each] for each in axes.values()
+    ]
+    listed = []
+    for point in product(*named):
+        words = setting.format(**{axis: shown for axis, (shown, _) in zip(axes, point, strict=True)})
+        listed.append(simulation(audit, words, draw, *(value for _, value in point), part=part))
+    return listed
+
+
 def _summed(
-    audit: str, setting: str, draw: Callable[..., Iterable[Found]], given: tuple[Any, ...], numbers: range
+    audit: str, setting: str, draw: Callable[..., Findings], given: tuple[Any, ...], numbers: range
 ) -> Iterator[Row]:
     """Rows of what the worlds of these numbers found; a world may have nothing to state."""
     drawn: dict[Found, list[float | Estimate]] = {}
@@ -250,14 +281,17 @@ class Kept:
 
     def drop(self, each: Simulation) -> None:
         """Forget a simulation."""
+        own = self._of(each)
         self.worlds.pop(each.name, None)
-        self.rows = [row for row in self.rows if (row.audit, row.setting) != (each.audit, each.setting)]
+        self.rows = [row for row in self.rows if row not in own]
 
     def settled(self, each: Simulation) -> bool:
         """Whether more worlds would tell nothing: every row of a simulation holds beyond doubt."""
-        own = [row for row in self.rows if (row.audit, row.setting) == (each.audit, each.setting)]
-        enough = self.worlds.get(each.name, 0) >= _FIRST_ROUND
+        own, enough = self._of(each), self.worlds.get(each.name, 0) >= _FIRST_ROUND
         return enough and any(row.kind != "power" for row in own) and all(row.settled for row in own)
+
+    def _of(self, each: Simulation) -> list[Row]:
+        return [row for row in self.rows if (row.audit, row.setting) == (each.audit, each.setting)]
 
     def lacking(self, order: Iterable[Simulation]) -> list[str]:
         """Return the simulations of which no world has been drawn."""
@@ -268,28 +302,17 @@ class Kept:
         place = {(each.audit, each.setting): k for k, each in enumerate(order)}
         self.rows = [row for row in self.rows if (row.audit, row.setting) in place]
         self.rows.sort(key=lambda row: place[row.audit, row.setting])
-        newest = _newest(self.rows)
+        stamped = [row for row in self.rows if not row.code.startswith(_COMMIT)]
+        newest = max(stamped, key=lambda row: row.drawn).code if stamped else ""
         lines = []
         for row in self.rows:
             told = {"measured": f"{row.measured:.4f}", "error": f"{row.error:.4f}"}
             told["holds"] = "" if row.kind == "power" else "yes" if row.holds else "no"
-            told["older"] = _older(row, newest)
+            recorded = "recorded before rows had a stamp" if row.code.startswith(_COMMIT) else "older code"
+            told["older"] = "" if row.code == newest else recorded
             lines.append(asdict(row) | told | {"asked": self.worlds[f"{row.audit}: {row.setting}"]})
         pd.DataFrame(lines).to_csv(TABLE, index=False, lineterminator="\n")
         PAGE.write_text(page(self.rows, self.lacking(order)), encoding="utf-8")
-
-
-def _newest(rows: Sequence[Row]) -> str:
-    """Return the stamp of the code that the last row was drawn by; empty where none has one."""
-    stamped = [row for row in rows if not row.code.startswith(_COMMIT)]
-    return max(stamped, key=lambda row: row.drawn).code if stamped else ""
-
-
-def _older(row: Row, newest: str) -> str:
-    """Say of a row that it is of older code than the newest, or of before rows had stamps."""
-    if row.code.startswith(_COMMIT):
-        return "recorded before rows had a stamp"
-    return "" if row.code == newest else "older code"
 
 
 _HEAD = """# Calibration

@@ -7,8 +7,9 @@ audits. At the true ratio the test must reject in at most 5%.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import product
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,17 +19,7 @@ from audits.models.subspaces import category_units
 from audits.stats.means import MeanMethod, mean_test
 from audits.stats.paired_ratio import PairedMethod, PairedRatio
 from audits.stats.verdicts import EVIDENCE
-from benchmarks.calibration.harness import (
-    LEVEL,
-    SLOW,
-    Found,
-    alarm,
-    audited,
-    covers,
-    found,
-    inside,
-    simulation,
-)
+from benchmarks.calibration.harness import LEVEL, SLOW, Findings, alarm, audited, covers, found, grid
 from benchmarks.loss_ratio_worlds import WORLDS, people, subject_of, tied
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
@@ -46,18 +37,15 @@ MEANS: dict[str, tuple[Draw, float]] = {
 RATIOS = ((0.05, 0.03, 0.0), (0.1, 0.05, 0.01), (0.2, 0.1, 0.02), (0.15, 0.04, 0.005), (0.3, 0.3, 0.0))
 SIZES = (100, 400, 2000)
 _TAILS = "“in simulations of such tails 95% intervals missed the true mean ratio in about one sample in ten”"
-_TIES = (
-    (0.25, "x5", "logistic"),
-    (0.35, "x5", "logistic"),
-    (0.5, "x5", "logistic"),
-    (0.35, "x5", "mlp"),
-    (1.0, "x0", "logistic"),
-)
+_NO_USE = "deviations that a {} model does not use"
+_TIES = {f"{tie:g} {_NO_USE.format('logistic')}": (tie, "x5", "logistic") for tie in (0.25, 0.35, 0.5)}
+_TIES[f"0.35 {_NO_USE.format('mlp')}"] = (0.35, "x5", "mlp")
+_TIES["1 deviations that a logistic model uses"] = (1.0, "x0", "logistic")
 
 
-def _told(world: str, number: int) -> Iterator[Found]:
+def _told(world: dict[str, Any], number: int) -> Findings:
     """Whether some attribute counts as told: no more of them can be evidence."""
-    n, features, told = (WORLDS[world][name] for name in ("n", "features", "attributes"))
+    n, features, told = world.values()
     rng = np.random.default_rng(number)
     frame = people(n // 2, features, told, rng)
     names = tuple(name for name in frame if name not in {*told, "label"})
@@ -69,48 +57,35 @@ def _told(world: str, number: int) -> Iterator[Found]:
     yield alarm("an attribute counts as told by the features", any(each.told for each in metrics.told))
 
 
-def _verdicts(world: str, model: str, number: int) -> Iterator[Found]:
-    n, features, told = (WORLDS[world][name] for name in ("n", "features", "attributes"))
+def _verdicts(world: dict[str, Any], model: str, number: int) -> Findings:
+    n, features, told = world.values()
     frame = people(n, features, told, np.random.default_rng(number))
     result = audited("loss_ratio", subject_of(frame, told, model, number), number, steps=100)
     yield alarm("evidence of a difference", result.verdict == EVIDENCE)
 
 
-def _tied(tie: float, column: str, model: str, number: int) -> Iterator[Found]:
+def _tied(drawn: tuple[float, str, str], number: int) -> Findings:
     """A real tie that the model uses or not: evidence, and the true direction's ratio."""
+    tie, column, model = drawn
     subject = tied(tie, column, np.random.default_rng([number, 31]), model=model)
     told = audited("loss_ratio", subject, number, steps=200)
     truth = audited("loss_ratio", subject, 0, metric="expert", directions=[{column: 1.0}], steps=200)
     yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=column != "x0")
-    yield covers("ratio of the true direction", inside(told.judged.interval, truth.statistic.value))
+    yield covers("ratio of the true direction", told.judged.interval, truth.statistic.value)
 
 
-def _means(name: str, n: int, method: MeanMethod, number: int) -> Iterator[Found]:
-    draw, truth = MEANS[name]
+def _means(drawn: tuple[Draw, float], n: int, method: MeanMethod, number: int) -> Findings:
+    draw, truth = drawn
     test = mean_test(draw(np.random.default_rng([number, n, 5]), n), method=method)
-    yield covers("mean ratio", inside(test.interval(LEVEL), truth), said=_TAILS)
+    yield covers("mean ratio", test.interval(LEVEL), truth, said=_TAILS)
     bound = test.lower_bound(LEVEL)
     wrong = bound is not None and bound > truth
     yield alarm("lower bound of the mean ratio above the truth", wrong, said=_TAILS)
 
 
-def _bootstrap_t(name: str, n: int, number: int) -> Iterator[Found]:
-    """Efron and Tibshirani (1993), section 12.5: what else there is; it covers no more under heavy tails."""
-    draw, truth = MEANS[name]
-    rng = np.random.default_rng([number, n, 5])
-    values = draw(rng, n)
-    drawn = values[rng.integers(0, n, (499, n))]
-    t = (drawn.mean(axis=1) - values.mean()) / (drawn.std(axis=1, ddof=1) / np.sqrt(n))
-    error = values.std(ddof=1) / np.sqrt(n)
-    far, near, one_sided = values.mean() - error * np.quantile(t, [0.975, 0.025, 0.95])
-    yield covers("mean ratio", bool(far <= truth <= near))
-    yield alarm("lower bound of the mean ratio above the truth", bool(one_sided > truth))
-
-
-def _ratios(
-    wrong: float, new: float, gone: float, n: int, method: PairedMethod, number: int
-) -> Iterator[Found]:
+def _ratios(drawn: tuple[float, float, float], n: int, method: PairedMethod, number: int) -> Findings:
     """An interval of ratios holds what its test does not reject: no end need be searched for."""
+    wrong, new, gone = drawn
     rng = np.random.default_rng([number, n, 6])
     counts = rng.multinomial(n, [wrong - gone, new, gone, 1 - wrong - new]).astype(float)
     p = PairedRatio(*counts, method=method).p_value((wrong - gone + new) / wrong)
@@ -118,51 +93,18 @@ def _ratios(
     yield alarm("lower bound of the ratio of error rates above the truth", p is not None and p < LEVEL)
 
 
+_ERRORS = {f"{100 * w:.0f}% wrong, true ratio {(w - g + n) / w:.2f}": (w, n, g) for w, n, g in RATIOS}
+_RATIO, _MEAN, _MODELS = "{drawn}, {n:,} people", "{name}, {n:,} people", ("logistic", "mlp")
+_of, _slow = partial(grid, "loss_ratio"), partial(grid, "loss_ratio", part=SLOW)
 SETTINGS = [
-    *(simulation("loss_ratio", f"independent, {world}", _told, world, part=SLOW) for world in WORLDS),
-    *(
-        simulation("loss_ratio", f"independent, {world}, {model}", _verdicts, world, model, part=SLOW)
-        for world, model in product(WORLDS, ("logistic", "mlp"))
-    ),
-    *(
-        simulation(
-            "loss_ratio",
-            f"a tie of {tie:g} deviations that a {model} model {use}, 2,000 rows",
-            *(_tied, tie, column, model),
-            part=SLOW,
-        )
-        for tie, column, model in _TIES
-        for use in ("uses" if column == "x0" else "does not use",)
-    ),
-    *(
-        simulation("loss_ratio", f"{name}, {n:,} people", _means, name, n, "skewness")
-        for name, n in product(MEANS, SIZES)
-    ),
-    *(
-        simulation(
-            "loss_ratio",
-            f"{100 * wrong:.0f}% wrong, true ratio {(wrong - gone + new) / wrong:.2f}, {n:,} people",
-            *(_ratios, wrong, new, gone, n, "score"),
-        )
-        for (wrong, new, gone), n in product(RATIOS, SIZES)
-    ),
+    *_slow("independent, {world}", _told, world=WORLDS),
+    *_slow("independent, {world}, {model}", _verdicts, world=WORLDS, model=_MODELS),
+    *_slow("a tie of {tie}, 2,000 rows", _tied, tie=_TIES),
+    *_of(_MEAN, _means, name=MEANS, n=SIZES, method=("skewness",)),
+    *_of(_RATIO, _ratios, drawn=_ERRORS, n=SIZES, method=("score",)),
 ]
 MORE = [
-    *(
-        simulation("loss_ratio", f"{name}, {n:,} people, the paper's formula", _means, name, n, "normal")
-        for name, n in product(MEANS, (30, 100, 400, 2000))
-    ),
-    *(simulation("loss_ratio", f"{name}, 30 people", _means, name, 30, "skewness") for name in MEANS),
-    *(
-        simulation("loss_ratio", f"{name}, {n} people, a bootstrap-t", _bootstrap_t, name, n)
-        for name, n in product(MEANS, (30, 100))
-    ),
-    *(
-        simulation(
-            "loss_ratio",
-            f"ratio {(wrong - gone + new) / wrong:.2f} of {100 * wrong:.0f}%, {n:,} people, delta method",
-            *(_ratios, wrong, new, gone, n, "delta"),
-        )
-        for (wrong, new, gone), n in product(RATIOS, SIZES)
-    ),
+    *_of(f"{_MEAN}, the paper's formula", _means, name=MEANS, n=(30, *SIZES), method=("normal",)),
+    *_of(_MEAN, _means, name=MEANS, n=(30,), method=("skewness",)),
+    *_of(f"{_RATIO}, delta method", _ratios, drawn=_ERRORS, n=SIZES, method=("delta",)),
 ]

@@ -7,8 +7,8 @@ against the promise of one in 10,000 people; with a change, whether its kind ala
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -19,7 +19,15 @@ from audits.sensitivity.monitor.bins import number_cells, numbers, row_hashes
 from audits.sensitivity.monitor.reference import beside_others
 from audits.stats import wilson
 from audits.stats.control import design_chart, flag_rate_bound
-from benchmarks.calibration.harness import SLOW, Found, alarm, covers, found, inside, simulation
+from benchmarks.calibration.harness import (
+    SLOW,
+    Findings,
+    alarm,
+    covers,
+    found,
+    grid,
+    inside,
+)
 
 BUDGET = 10_000.0
 REFERENCE = 1000
@@ -147,16 +155,11 @@ def deployment(
 
 _PEOPLE = 2000
 _THOUSAND = 0.5  # of the 2,000 worlds of `benchmarks.calibration`
-# people before a change, people within which it is found, and the share of worlds
-_SOON = (0, 1000, _THOUSAND)
-_LATE = (5000, 5000, _THOUSAND)  # such a deployment takes a fifth of a second
-_EVER = (0, 4000, _THOUSAND)  # other than the audited people from the first person on
-_SLOW_KINDS = frozenset({"sensitivity", "decisions", "groups", "outcomes"})
 _RATES = f"{_PEOPLE:,} people of three groups, looked at after every 50"
 _CHART = "1,000 people, 5% flagged as in the audit, one false alarm in 10,000 asked for"
 
 
-def _rates(number: int) -> Iterator[Found]:
+def _rates(number: int) -> Findings:
     """Whether every interval of every group holds the truth at every look."""
     rng = np.random.default_rng([number, 15])
     tally, fine = Tally({}), True
@@ -173,17 +176,17 @@ def _rates(number: int) -> Iterator[Found]:
     yield covers("rates of groups, all of them at all times", fine)
 
 
-def _chart(number: int) -> Iterator[Found]:
+def _chart(number: int) -> Findings:
     """Whether the chart alarms sooner than once in so many people, reference of 1,000 drawn anew."""
     rng = np.random.default_rng([number, 16])
     chart = design_chart(flag_rate_bound(50, 1000), people_between=10_000)
     own = float(rng.beta(51, 950))  # what share of people to come the reference's threshold flags
     flags = rng.random(1000) < own
     yield alarm("an alarm of the chart", bool(chart.follow(flags).alarms), claimed=0.1)
-    yield covers("share flagged among the latest", inside(wilson(float(flags[-500:].sum()), 500.0), own))
+    yield covers("share flagged among the latest", wilson(float(flags[-500:].sum()), 500.0), own)
 
 
-def _quiet(again: bool, number: int) -> Iterator[Found]:
+def _quiet(again: bool, number: int) -> Findings:
     """Whether an alarm comes without a change: of one in BUDGET people on average, at most this often.
 
     All kinds together have the whole budget, each kind its share.
@@ -194,41 +197,36 @@ def _quiet(again: bool, number: int) -> Iterator[Found]:
         yield alarm(f"an alarm of {kind}", kind in kinds, claimed=share * _PEOPLE / BUDGET)
 
 
-def _changed(change: str, before: int, within: int, number: int) -> Iterator[Found]:
+def _changed(change: str, before: int, within: int, number: int) -> Findings:
     """Whether a change is found, by an alarm of its own kind, within so many people."""
     kinds = deployment(np.random.default_rng((number, 8)), within, change=change, before=before)
     yield found(f"an alarm of {change}", change in kinds)
 
 
-_CHANGES = {
-    "inputs": "a column moves by half a standard deviation",
-    "joint": "a column that hangs together with five others moves by a quarter of a standard deviation",
-    "impossible": "1 in 50 has a value that cannot be",
-    "repeats": "1 in 10 is sent twice",
-    "sensitivity": "everybody's is a quarter larger",
-    "scores": "scores fall by 0.1",
-    "decisions": "1 in 5 favourable decisions is refused",
-    "model": "1 in 20 gets another score",
-    "groups": "1 in 3 favourable decisions of one group is refused",
-    "outcomes": "outcomes of one group turn out 15 points worse",
-    "flags": "twice the flags",
+_SOON = {
+    "a column moves by half a standard deviation": "inputs",
+    "a column that hangs together with five others moves by a quarter of a standard deviation": "joint",
+    "1 in 50 has a value that cannot be": "impossible",
+    "1 in 10 is sent twice": "repeats",
+    "scores fall by 0.1": "scores",
+    "1 in 20 gets another score": "model",
+    "twice the flags": "flags",
 }
-_AGAIN = {False: "each once", True: "a third of them five times in a row, with `persons`"}
+_LATE = {  # such a deployment takes a fifth of a second
+    "everybody's is a quarter larger": "sensitivity",
+    "1 in 5 favourable decisions is refused": "decisions",
+    "1 in 3 favourable decisions of one group is refused": "groups",
+    "outcomes of one group turn out 15 points worse": "outcomes",
+}
+_AGAIN = {"each once": False, "a third of them five times in a row, with `persons`": True}
+_FOUND = "{change}, after {before:,} people; found within {within:,} more"
+_of = partial(grid, "monitor", part=_THOUSAND)
 SETTINGS = [
-    simulation("monitor", _RATES, _rates, part=SLOW),
-    simulation("monitor", _CHART, _chart, part=SLOW),
-    *(
-        simulation("monitor", f"{_PEOPLE:,} people, {words}", _quiet, again, part=_THOUSAND)
-        for again, words in _AGAIN.items()
-    ),
-    *(
-        simulation(
-            "monitor",
-            f"{words}, after {before:,} people; found within {within:,} more",
-            *(_changed, change, before, within),
-            part=part,
-        )
-        for change, words in _CHANGES.items()
-        for before, within, part in ([_LATE, _EVER] if change in _SLOW_KINDS else [_SOON])
-    ),
+    *grid("monitor", _RATES, _rates, part=SLOW),
+    *grid("monitor", _CHART, _chart, part=SLOW),
+    *_of(f"{_PEOPLE:,} people, {{again}}", _quiet, again=_AGAIN),
+    *_of(_FOUND, _changed, change=_SOON, before=(0,), within=(1000,)),
+    *_of(_FOUND, _changed, change=_LATE, before=(5000,), within=(5000,)),
+    # other than the audited people from the first person on
+    *_of(_FOUND, _changed, change=_LATE, before=(0,), within=(4000,)),
 ]

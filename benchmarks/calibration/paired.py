@@ -1,7 +1,5 @@
 """How often paired intervals of a change hold it, and how often models that differ in noise alone seem to.
 
-    python -m benchmarks.calibration --only paired
-
 Decisions of two models agree as far as both follow what is shared by a person; what is left of each is noise
 of its own. Where models are equal in distribution the true change is 0, and evidence of one is a false alarm.
 """
@@ -24,7 +22,7 @@ from audits.runs.comparison.two_models import audit_change
 from audits.runs.result import AuditResult
 from audits.stats import EVIDENCE
 from audits.stats.design import make_design
-from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, covers, inside, simulation
+from benchmarks.calibration.harness import LEVEL, SLOW, Findings, alarm, covers, grid, inside
 
 _TAIL_SAID = (
     "where a few people make most of the change, the interval's method says that it misses more often"
@@ -120,17 +118,19 @@ def _flips(k: int, rng: np.random.Generator) -> tuple[Moved, float]:
     return share_moved(people, (everyone, flips[0]), (everyone, flips[1])), 0.0
 
 
-def _change(world: World, shown: str, said: str, number: int) -> Iterator[Found]:
+def _change(drawn: tuple[str, str, World], number: int) -> Findings:
     """Whether the interval holds the change, and where nothing changes, whether it leaves out 0."""
+    setting, shown, world = drawn
+    said = _TAIL_SAID if setting == "100 people, lognormal, a longer tail then" else ""
     moved, truth = world(np.random.default_rng([number, 13]))
     told = moved.interval(LEVEL)
     if told.low is not None and told.high is not None:
-        yield covers(shown, inside(told, truth), said=said)
+        yield covers(shown, told, truth, said=said)
         if truth == 0:
             yield alarm(shown, not inside(told, 0))
 
 
-def _runs(who: str, number: int) -> Iterator[Found]:
+def _runs(who: str, number: int) -> Findings:
     """Whether `compare` of two runs finds a change of two models that are equal in distribution."""
     import audits
 
@@ -150,12 +150,13 @@ def _runs(who: str, number: int) -> Iterator[Found]:
     ]  # fmt: skip
     [told] = audits.compare(*runs).audits
     row = next(row for row in told.rows if row.where == "table[sex: f].selection_rate")
-    yield covers("change of a rate, by `compare`", inside(row.change, 0))
+    yield covers("change of a rate, by `compare`", row.change, 0)
     yield alarm("evidence, by `compare`", told.judged.verdict == EVIDENCE)
 
 
-def _overview(n: int, labels: bool, number: int) -> Iterator[Found]:
+def _overview(drawn: tuple[int, bool], number: int) -> Findings:
     """Whether anything among all rates and gaps of an overview seems to change where nothing does."""
+    n, labels = drawn
     rng = np.random.default_rng([number, n, 14])
     people = pd.DataFrame({"score": 0.5, "decision": False, "people": 1.0}, index=range(n))
     if labels:
@@ -172,17 +173,16 @@ def _overview(n: int, labels: bool, number: int) -> Iterator[Found]:
     yield alarm("evidence of any change", audit_change(*results, 0).verdict == EVIDENCE)
 
 
-def _worlds() -> Iterator[tuple[str, str, World]]:
+def _changes() -> Iterator[tuple[str, str, World]]:
     """Yield settings of one change: people, what is shown, and what draws it."""
     for n, rate, moved in product((30, 200, 1000), (0.4, 0.05), (0.0, 0.1)):
         setting = f"{n:,} people, rates of {rate:g} and {rate + moved:g}"
         yield setting, "change of a share", partial(_share, n, rate, moved)
     for n in (100, 1000):
         yield f"2 groups of {n:,}", "change of a gap between groups", partial(_gap, n)
-        half = f"{n:,} people, each model about half"
-        yield half, "change of a share of others", partial(_others, n)
-        for tail, words in ((1.0, "the same tails"), (1.2, "a longer tail then")):
-            yield f"{n:,} people, lognormal, {words}", "change of a mean", partial(_mean, n, tail)
+        yield f"{n:,} people, each model about half", "change of a share of others", partial(_others, n)
+        yield f"{n:,} people, lognormal, the same tails", "change of a mean", partial(_mean, n, 1.0)
+        yield f"{n:,} people, lognormal, a longer tail then", "change of a mean", partial(_mean, n, 1.2)
         yield f"{n:,} people, long-tailed sums", "change of a ratio of sums", partial(_ratio, n)
         group = f"{n:,} people, two in five in the group"
         yield group, "change of a mean as a multiple of others'", partial(_multiple, n)
@@ -192,26 +192,13 @@ def _worlds() -> Iterator[tuple[str, str, World]]:
 
 
 _PAIRS = {
-    "permuted": "runs of 400 people, the second in another order",
-    "disjoint": "runs of 400 other people each, with the same row numbers",
-    "overlapping": "runs of 400 people each, half of them in both",
+    "runs of 400 people, the second in another order": "permuted",
+    "runs of 400 other people each, with the same row numbers": "disjoint",
+    "runs of 400 people each, half of them in both": "overlapping",
 }
+_LABELS = {"100 people, without": (100, False), "1,000 people, with": (1000, True)}
 SETTINGS = [
-    *(
-        simulation("paired", setting, _change, world, shown, said)
-        for setting, shown, world in _worlds()
-        for said in (_TAIL_SAID if "a longer tail" in setting and "100 people" in setting else "",)
-    ),
-    *(simulation("paired", setting, _runs, who, part=SLOW) for who, setting in _PAIRS.items()),
-    *(
-        simulation(
-            "paired",
-            f"overview of 3 groups, {n:,} people, {words} labels",
-            _overview,
-            n,
-            labels,
-            part=SLOW / 2,
-        )
-        for n, labels, words in ((100, False, "without"), (1000, True, "with"))
-    ),
+    *grid("paired", "{drawn}", _change, drawn={name: (name, *more) for name, *more in _changes()}),
+    *grid("paired", "{who}", _runs, who=_PAIRS, part=SLOW),
+    *grid("paired", "overview of 3 groups, {drawn} labels", _overview, drawn=_LABELS, part=SLOW / 2),
 ]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
-from itertools import product
 
 import numpy as np
 
 from audits.models.quality import accuracy, area_under_curve, by_design, log_loss
 from audits.stats.design import make_design
-from benchmarks.calibration.harness import Found, covers, inside, simulation
+from benchmarks.calibration.harness import Findings, covers, grid, inside
 
 _ALIKE = 0.6  # of the variance is a person's own, the rest a row's
 
@@ -39,7 +37,8 @@ def truth() -> np.ndarray:
 _FEW = "docs/limits.md: of twenty people with unequal weights the area's interval is too narrow"
 
 
-def _world(people: int, each: int, weighted: bool, number: int) -> Iterator[Found]:
+def _world(rows: int, each: int, weighted: bool, number: int) -> Findings:
+    people = rows // each
     rng = np.random.default_rng([number, people])
     who, y, scores = world(rng, people, each)
     if weighted or each > 1:
@@ -48,19 +47,14 @@ def _world(people: int, each: int, weighted: bool, number: int) -> Iterator[Foun
     else:
         one = np.ones(len(y))
         told = accuracy(scores >= 0.5, y, one), area_under_curve(scores, y, one), log_loss(scores, y, one)
-    few = people * each <= 100 and weighted and each > 1
+    few = rows <= 100 and weighted and each > 1
     for name, one, true in zip(("accuracy", "area under the curve", "log loss"), told, truth(), strict=True):
         stated = one.low is not None and one.high is not None
         said = _FEW if few and name.startswith("area") else ""
         yield covers(f"{name} of a model", stated and inside(one, true), said=said)
 
 
-SETTINGS = [
-    simulation(
-        "quality",
-        f"{rows:,} rows, {'one row' if each == 1 else f'{each} rows'} a person"
-        + (", weights of CV 1" if weighted else ""),
-        *(_world, rows // each, each, weighted),
-    )
-    for rows, each, weighted in product((100, 400, 2_000), (1, 5), (False, True))
-]
+_EACH = {"one row": 1, "5 rows": 5}
+_WEIGHTED = {"": False, ", weights of CV 1": True}
+_ROWS = "{rows:,} rows, {each} a person{weighted}"
+SETTINGS = grid("quality", _ROWS, _world, rows=(100, 400, 2_000), each=_EACH, weighted=_WEIGHTED)

@@ -6,14 +6,12 @@ the mean over all worlds drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
 from audits.recourse import RecourseResult
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration.harness import SLOW, Found, alarm, covers, found, inside, simulation
+from benchmarks.calibration.harness import SLOW, Findings, alarm, covers, found, grid
 from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 
 
@@ -35,7 +33,7 @@ def _savers(n: int, rng: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame({"x": x, "z": needs, "group": rng.choice(["a", "b"], n)})
 
 
-def _actions(number: int) -> Iterator[Found]:
+def _actions(number: int) -> Findings:
     """Hold what a group's action is said to do against 20,000 new people of the group."""
     rng = np.random.default_rng([number, 23])
     frame = _savers(500, rng)
@@ -48,10 +46,11 @@ def _actions(number: int) -> Iterator[Found]:
         there = new[(new["group"] == row.group) & (new["x"] - new["z"] < 0)]
         moved = np.minimum(there["x"] + more, frame["x"].max())
         truth = float((moved - there["z"] >= 0).mean())
-        yield covers("share accepted after a group's action, among new people", inside(row.coverage, truth))
+        yield covers("share accepted after a group's action, among new people", row.coverage, truth)
 
 
-def _audit(n: int, apart: float, groups: str, number: int) -> Iterator[Found]:
+def _audit(crowd: tuple[int, str], apart: float, number: int) -> Findings:
+    n, groups = crowd
     drawn = world(n, apart, number, groups)
     yield found("evidence of a difference", drawn.verdict == EVIDENCE, no_difference=apart == 0)
     if apart > 0:
@@ -63,11 +62,10 @@ def _audit(n: int, apart: float, groups: str, number: int) -> Iterator[Found]:
 
 
 _ACTIONS = "500 people, one action a group, of which the best helps a few more at ten times the cost"
+_APART = {"groups alike": 0.0, "one with further to go": 1.5}
+_SIZES = ((200, "ab"), (200, "abcd"), (1000, "ab"), (2000, "abcd"))
+_CROWDS = {f"{n:,} people, {len(groups)}": (n, groups) for n, groups in _SIZES}
 SETTINGS = [
-    *(
-        simulation("recourse", f"{n:,} people, {len(groups)} {words}", _audit, n, apart, groups, part=SLOW)
-        for apart, words in ((0.0, "groups alike"), (1.5, "one with further to go"))
-        for n, groups in ((200, "ab"), (200, "abcd"), (1000, "ab"), (2000, "abcd"))
-    ),
-    simulation("recourse", _ACTIONS, _actions, part=SLOW),
+    *grid("recourse", "{crowd} {apart}", _audit, crowd=_CROWDS, apart=_APART, part=SLOW),
+    *grid("recourse", _ACTIONS, _actions, part=SLOW),
 ]

@@ -8,8 +8,7 @@ effect, women of race d (5% of people) are decided favorably less often by so ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -27,14 +26,14 @@ from audits.subgroups.sums import GroupSums
 from benchmarks.calibration.harness import (
     LEVEL,
     SLOW,
-    Found,
+    Findings,
     alarm,
     audited,
     covers,
     decided,
     found,
+    grid,
     inside,
-    simulation,
 )
 
 
@@ -73,7 +72,7 @@ def _apart(decided: np.ndarray) -> list[Estimate]:
     return [mean_test(column).interval(level) for column in (decided - rest).T]
 
 
-def _listed(result: RuleSetsResult, truth: np.ndarray) -> Iterator[Found]:
+def _listed(result: RuleSetsResult, truth: np.ndarray) -> Findings:
     table, gaps = result.rule_sets, result.rule_sets["difference"].to_numpy()
     held = ((truth >= table["low"]) & (truth <= table["high"])).all()
     yield covers("every interval of the list", bool(held))
@@ -82,20 +81,20 @@ def _listed(result: RuleSetsResult, truth: np.ndarray) -> Iterator[Found]:
     yield covers("first score, without the luck of being picked", own)
 
 
-def _no_effect(n: int, rate: float, correction: str, number: int) -> Iterator[Found]:
-    result, truth = world(n, rate, 0.0, number, permutations=199, correction=correction)
+def _no_effect(drawn: tuple[int, float], correction: str, number: int) -> Findings:
+    result, truth = world(*drawn, 0.0, number, permutations=199, correction=correction)
     yield alarm("evidence of a difference", result.verdict == EVIDENCE)
     yield alarm("a group confirmed on a half", result.discovery.confirmed > 0)
     yield from _listed(result, truth)
 
 
-def _planted(n: int, effect: float, number: int) -> Iterator[Found]:
+def _planted(n: int, effect: float, number: int) -> Findings:
     result, truth = world(n, 0.4, effect, 10**6 + number, permutations=199, support=0.04)
     yield found("evidence of a difference", result.verdict == EVIDENCE)
     yield from _listed(result, truth)
 
 
-def _errors(n: int, number: int) -> Iterator[Found]:
+def _errors(n: int, number: int) -> Findings:
     """Each measure of error of a model that is right about everybody alike, at its whole level."""
     rng = np.random.default_rng(number)
     attributes = people(n, rng)
@@ -114,7 +113,7 @@ def _errors(n: int, number: int) -> Iterator[Found]:
         yield covers("every interval of a measure", not ((tested.low > 0) | (tested.high < 0)).any())
 
 
-def _exchanged(n: int, number: int) -> Iterator[Found]:
+def _exchanged(n: int, number: int) -> Findings:
     """Texts with terms exchanged: alike for all terms, and with one of them 20 points less often favored."""
     rng = np.random.default_rng([number, n, 20])
     share = 0.2 + 0.8 * rng.beta(1, 1, n)[:, None]
@@ -127,8 +126,9 @@ def _exchanged(n: int, number: int) -> Iterator[Found]:
     yield covers("every interval on exchanged texts", all(map(inside, _apart(drawn < share - lower), truth)))
 
 
-def _searched(n: int, of: str, number: int) -> Iterator[Found]:
+def _searched(drawn: tuple[int, str], number: int) -> Findings:
     """The run's search with five features, where nothing is to be found, or women over 50 with children."""
+    n, of = drawn
     rng = np.random.default_rng([number, n, 21])
     frame = pd.DataFrame(
         {
@@ -151,36 +151,21 @@ def _searched(n: int, of: str, number: int) -> Iterator[Found]:
     yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=of != "hidden")
 
 
-_WORLDS: dict[str, tuple[Any, ...]] = {
-    "no difference, 300 people, rate 0.4": (_no_effect, 300, 0.4, "max"),
-    "no difference, 2,000 people, rate 0.4": (_no_effect, 2000, 0.4, "max"),
-    "no difference, 2,000 people, rate 0.05": (_no_effect, 2000, 0.05, "max"),
-    "no difference, 300 people, errors": (_errors, 300),
-    "no difference, 2,000 people, errors": (_errors, 2000),
-    "1,000 people, one of 40 groups 20 points lower": (_planted, 1000, 0.2),
-    "4,000 people, one of 40 groups 20 points lower": (_planted, 4000, 0.2),
-    "30 texts, 14 terms exchanged": (_exchanged, 30),
-    "200 texts, 14 terms exchanged": (_exchanged, 200),
-    "run's search, 500 people, decided by lot": (_searched, 500, "by lot"),
-    "run's search, 2,000 people, decided by lot": (_searched, 2000, "by lot"),
-    "run's search, 2,000 people, decided by income": (_searched, 2000, "by income"),
-    "run's search, 2,000 people, 3.4% accepted 15% instead of 60%": (_searched, 2000, "hidden"),
-    "run's search, 5,000 people, 3.4% accepted 15% instead of 60%": (_searched, 5000, "hidden"),
-}
+_LOTS = {"500 people, decided by lot": (500, "by lot"), "2,000 people, decided by lot": (2000, "by lot")}
+_LOTS |= {"2,000 people, decided by income": (2000, "by income")}
+_LOTS |= {f"{n:,} people, 3.4% accepted 15% instead of 60%": (n, "hidden") for n in (2000, 5000)}
+_NO = {f"{n:,} people, rate {rate:g}": (n, rate) for n, rate in ((300, 0.4), (2000, 0.4), (2000, 0.05))}
+_GROUP = "{n:,} people, one of 40 groups 20 points lower"
+_of, _slow = partial(grid, "rule_sets"), partial(grid, "rule_sets", part=SLOW)
 SETTINGS = [
-    simulation("rule_sets", setting, *told, part=0.2 if told[0] is _exchanged else SLOW)
-    for setting, told in _WORLDS.items()
+    *_slow("no difference, {drawn}", _no_effect, drawn=_NO, correction=("max",)),
+    *_slow("no difference, {n:,} people, errors", _errors, n=(300, 2000)),
+    *_slow(_GROUP, _planted, n=(1000, 4000), effect=(0.2,)),
+    *_of("{n} texts, 14 terms exchanged", _exchanged, n=(30, 200), part=0.2),
+    *_slow("run's search, {drawn}", _searched, drawn=_LOTS),
 ]
 MORE = [
-    *(
-        simulation("rule_sets", f"no effect, {n:,} people, rate {rate:g}, {correction}",
-                   *(_no_effect, n, rate, correction))
-        for n, rate, correction in (
-            (2000, 0.4, "holm"), (2000, 0.05, "holm"), (2000, 0.4, "bh")
-        )
-    ),
-    *(
-        simulation("rule_sets", f"planted, {n:,} people, {100 * effect:.0f} points", _planted, n, effect)
-        for n, effect in ((1000, 0.3), (4000, 0.1), (4000, 0.3), (16_000, 0.1))
-    ),
-]  # fmt: skip
+    *_of("no effect, {drawn}, {correction}", _no_effect, drawn=_NO, correction=("holm", "bh")),
+    *_of("planted, {n:,} people, 30 points", _planted, n=(1000, 4000), effect=(0.3,)),
+    *_of("planted, {n:,} people, 10 points", _planted, n=(4000, 16_000), effect=(0.1,)),
+]

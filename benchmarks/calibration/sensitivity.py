@@ -6,9 +6,8 @@ spread and shape differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cache
-from typing import Any
+from collections.abc import Callable
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -25,7 +24,16 @@ from audits.stats import EVIDENCE, NO_MATERIAL, wilson
 from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
 from audits.stats.ratios import mean_ratio
-from benchmarks.calibration.harness import LEVEL, SLOW, Found, alarm, audited, covers, inside, simulation
+from benchmarks.calibration.harness import (
+    LEVEL,
+    SLOW,
+    Findings,
+    alarm,
+    audited,
+    covers,
+    grid,
+    inside,
+)
 from benchmarks.loss_ratio_worlds import people, subject_of
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
@@ -48,9 +56,6 @@ WORLDS: dict[str, tuple[Draw, Draw]] = {
     "group wider, gamma 0.9 against 0.3": (gamma(0.9), gamma(0.3)),
     "group narrower, gamma 0.3 against 0.9": (gamma(0.3), gamma(0.9)),
 }
-SIZES = ((20, 400), (50, 400), (150, 600), (300, 300), (500, 4500))
-
-
 _SKEWED = (
     "“Among 50 people or fewer … an interval of their mean holds in about 87 to 90 of 100 samples, not 95”"
 )
@@ -77,9 +82,9 @@ def penalized(n: int, apart: float, seed: int, penalty: float = 4.0) -> Subject:
     return make_subject(build_data(frame, spec), model_spec({"train": "logistic"}), test_size=0.5, seed=seed)
 
 
-def _ratio(name: str, first: int, second: int, number: int) -> Iterator[Found]:
+def _ratio(draws: tuple[Draw, Draw], sizes: tuple[int, int], number: int) -> Findings:
     """Whether equal means are rejected, by interval and permutations together."""
-    group, others = WORLDS[name]
+    (group, others), (first, second) = draws, sizes
     rng = np.random.default_rng([number, first])
     mine, rest = group(rng, first), others(rng, second)
     members = np.arange(first + second) < first
@@ -87,10 +92,10 @@ def _ratio(name: str, first: int, second: int, number: int) -> Iterator[Found]:
     p = ratio_p_value(np.r_[mine, rest], np.ones(first + second), members, rng, draws=199)
     yield alarm("ratio of mean sensitivities", not inside(ratio, 1) and p <= LEVEL)
     said = _SKEWED if first <= 50 else ""
-    yield covers("mean sensitivity of the group", inside(mean_test(mine).interval(LEVEL), 1), said=said)
+    yield covers("mean sensitivity of the group", mean_test(mine).interval(LEVEL), 1, said=said)
 
 
-def _alone(n: int, number: int) -> Iterator[Found]:
+def _alone(n: int, number: int) -> Findings:
     """Quantiles, the threshold, whom it flags of people to come, and each feature's part."""
     options, parts = SensitivityOptions(bootstrap=200), np.array([0.5, 0.3, 0.2])
     rng = np.random.default_rng([number, n, 12])
@@ -99,19 +104,19 @@ def _alone(n: int, number: int) -> Iterator[Found]:
     held = np.mean([inside(each, -np.log1p(-float(share))) for share, each in told.items()])
     yield covers("quantiles of sensitivity", float(held))
     threshold = threshold_of(values, ones, options)
-    yield covers("threshold", inside(threshold, -np.log(options.false_alarm_rate)))
+    yield covers("threshold", threshold, -np.log(options.false_alarm_rate))
     above, to_come = values > threshold.value, float(np.exp(-(threshold.value or 0.0)))
     flagged = wilson(float(above.sum()), float(n))
-    yield covers("share flagged, of people to come", inside(flagged, to_come))
+    yield covers("share flagged, of people to come", flagged, to_come)
     own = wilson(float(above[: n // 2].sum()), float(n // 2))
-    yield covers("share of a group flagged, of people to come", inside(own, to_come))
+    yield covers("share of a group flagged, of people to come", own, to_come)
     contributions = values[:, None] * rng.dirichlet(5 * parts, n)
     features = feature_shares(contributions, ("a", "b", "c"), above, ones, options, rng)
     together = all(inside(one.share, parts["abc".index(one.feature)]) for one in features)
     yield covers("each feature's part, all together", together, said=_FEW if n <= 100 else "")
 
 
-def _beside(n: int, number: int) -> Iterator[Found]:
+def _beside(n: int, number: int) -> Findings:
     """Area among people of one band of distance, and equally far: .5 where a score is distance and noise."""
     rng = np.random.default_rng([number, n, 13])
     distance = rng.exponential(size=n)
@@ -126,7 +131,7 @@ def _beside(n: int, number: int) -> Iterator[Found]:
     two = area_equally_far(-distance, member, distance, rng, draws=200)
     three = area_equally_far(noise, member, distance, rng, draws=200)
     own = area_under_curve(noise[band == 0], member[band == 0], np.ones((band == 0).sum()))
-    yield covers("area in one band", inside(own, 0.5))
+    yield covers("area in one band", own, 0.5)
     yield covers("area among people equally far", inside(two, 0.5) and inside(three, 0.5))
 
 
@@ -138,21 +143,22 @@ def _outscored() -> float:
     return float(area_under_curve(drawn, member, np.ones(len(member))).value or 0.0)
 
 
-def _status(n: int, number: int) -> Iterator[Found]:
+def _status(n: int, number: int) -> Findings:
     """A protected-status model's area and its bins, where what it states is so."""
     rng = np.random.default_rng([number, n, 14])
     z = rng.normal(size=n)
     p = 1 / (1 + np.exp(-1.5 * z))
     member = rng.random(n) < p
     area = area_under_curve(z, member, np.ones(n))
-    yield covers("area of a protected-status model", inside(area, _outscored()))
+    yield covers("area of a protected-status model", area, _outscored())
     bins = calibration_bins(np.maximum(p, 1 - p), member == (p > 0.5), np.ones(n), 0.05)
     held = float(np.mean([inside(each.observed, each.stated) for each in bins]))
     yield covers("bins of a protected-status model", held)
 
 
-def _areas(n: int, share: float, number: int) -> Iterator[Found]:
+def _areas(drawn: tuple[int, float], number: int) -> Findings:
     """Areas of two scores, normal with means one and a half apart."""
+    n, share = drawn
     first, second = (float(norm.cdf(gap / np.sqrt(2))) for gap in (1.0, 0.5))
     rng = np.random.default_rng([number, n, 7])
     member = np.arange(n) < round(share * n)
@@ -161,21 +167,22 @@ def _areas(n: int, share: float, number: int) -> Iterator[Found]:
     low, high = np.quantile(curves.draws[:, 0], [0.025, 0.975])
     said = _FEW_OTHERWISE if share * n <= 20 else ""
     yield covers("area under the curve", bool(low <= first <= high), said=said)
-    yield covers("difference of two areas", inside(curves.difference(0, 1, float(n)), first - second))
+    yield covers("difference of two areas", curves.difference(0, 1, float(n)), first - second)
 
 
 _QUICK = {"match_set": "off", "bootstrap": 100}
 
 
-def _direct(apart: float, penalty: float, number: int) -> Iterator[Found]:
+def _direct(drawn: tuple[float, float], number: int) -> Findings:
     """Whole audits of a model that reads the attribute: how often it is cleared."""
+    apart, penalty = drawn
     told = audited("sensitivity", penalized(600, apart, number, penalty), number, **_QUICK)
     yield alarm("all-clear of direct use", told.verdict == NO_MATERIAL)
     if not apart:
         yield alarm("verdict of a status model at chance", told.verdict in {NO_MATERIAL, EVIDENCE})
 
 
-def _unread(apart: float, number: int) -> Iterator[Found]:
+def _unread(apart: float, number: int) -> Findings:
     """Whole audits of a model that reads only proxies, whose slopes are the same for both groups."""
     rng = np.random.default_rng([number, 22])
     woman = rng.random(1200) < 0.5
@@ -190,7 +197,7 @@ def _unread(apart: float, number: int) -> Iterator[Found]:
     yield alarm("evidence of a difference", told.verdict == EVIDENCE)
 
 
-def _audits(n: int, number: int) -> Iterator[Found]:
+def _audits(n: int, number: int) -> Findings:
     """Whole audits of a logistic model, groups drawn alike."""
     told = {"sex": 0.4}
     frame = people(2 * n, 4, told, np.random.default_rng([number, n]))
@@ -200,24 +207,26 @@ def _audits(n: int, number: int) -> Iterator[Found]:
 
 
 _OTHERWISE = "a tenth of them decided otherwise, sensitivity follows the distance in part"
-_WORLDS: dict[str, tuple[Any, ...]] = {
-    **{
-        f"equal means, {name}, {first:,} and {second:,} people": (_ratio, name, first, second)
-        for name in WORLDS
-        for first, second in SIZES
-    },
-    **{f"whole audits, groups alike, {n:,} people": (_audits, n) for n in (300, 1000)},
-    "reads the attribute: 4 log-odds from every woman, whom nothing reveals, 600 people": (_direct, 0.0, 4.0),
-    "reads the attribute: 4 log-odds from every woman, revealed in part, 600 people": (_direct, 0.8, 4.0),
-    "reads the attribute: 1 log-odds from every woman, revealed in part, 600 people": (_direct, 0.8, 1.0),
-    "does not read it: proxies used alike, revealed in part, 600 people": (_unread, 0.8),
-    "does not read it: proxies used alike, hardly revealed, 600 people": (_unread, 0.25),
-    **{
-        f"{n:,} people, {100 * share:.0f}% of them decided otherwise": (_areas, n, share)
-        for n, share in ((200, 0.1), (200, 0.3), (1000, 0.1))
-    },
-    **{f"{n:,} people, exponential sensitivities": (_alone, n) for n in (100, 1000)},
-    **{f"{n:,} people, {_OTHERWISE}": (_beside, n) for n in (100, 1000)},
-    **{f"{n:,} people, probabilities of group membership that are right": (_status, n) for n in (100, 1000)},
+_WOMEN = "log-odds from every woman"
+_DIRECT = {
+    f"4 {_WOMEN}, whom nothing reveals": (0.0, 4.0),
+    f"4 {_WOMEN}, revealed in part": (0.8, 4.0),
+    f"1 {_WOMEN}, revealed in part": (0.8, 1.0),
 }
-SETTINGS = [simulation("sensitivity", setting, *told, part=SLOW) for setting, told in _WORLDS.items()]
+_UNREAD = {"revealed in part": 0.8, "hardly revealed": 0.25}
+_SHARES = {f"{n:,} people, {share:.0%}": (n, share) for n, share in ((200, 0.1), (200, 0.3), (1000, 0.1))}
+_TWO = (100, 1000)
+_PAIRS = ((20, 400), (50, 400), (150, 600), (300, 300), (500, 4500))
+_SIZES = {f"{n:,} and {m:,}": (n, m) for n, m in _PAIRS}
+_slow = partial(grid, "sensitivity", part=SLOW)
+_PROXIES, _RIGHT = "does not read it: proxies used alike", "probabilities of group membership that are right"
+SETTINGS = [
+    *_slow("equal means, {draws}, {sizes} people", _ratio, draws=WORLDS, sizes=_SIZES),
+    *_slow("whole audits, groups alike, {n:,} people", _audits, n=(300, 1000)),
+    *_slow("reads the attribute: {drawn}, 600 people", _direct, drawn=_DIRECT),
+    *_slow(f"{_PROXIES}, {{apart}}, 600 people", _unread, apart=_UNREAD),
+    *_slow("{drawn} of them decided otherwise", _areas, drawn=_SHARES),
+    *_slow("{n:,} people, exponential sensitivities", _alone, n=_TWO),
+    *_slow(f"{{n:,}} people, {_OTHERWISE}", _beside, n=_TWO),
+    *_slow(f"{{n:,}} people, {_RIGHT}", _status, n=_TWO),
+]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,19 +16,22 @@ from audits.stats.sequential import DriftTest
 from benchmarks.calibration.harness import (
     LEVEL,
     SLOW,
-    Found,
+    Findings,
     alarm,
     audited,
     covers,
     decided,
+    grid,
     inside,
-    simulation,
 )
 
 _PERSONS = "five rows a person, intra-class correlation .6"
 _CLUSTERS = "clusters of ten with both groups"
-_KINDS = (_PERSONS, _CLUSTERS, "weights of CV 1", f"two strata, {_CLUSTERS}")
-_SESSION = "eight audits of a run, p-values as claimed"
+_DESIGNS = {
+    "kind": (_PERSONS, _CLUSTERS, "weights of CV 1", f"two strata, {_CLUSTERS}"),
+    "n": (100, 400, 2000),
+    "share": (0.5, 0.1),
+}
 
 
 def _drawn(kind: str, n: int, share: float, rng: np.random.Generator) -> pd.DataFrame:
@@ -53,40 +54,40 @@ def _drawn(kind: str, n: int, share: float, rng: np.random.Generator) -> pd.Data
     return pd.DataFrame({"group": member.astype(int), "decision": event.astype(int), **sampled})
 
 
-def _designed(kind: str, n: int, share: float, number: int) -> Iterator[Found]:
+def _designed(kind: str, n: int, share: float, number: int) -> Findings:
     frame = _drawn(kind, n, share, np.random.default_rng([number, n, round(100 * share)]))
     told = {name: frame[name].to_numpy() for name in ("cluster", "strata", "weights") if name in frame}
     member, event = (frame[name].to_numpy() == 1 for name in ("group", "decision"))
     one = design_share(make_design(len(frame), **told), member, event, level=LEVEL).estimate
-    yield covers("interval of a share", inside(one, share))
+    yield covers("interval of a share", one, share)
 
 
-def _compared(kind: str, n: int, share: float, number: int) -> Iterator[Found]:
+def _compared(kind: str, n: int, share: float, number: int) -> Findings:
     """Two groups alike in the overview; labels say nothing of decisions."""
     rng = np.random.default_rng([number, n, round(100 * share)])
     frame = _drawn(kind, n, share, rng)
     frame["label"] = rng.integers(0, 2, len(frame))
-    section: dict[str, object] = {"label": "label", "favorable": 1, "protected": ["group"]}
     if kind == _PERSONS:
-        section["person"] = "cluster"
+        design: dict[str, object] = {"person": "cluster"}
     else:
         column = "weights" if "weights" in frame else "ones"
         named = {name: name for name in ("strata", "cluster") if name in frame}
-        section["weights"] = {"column": column, "kind": "sampling", **named}
-    people = decided(frame.assign(ones=1.0), "decision", **section)
+        design = {"weights": {"column": column, "kind": "sampling", **named}}
+    frame = frame.assign(ones=1.0)
+    people = decided(frame, "decision", label="label", favorable=1, protected=["group"], **design)
     told = audited("groups", people, number, bootstrap=0)
     yield alarm("evidence of a difference", told.verdict == EVIDENCE)
 
 
-def _shares(n: int, share: float, number: int) -> Iterator[Found]:
+def _shares(n: int, share: float, number: int) -> Findings:
     """A share, and differences from another group's of as many people."""
     a, b = np.random.default_rng([number, n, round(100 * share), 1]).binomial(n, share, 2)
-    yield covers("share of people", inside(wilson(float(a), float(n), level=LEVEL), share))
+    yield covers("share of people", wilson(float(a), float(n), level=LEVEL), share)
     gap = cautious_difference(float(a), float(n), float(b), float(n), level=LEVEL)
     yield alarm("difference of two shares", not inside(gap, 0))
 
 
-def _means(n: int, skewed: bool, number: int) -> Iterator[Found]:
+def _means(n: int, skewed: bool, number: int) -> Findings:
     """Means of groups against everybody else's, as recourse and outcome_transport compare them."""
     rng = np.random.default_rng([number, n, 2])
     values = rng.exponential(size=(4 * n)) if skewed else rng.normal(size=4 * n)
@@ -95,22 +96,20 @@ def _means(n: int, skewed: bool, number: int) -> Iterator[Found]:
     yield alarm("means of groups", tested is not None and tested.p_value <= LEVEL)
 
 
-def _drift(shape: str, number: int) -> Iterator[Found]:
+def _drift(mixed: bool, number: int) -> Findings:
     """A monitor without drift, looked at after each of 100 batches of 20 people."""
-
-    def draw(n: int, rng: np.random.Generator) -> np.ndarray:
-        if shape == "normal":
-            return np.asarray(rng.normal(size=n))
-        return np.where(rng.random(n) < 0.6, 0.0, rng.exponential(size=n))
-
     rng = np.random.default_rng([number, 9])
-    test = DriftTest(draw(500, rng), seed=number)
+
+    def draw(n: int) -> np.ndarray:
+        return np.where(rng.random(n) < 0.6, 0.0, rng.exponential(size=n)) if mixed else rng.normal(size=n)
+
+    test = DriftTest(draw(500), seed=number)
     for _ in range(100):
-        test.update(draw(20, rng))
+        test.update(draw(20))
     yield alarm("drift of a monitor", test.p_value <= LEVEL)  # the smallest so far
 
 
-def _session(number: int) -> Iterator[Found]:
+def _session(number: int) -> Findings:
     results = []
     for p in np.random.default_rng([number, 8]).uniform(size=8):
         judged = judge(Estimate(0.2, 0.1, 0.3, 400, "drawn"), immaterial=(-0.1, 0.1), p_value=p)
@@ -119,24 +118,15 @@ def _session(number: int) -> Iterator[Found]:
     yield alarm("any evidence in a run, after Holm over it", wrong)
 
 
+_ROWS = "{kind}, {n:,} rows, share {share:g}"
+_THRICE = {"100 and 300": 100, "1,000 and 3,000": 1000}
+_VALUES = {"normal values": False, "skewed values": True}
+_SHAPES = {"normal": False, "six of ten exactly 0": True}
 SETTINGS = [
-    *(
-        simulation(audit, f"{kind}, {n:,} rows, share {share:g}", draw, kind, n, share, part=part)
-        for kind, n, share in product(_KINDS, (100, 400, 2000), (0.5, 0.1))
-        for audit, draw, part in (("all", _designed, 1.0), ("groups", _compared, SLOW))
-    ),
-    *(
-        simulation("all", f"{n:,} people, share {share:g}", _shares, n, share)
-        for n, share in product((20, 100, 1000), (0.5, 0.1, 0.02))
-    ),
-    *(
-        simulation("all", f"groups of {n:,} and {3 * n:,}, {words} values, equal means", _means, n, skewed)
-        for n in (100, 1000)
-        for skewed, words in ((False, "normal"), (True, "skewed"))
-    ),
-    simulation("all", _SESSION, _session),
-    *(
-        simulation("all", f"100 looks at 20 people each, reference of 500, {shape}", _drift, shape)
-        for shape in ("normal", "six of ten exactly 0")
-    ),
+    *grid("all", _ROWS, _designed, **_DESIGNS),
+    *grid("groups", _ROWS, _compared, **_DESIGNS, part=SLOW),
+    *grid("all", "{n:,} people, share {share:g}", _shares, n=(20, 100, 1000), share=(0.5, 0.1, 0.02)),
+    *grid("all", "groups of {n}, {values}, equal means", _means, n=_THRICE, values=_VALUES),
+    *grid("all", "eight audits of a run, p-values as claimed", _session),
+    *grid("all", "100 looks at 20 people each, reference of 500, {shape}", _drift, shape=_SHAPES),
 ]

@@ -29,12 +29,13 @@ from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
 from benchmarks.calibration.harness import (
     LEVEL,
     SLOW,
-    Found,
+    Findings,
     Row,
     Simulation,
     alarm,
     audited,
     decided,
+    grid,
     simulation,
 )
 
@@ -213,7 +214,7 @@ WHOLE: tuple[tuple[str, str, dict[str, Any], int, float], ...] = (
 """Audit, what is run, options as a spec names them, people, and the part of the worlds that is drawn."""
 
 
-def _counts(audit: str, asked: dict[str, Any], number: int) -> Iterator[Found]:
+def _counts(audit: str, asked: dict[str, Any], number: int) -> Findings:
     """Whether an audit finds evidence in a table of counts in which no group differs."""
     rng = np.random.default_rng([number, 32])
     each = (-1.0, 0.1, 1.2), (-0.5, 0.7, 1.4), "ab", "st", (0, 1)
@@ -223,7 +224,7 @@ def _counts(audit: str, asked: dict[str, Any], number: int) -> Iterator[Found]:
     yield alarm(EVIDENCE, audited(audit, subject(frame, weights="n"), number, **asked).verdict == EVIDENCE)
 
 
-def _session(number: int) -> Iterator[Found]:
+def _session(number: int) -> Findings:
     """Whether a session in a notebook shows any evidence where no group differs."""
     import audits
 
@@ -237,7 +238,7 @@ def _session(number: int) -> Iterator[Found]:
     yield alarm("any evidence of `verdicts`", bool((told.verdicts["verdict"] == EVIDENCE).any()))
 
 
-def _persons(audit: str, asked: dict[str, Any], n: int, number: int) -> Iterator[Found]:
+def _persons(audit: str, asked: dict[str, Any], n: int, number: int) -> Findings:
     """Whether an audit finds evidence among groups alike where five rows are of one person."""
     rng = np.random.default_rng([number, n, 19])
     rows = subject(people(n, 0.0, rng, persons=5), person="who")
@@ -246,7 +247,7 @@ def _persons(audit: str, asked: dict[str, Any], n: int, number: int) -> Iterator
     yield alarm(EVIDENCE, audited(audit, rows, number, **asked).verdict == EVIDENCE)
 
 
-def _missing(gap: float, third: bool, keep: bool, number: int) -> Iterator[Found]:
+def _missing(gap: float, third: bool, keep: bool, number: int) -> Findings:
     """Whether a run of groups is misled where decisions are missing, filtered out or not."""
     rng = np.random.default_rng([number, 34])
     ours = rng.random(2_000) < 0.5
@@ -275,8 +276,14 @@ def _round(
     yield from measured(audit, setting, results, alike=apart == 0)
 
 
-_ALIKE = "72 rows of 1 to 500 people, groups alike"
+_AGAIN = [each for each in WHOLE if each[1] == "whole audits"]
+_COUNTED = (("groups", {"bootstrap": 200}, 1.0), ("rule_sets", _RULES, 1.0), ("flipset", _CHANCE, SLOW))
+_COUNTS = "72 rows of 1 to 500 people, groups alike"
 _SESSION = "session of groups, rule sets and a second groups by site, 400 people, groups alike"
+_GAPS = {"groups alike": 0.0, "20 points apart": 0.2}
+_GONE = {"a third of one group's rejected": True, "3%": False}
+_KEPT = {"": False, ", filtered out": True}
+_MISSING = "2,000 people, {gap}, decisions missing of {third}{keep}"
 SETTINGS = [
     *(
         Simulation(audit, setting, partial(_round, audit, setting, asked, n, apart), part)
@@ -286,22 +293,10 @@ SETTINGS = [
     ),
     *(
         simulation(audit, f"{what}, {5 * n:,} rows, five a person that hang together", *each, part=part)
-        for audit, what, asked, n, part in WHOLE
-        if what == "whole audits"
+        for audit, what, asked, n, part in _AGAIN
         for each in ((_persons, audit, asked, 5 * n),)
     ),
-    *(
-        simulation(audit, _ALIKE, _counts, audit, asked, part=SLOW if audit == "flipset" else 1.0)
-        for audit, asked in (("groups", {"bootstrap": 200}), ("rule_sets", _RULES), ("flipset", _CHANCE))
-    ),
-    simulation("groups", _SESSION, _session, part=SLOW),
-    *(
-        simulation(
-            "groups", f"2,000 people, {words}, decisions missing of {whose}{filtered}", *each, part=SLOW
-        )
-        for gap, words in ((0.0, "groups alike"), (0.2, "20 points apart"))
-        for third, whose in ((True, "a third of one group's rejected"), (False, "3%"))
-        for keep, filtered in ((False, ""), (True, ", filtered out"))
-        for each in ((_missing, gap, third, keep),)
-    ),
+    *(simulation(audit, _COUNTS, _counts, audit, asked, part=part) for audit, asked, part in _COUNTED),
+    *grid("groups", _SESSION, _session, part=SLOW),
+    *grid("groups", _MISSING, _missing, gap=_GAPS, third=_GONE, keep=_KEPT, part=SLOW),
 ]
