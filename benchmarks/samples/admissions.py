@@ -30,21 +30,8 @@ def generate(
 ) -> pd.DataFrame:
     """Draw `n` applicants of each school for each year and admit them by the two policies.
 
-    Parameters
-    ----------
-    n : int
-        Applicants of each school in a year, at least 1; of School B the best ``floor(rule * n)`` get in.
-    years : int
-        Number of years, at least 1.
-    rule : float
-        Share that is admitted, in [0, 1].
-    rng : Generator or int, optional
-        Source of randomness, or its seed (default 0).
-
-    Returns
-    -------
-    DataFrame
-        ``2 * n * years`` rows, by year and school, columns as in `COLUMNS`.
+    Returns ``2 * n * years`` rows, by year and school, columns as in `COLUMNS`. `rule` is the share admitted:
+    of School B the best ``floor(rule * n)`` get in. `rng` is a source of randomness or its seed.
     """
     rng = generator(rng)
     gpa = 4 * rng.beta(9, 3, (years, 2, n))
@@ -65,21 +52,6 @@ def generate(
     )
 
 
-def flips(rule: float) -> float:
-    """Return the share of School A in each flipset (the same in both directions): ``rule * (1 − rule)``.
-
-    Exact transport by grade joins equal ranks. School A's coin does not look at the rank, so the share of its
-    pupils who are in while the counterpart is out equals the share who are out while the counterpart is in:
-    no net difference, yet two large flipsets.
-
-    Examples
-    --------
-    >>> flips(0.25)
-    0.1875
-    """
-    return rule * (1 - rule)
-
-
 def wasserstein(rule: float) -> float:
     """Return the distance between the schools' outcomes, ``√2 · 2 · rule · (1 − rule)``.
 
@@ -93,4 +65,4 @@ def wasserstein(rule: float) -> float:
     >>> [round(wasserstein(rule), 4) for rule in (0.1, 0.25, 0.5)]
     [0.2546, 0.5303, 0.7071]
     """
-    return float(np.sqrt(2)) * 2 * flips(rule)
+    return float(np.sqrt(2)) * 2 * rule * (1 - rule)

@@ -44,22 +44,11 @@ PUBLISHED = {10_000: LinearModel(1.4028, 1.1688, 0.8684), 1_000: LinearModel(1.2
 
 
 def generate(n: int = 1_000, *, seed: int = 0) -> pd.DataFrame:
-    """Draw `n` men and `n` women.
+    """Draw `n` men and `n` women, men first; columns as in `COLUMNS`, in raw units.
 
     Men: Poisson(31) − Normal(20, 0.2) years of work, hair 35·Beta(2, 7); women: Poisson(25) − Normal(20, 0.2)
-    years, hair 35·Beta(2, 2). Qualified with chance 1 / (1 + exp(25.5 − 2.5·work)).
-
-    Parameters
-    ----------
-    n : int
-        People of each gender, at least 1.
-    seed : int
-        Seeds the work experience; ``seed + 1`` seeds hair and qualification. 0 gives the published people.
-
-    Returns
-    -------
-    DataFrame
-        2n rows, men first, columns as in `COLUMNS`, in raw units.
+    years, hair 35·Beta(2, 2). Qualified with chance 1 / (1 + exp(25.5 − 2.5·work)). `seed` is of the work
+    experience, ``seed + 1`` of hair and qualification; 0 gives the published people.
 
     Examples
     --------
@@ -85,24 +74,6 @@ def generate(n: int = 1_000, *, seed: int = 0) -> pd.DataFrame:
             "qualified": qualified.astype(int),
         }
     )
-
-
-def standardise(people: pd.DataFrame) -> pd.DataFrame:
-    """Return a copy of `people` with work and hair as z-scores (ddof 0) over both genders together."""
-    numbers = people[["work_years", "hair_length"]]
-    return people.assign(**(numbers - numbers.mean()) / numbers.std(ddof=0))
-
-
-def linear_model(people: pd.DataFrame, weights: LinearModel) -> np.ndarray:
-    """Score each of `people` (raw units): ``work * z_work + hair * z_hair − cut``; hired when above 0.
-
-    Returns
-    -------
-    ndarray
-        (n,) log-odds, in the order of the rows.
-    """
-    z = standardise(people)
-    return (weights.work * z["work_years"] + weights.hair * z["hair_length"] - weights.cut).to_numpy()
 
 
 def onnx_model(people: pd.DataFrame, weights: LinearModel) -> bytes:

@@ -23,7 +23,7 @@ holds enough of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -48,8 +48,7 @@ OTHER_LIVES = {"lsat": "lsat_other_race", "gpa": "gpa_other_race"}
 """Feature to the column of what it would have been: the counterfactuals of what the audited model reads."""
 
 
-@dataclass(frozen=True)
-class Coefficients:
+class Coefficients(NamedTuple):
     """One line of the causal model: ``base + knowledge * K + black * R + female * S``."""
 
     base: float
@@ -67,18 +66,11 @@ GPA_DEVIATION = 0.37
 SHARE_BLACK = 0.25
 
 
-@dataclass(frozen=True, eq=False)
-class LawSchool:
-    """Drawn applicants and what only their maker knows.
+class LawSchool(NamedTuple):
+    """Drawn applicants and what only their maker knows; rows are the same people.
 
-    Attributes
-    ----------
-    applicants : DataFrame
-        (n, 5) columns as in `COLUMNS`.
-    counterfactuals : DataFrame
-        (n, 4) knowledge, and lsat, gpa, fya of the same person with the other race; same index.
-    causes : DataFrame
-        (n, 6) race, sex, knowledge and the three noises: all that `outcomes` needs.
+    `applicants` has the columns of `COLUMNS`; `counterfactuals` knowledge, and lsat, gpa and fya of the same
+    person with the other race; `causes` all that `outcomes` needs.
     """
 
     applicants: pd.DataFrame
@@ -89,12 +81,7 @@ class LawSchool:
 def generate(n: int = 3_000, *, rng: np.random.Generator | int | None = None) -> LawSchool:
     """Draw `n` applicants with their true counterfactuals had race been the other one.
 
-    Parameters
-    ----------
-    n : int
-        Number of applicants, at least 1.
-    rng : Generator or int, optional
-        Source of randomness, or its seed (default 0).
+    `rng` is a source of randomness or its seed.
     """
     rng = generator(rng)
     black = rng.random(n) < SHARE_BLACK
@@ -116,20 +103,10 @@ def generate(n: int = 3_000, *, rng: np.random.Generator | int | None = None) ->
 
 
 def outcomes(causes: pd.DataFrame) -> pd.DataFrame:
-    """Follow the causal model from its causes to grades.
+    """Follow the causal model from its causes (n, 6) to grades (n, 5).
 
     A counterfactual is this function again with another race and all else kept: the same knowledge, the same
     normal noises, and the same quantile of the (other) Poisson distribution.
-
-    Parameters
-    ----------
-    causes : DataFrame
-        (n, 6) race, sex, knowledge, gpa_noise, lsat_quantile in (0, 1), fya_noise.
-
-    Returns
-    -------
-    DataFrame
-        (n, 5) columns as in `COLUMNS`, same index.
     """
     rate = np.exp(_line(LSAT, causes))
     return pd.DataFrame(

@@ -19,7 +19,7 @@ What is true of it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -58,6 +58,7 @@ BLANK = {"income": 0.02, "employment_years": 0.03, "savings": 0.05, "housing": 0
 """Chance that a value is left blank, independent of everything."""
 
 _YOUNG = 30
+_PURPOSES = ("car", "home improvement", "education", "debt consolidation", "business")
 _ETHNICITIES = {"Ostrian": 0.55, "Velian": 0.22, "Tamar": 0.15, "Norrin": 0.08}
 _REGIONS = ("coast", "hills", "plain", "city")
 _REGION_SHARES = {  # of coast, hills, plain, city
@@ -68,8 +69,7 @@ _REGION_SHARES = {  # of coast, hills, plain, city
 }
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """One number's points: ``weight * log(1 + value / unit)``, with `missing` for a blank value."""
 
     weight: float
@@ -77,8 +77,7 @@ class Term:
     missing: float
 
 
-@dataclass(frozen=True)
-class LogOdds:
+class LogOdds(NamedTuple):
     """Log-odds of repayment: a base, a term a number, points a category, points for being under 30."""
 
     base: float
@@ -98,13 +97,7 @@ LOG_ODDS = LogOdds(
         "dependants": Term(-0.15, 1, 1),
     },
     categories={
-        "purpose": {
-            "car": 0.1,
-            "home improvement": 0.25,
-            "education": 0.0,
-            "debt consolidation": -0.3,
-            "business": -0.2,
-        },
+        "purpose": dict(zip(_PURPOSES, (0.1, 0.25, 0.0, -0.3, -0.2), strict=True)),
         "housing": {"owner": 0.3, "mortgage": 0.2, "rent": 0.0, "with family": 0.0},
         "credit_history": {"clean": 0.7, "none": 0.1, "late payments": -0.9},
     },
@@ -113,19 +106,11 @@ LOG_ODDS = LogOdds(
 """How a loan comes to be repaid; the deployed model uses the same, less the planted penalty."""
 
 
-@dataclass(frozen=True)
-class Planted:
-    """The planted harm: who bears it and how large it is.
+class Planted(NamedTuple):
+    """The planted harm: who bears it, as an audit names the group, and the log-odds that are taken off.
 
-    Attributes
-    ----------
-    where : mapping
-        The group as an audit names it, age in the bins of the bundled spec.
-    penalty : float
-        Log-odds that the deployed model takes off in this group.
-    approved, approved_without : float
-        Share of the group that the model approves, and would approve without the penalty: 93,000 members in
-        4 million applications, standard error 0.0016.
+    `approved` is the share of the group that the model approves, `approved_without` the share that it would
+    without the penalty: 93,000 members in 4 million applications, standard error 0.0016.
     """
 
     where: Mapping[str, str]
@@ -142,32 +127,15 @@ PLANTED = Planted(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Loans:
-    """Drawn applications and the planted truth about each.
-
-    Attributes
-    ----------
-    applications : DataFrame
-        (n, 16) columns as in `COLUMNS`, numbers with blanks as floats with NaN.
-    truth : DataFrame
-        (n, 5) columns as in `TRUTH_COLUMNS` and ``planted``, True for members of the planted group.
-    """
+class Loans(NamedTuple):
+    """Drawn applications and the planted truth about each, for whom ``planted`` is true in the group."""
 
     applications: pd.DataFrame
     truth: pd.DataFrame
 
 
 def generate(n: int = 5_000, *, rng: np.random.Generator | int | None = None) -> Loans:
-    """Draw `n` applications, let the model score them and see who repays.
-
-    Parameters
-    ----------
-    n : int
-        Number of applications, at least 1.
-    rng : Generator or int, optional
-        Source of randomness, or its seed (default 0).
-    """
+    """Draw `n` applications, let the model score them and see who repays; `rng` may be a seed."""
     rng = generator(rng)
     complete = _follow_age(pd.concat([_people(n, rng), _finances(n, rng)], axis=1))
     repaid = rng.random(n) < _chance(_log_odds(complete))
@@ -251,7 +219,7 @@ def _finances(n: int, rng: np.random.Generator) -> pd.DataFrame:
             "debt": rng.standard_normal(n),
             "savings": rng.standard_normal(n),
             "amount": rng.standard_normal(n),
-            "purpose": rng.choice(list(LOG_ODDS.categories["purpose"]), n, p=[0.35, 0.2, 0.1, 0.2, 0.15]),
+            "purpose": rng.choice(_PURPOSES, n, p=[0.35, 0.2, 0.1, 0.2, 0.15]),
             "housing": rng.random(n),
             "dependants": rng.poisson(1.0, n),
             "credit_history": rng.random(n),
