@@ -1,19 +1,19 @@
-"""Many people at once: each opens pages and has small audits run, with an attacker among them.
+"""Many people at once, each opening pages and running audits, with an attacker among them; or one alone.
 
-``python -m benchmarks.load [--sessions 50] [--seconds 300]``. Each session speaks to the server as
-a browser does, over its socket, in a workspace of its own whose groups have names that nobody else's have:
-it opens all pages, moves sliders, clicks marks of figures, sends files and has audits run. A monitor is sent
-200 rows a second meanwhile. The clients compute on the cores that the server has. Printed:
-reactions of pages (from asking until the script has run), audits, what was wrong or someone else's, and the
-memory of the server's own process: at most, and by how much it grows a minute over the last half. It is flat
-where that is at most half a megabyte. That takes half an hour to tell (``--seconds 1800``): sooner, what is
-remembered of results and closed tabs still fills. Everyone closes his tab and opens another now and then.
-Needs ``requirements-dev.txt``.
+    python -m benchmarks.load [--sessions 50] [--seconds 300]
+    python -m benchmarks.load views [--times 20]
+
+Each session speaks to the server as a browser does, over its socket, in a workspace of its own whose groups
+have names that nobody else's have: it opens all pages, moves sliders, clicks marks of figures, sends files
+and has audits run, closing his tab now and then. A monitor is sent 200 rows a second meanwhile. The clients
+compute on the cores that the server has. Printed: reactions of pages (from asking until the script has run),
+audits, what was wrong or someone else's, and the memory of the server's own process: at most, and by how much
+it grows a minute over the last half. Half a megabyte is flat; that takes half an hour to tell (``--seconds
+1800``), until what is remembered of results and closed tabs is full. Needs ``requirements-dev.txt``.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import json
@@ -46,10 +46,12 @@ from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Monitors
 from audits.runs.execute import prepared_subject
 from audits.runs.executors.sandbox import resident_memory
+from audits.runs.registry import AUDITS
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import database
 from audits.runs.storage.store import home
-from benchmarks.serving import processor, served
+from benchmarks.measuring import asked
+from benchmarks.serving import Served, processor, served
 from tests.security.corpus import MODELS, TABLES
 
 PAGES = ("", "groups")  # until the server has said which pages there are
@@ -307,16 +309,16 @@ def _predictions(port: int, monitor: str) -> str:
     return f"http://127.0.0.1:{port}/api/v1/monitors/{monitor}/predictions"
 
 
-def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> Told:
+def measure(sessions: int, seconds: float, app: Served) -> Told:
     """Have everyone come within the first tenth of the time; return what was measured."""
-    told, until = Told(), time.monotonic() + seconds
-    spaces = [workspace(place, base) for place in range(sessions)]
+    told, until, port, pid = Told(), time.monotonic() + seconds, app.port, app.pid
+    spaces = [workspace(place, app.home) for place in range(sessions)]
+    works = [(person, port, place, space) for place, space in enumerate(spaces)]
+    works += [(monitored, port), (attacker, port, app.home)]
     people = [
-        threading.Thread(target=person, args=(port, place, space, until, told))
-        for place, space in enumerate(spaces)
+        threading.Thread(target=work, args=(*given, until, told), daemon=work is attacker)
+        for work, *given in works
     ]
-    people.append(threading.Thread(target=monitored, args=(port, until, told)))
-    people.append(threading.Thread(target=attacker, args=(port, base, until, told), daemon=True))
     memory, began, started = [], processor(pid), time.monotonic()
     for each in people:
         each.start()
@@ -349,20 +351,43 @@ def measure(sessions: int, seconds: float, port: int, base: Path, pid: int) -> T
     return told
 
 
-def main() -> None:
-    """Start a server, measure, and end with status 1 if anything was wrong."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--sessions", type=int, default=50)
-    parser.add_argument("--seconds", type=float, default=300)
-    chosen = parser.parse_args()
-    with served() as app:
-        os.environ["EVENHAND_HOME"] = str(app.home)
-        told = measure(chosen.sessions, chosen.seconds, app.port, app.home, app.pid)
-        log = (app.home / "server.log").read_text(encoding="utf-8", errors="replace")
-        for sentence, times in Counter(re.findall(r"(?m)^\w+(?:Error|Exception): .*", log)).most_common(5):
-            print(f"  the server's log, {times} times: {sentence[:200]}")
+def views(app: Served, times: int) -> None:
+    """Print the processor time of the web process for a view of each page, of one visitor with a result.
+
+    Other work on the machine changes what a view waits for, and this hardly.
+    """
+    visitor = Visitor(app.port, workspace(1, app.home).token)
+    visitor.open("groups")
+    while "Run audit" not in visitor.buttons:  # the data are being prepared
+        time.sleep(0.5)
+        visitor.open("groups")
+    visitor.press("Run audit")
+    while "Cancel" in visitor.buttons:
+        time.sleep(0.5)
+        visitor.buttons.clear()
+        visitor.open("groups")
+    for page in ("", *AUDITS, "monitor", "saved"):
+        visitor.open(page)
+        began, waits = processor(app.pid), [visitor.open(page) for _ in range(times)]
+        spent = 1000 * (processor(app.pid) - began) / times
+        print(f"{page or 'data':18} {spent:6.1f} ms, waited {1000 * np.median(waits):6.1f} ms", flush=True)
+    visitor.close()
+
+
+def crowd(app: Served, sessions: int, seconds: float) -> None:
+    """Measure many people, and end with status 1 if anything was wrong."""
+    os.environ["EVENHAND_HOME"] = str(app.home)
+    told = measure(sessions, seconds, app)
+    log = (app.home / "server.log").read_text(encoding="utf-8", errors="replace")
+    for sentence, times in Counter(re.findall(r"(?m)^\w+(?:Error|Exception): .*", log)).most_common(5):
+        print(f"  the server's log, {times} times: {sentence[:200]}")
     sys.exit(1 if told.wrong else 0)
 
 
 if __name__ == "__main__":
-    main()
+    given = asked(__doc__, words=["people"], sessions=50, seconds=300.0, times=20)
+    with served() as server:
+        if given.words == ["views"]:
+            views(server, given.times)
+        else:
+            crowd(server, given.sessions, given.seconds)

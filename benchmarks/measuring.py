@@ -1,16 +1,19 @@
-"""How long a work takes and how much memory, how that is printed, and where the public data lie."""
+"""How long a work takes and how much memory, what is asked of it, and where the public data lie."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from audits.data import AuditData, data_spec, load_data, public_section
 from benchmarks.serving import ROOT
@@ -75,9 +78,29 @@ def memory(process: int | str, field: str) -> float:
     return int(status.split(f"{field}:")[1].split()[0]) / 1000
 
 
+def asked(
+    about: str | None, given: Sequence[str] | None = None, words: Sequence[str] = (), **options: Any
+) -> argparse.Namespace:
+    """Read a command line's free `words`, and its `options` by their defaults; a list takes several."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*", default=list(words))
+    for name, default in options.items():
+        kind = type(default[0] if isinstance(default, list) else default)
+        many = "+" if isinstance(default, list) else None
+        parser.add_argument(f"--{name}", default=default, type=kind, nargs=many)
+    return parser.parse_args(given)
+
+
 def adult_names() -> tuple[str, ...]:
     """Return the columns of Adult, whose files have no header."""
     return tuple(public_section("adult", SHARED)["read"]["names"])
+
+
+def screened() -> pd.DataFrame:
+    """Return COMPAS's 6,172 people who were screened within 30 days, as ProPublica keeps them."""
+    raw = pd.read_csv(SHARED / "compas.csv")
+    kept = raw["days_b_screening_arrest"].between(-30, 30) & (raw["c_charge_degree"] != "O")
+    return raw[kept & (raw["is_recid"] != -1) & raw["score_text"].notna()]
 
 
 def public(name: str, **changed: Any) -> AuditData:

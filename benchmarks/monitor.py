@@ -1,8 +1,8 @@
 """The monitor under load: the whole app in one process, as many predictions by HTTP as go.
 
-    python -m benchmarks.monitor http       single rows, and batches of 1,000
+    python -m benchmarks.monitor http [--train forest|boosting|logistic|mlp] [--seconds 5]
 
-`--train forest` or `boosting` measures by trees, otherwise by a network.
+Single rows, and batches of 1,000, measured by a network where `--train` does not say otherwise.
 
 Processor time is of the server and of all the processes that it started, which says more than the clock
 where others use the machine. Needs ../shared/data (COMPAS). What a request is answered with 200 is on disk.
@@ -10,7 +10,6 @@ where others use the machine. Needs ../shared/data (COMPAS). What a request is a
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import itertools
 import json
@@ -27,7 +26,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from benchmarks.measuring import public
+from benchmarks.measuring import asked, public
 from benchmarks.serving import processor, served
 
 COLUMNS = ("age", "priors_count", "c_charge_degree", "sex", "juv_fel_count")
@@ -121,22 +120,11 @@ def flat_out(running: Running, senders: int, size: int, seconds: float) -> str:
     )
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("what", choices=["http"])
-    parser.add_argument("--train", choices=["mlp", "logistic", "forest", "boosting"], default="mlp")
-    parser.add_argument("--seconds", type=float, default=5.0)
-    given = parser.parse_args()
+if __name__ == "__main__":
+    given = asked(__doc__, words=["http"], train="mlp", seconds=5.0)
     with monitored(given.train) as running:
         for size in (1, 1000):  # what is loaded at the first request
             flat_out(running, 1, size, 0.5)
         settle(running.pid)
         for senders, size in ((1, 1), (4, 1), (1, 1000), (2, 1000)):
             print(flat_out(running, senders, size, given.seconds), flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,15 +1,21 @@
-"""Whole commands on large Parquet beside Arrow alone on the same columns: ``python -m benchmarks.scale``.
+"""Whole commands on large Parquet beside Arrow alone on the same columns; counting by Dask beside one core.
 
-Prints wall and processor time and the largest memory of each command, from start to written results, at two
-sizes: what a million rows more cost is the difference of the two.
+    python -m benchmarks.scale [WORD …] [--millions 2 10]       the works whose name holds a word; all
+
+Of a command, wall and processor time and the largest memory, from start to written results, at two sizes:
+what a million rows more cost is the difference of the two. Of counting, processor time alone, which other
+work on a machine disturbs less: of one process, of two Dask workers of one core, and of adding up. The gain
+is the first over the busiest of the two cores, where adding up goes to the one that has less to do.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 import time
+from collections.abc import Iterator
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,12 +26,13 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from audits.runs.documents import dump_yaml
-from benchmarks.measuring import Taken, command
+from benchmarks.measuring import Taken, asked, command, taken
 from benchmarks.samples.onnx_graph import Graph
 from benchmarks.serving import ROOT
 
 _STEP = 1_000_000
 _MOST_OF_CSV = 5  # million rows, which are read at most
+_COUNTING = "counting by two Dask workers"
 
 
 class Work(NamedTuple):
@@ -45,20 +52,15 @@ _USED = ["sex", "race", "age", "score", "repaid"]
 _FEW, _MANY = ["x0", "x1", "age", "score"], [f"x{k}" for k in range(35)]
 _LABEL = {"label": "repaid", "favorable": 1}
 _BINNED = {**_LABEL, "protected": ["sex", "race", "age"], "bins": {"age": [18, 30, 45, 60, 90]}}
-_ONE = {**_LABEL, "protected": ["sex"]}
+_SEX = {**_LABEL, "protected": ["sex"]}
+_DRAWN, _MOVED = {**_SEX, "features": _FEW, "draw": 200_000}, {**_SEX, "features": _MANY, "draw": 100_000}
+_BOTH, _STEPS = {"groups": {}, "rule_sets": {}}, {"loss_ratio": {"steps": 500}}
 WORKS = (
     Work("groups, 20 columns", 15, _USED, _BINNED, {"groups": {}}),
-    Work("groups and rule_sets, 20 columns of CSV", 15, _USED, _BINNED, {"groups": {}, "rule_sets": {}}),
+    Work("groups and rule_sets, 20 columns of CSV", 15, _USED, _BINNED, _BOTH),
     Work("rule_sets, 5 columns", 0, _USED[:4], {"protected": ["sex", "race", "age"]}, {"rule_sets": {}}),
-    Work(
-        "sensitivity, 4 features, 200,000 rows drawn",
-        *(2, [*_FEW, "sex", "repaid"], {**_ONE, "features": _FEW, "draw": 200_000}, {"sensitivity": {}}),
-    ),
-    Work(
-        "loss_ratio, 35 features, 100,000 rows drawn",
-        *(35, [*_MANY, "sex", "repaid"], {**_ONE, "features": _MANY, "draw": 100_000}),
-        {"loss_ratio": {"steps": 500}},
-    ),
+    Work("sensitivity, 4 features, 200,000 drawn", 2, [*_FEW, "sex", "repaid"], _DRAWN, {"sensitivity": {}}),
+    Work("loss_ratio, 35 features, 100,000 drawn", 35, [*_MANY, "sex", "repaid"], _MOVED, _STEPS),
 )
 
 
@@ -68,34 +70,34 @@ def people(rows: int, seed: int, more: int) -> pa.Table:
     sex, race = rng.integers(0, 2, rows), rng.choice(4, rows, p=[0.5, 0.3, 0.15, 0.05])
     score = np.clip(rng.beta(2, 3, rows) + 0.05 * sex - 0.03 * race, 0, 1).round(6)
     columns = {
-        "sex": pa.array(np.array(["f", "m"], dtype=object)[sex]),
-        "race": pa.array(np.array(list("abcd"), dtype=object)[race]),
-        "age": pa.array(rng.integers(18, 90, rows)),
-        "score": pa.array(score),
-        "repaid": pa.array((rng.random(rows) < score).astype(np.int64)),
+        "sex": np.array(["f", "m"], dtype=object)[sex],
+        "race": np.array(list("abcd"), dtype=object)[race],
+        "age": rng.integers(18, 90, rows),
+        "score": score,
+        "repaid": (rng.random(rows) < score).astype(np.int64),
     }
-    columns |= {f"x{k}": pa.array(rng.normal(size=rows).round(3)) for k in range(more)}
-    return pa.table(columns)
+    return pa.table(columns | {f"x{k}": rng.normal(size=rows).round(3) for k in range(more)})
 
 
-def write(path: Path, rows: int, more: int) -> None:
-    """Write so many people, a million at a time."""
-    writer = None
-    for done in range(0, rows, _STEP):
-        table = people(min(_STEP, rows - done), done, more)
-        writer = writer or pq.ParquetWriter(path, table.schema)
-        writer.write_table(table)
-    if writer is not None:
-        writer.close()
+def written(folder: Path, rows: int, work: Work) -> Path:
+    """Write so many people, a million at a time; return their file."""
+    path, first = folder / "people.parquet", people(min(_STEP, rows), 0, work.more)
+    with pq.ParquetWriter(path, first.schema) as writer:
+        writer.write_table(first)
+        for done in range(_STEP, rows, _STEP):
+            writer.write_table(people(min(_STEP, rows - done), done, work.more))
+    if "CSV" in work.what:
+        table, path = pq.read_table(path), path.with_suffix(".csv")
+        csv.write_csv(table, path)
+    return path
 
 
 def bare(path: Path, columns: list[str]) -> float:
     """Return the processor time of Arrow reading the columns and grouping by the categories among them."""
     start = time.process_time()
     keys = [name for name in columns if name in {"sex", "race", "age", "repaid"}]
-    ds.dataset(path, format=path.suffix[1:]).to_table(columns=columns).group_by(keys).aggregate(
-        [([], "count_all")]
-    )
+    read = ds.dataset(path, format=path.suffix[1:]).to_table(columns=columns)
+    read.group_by(keys).aggregate([([], "count_all")])
     return time.process_time() - start
 
 
@@ -111,8 +113,9 @@ def network(columns: list[str]) -> bytes:
 
 def run(path: Path, work: Work) -> Taken:
     """Have the command line carry out a work on a table."""
-    model = {"path": "network.onnx"} if "features" in work.data else {"predictions": {"score": "score"}}
+    model: dict[str, Any] = {"predictions": {"score": "score"}}
     if "features" in work.data:
+        model = {"path": "network.onnx"}
         (path.parent / "network.onnx").write_bytes(network(work.data["features"]))
     listed = [{name: options} for name, options in work.audits.items()]
     spec = {"data": {"path": path.name, **work.data}, "model": model, "audits": listed}
@@ -122,31 +125,54 @@ def run(path: Path, work: Work) -> Taken:
     return command(*given, cwd=path.parent, env=known)
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--millions", type=float, nargs="+", default=[2, 10])
-    parser.add_argument("--only", metavar="WORD", default="", help="only the work whose name holds it")
-    chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        for work in WORKS:
-            if chosen.only not in work.what:
-                continue
-            for millions in chosen.millions:
-                if "CSV" in work.what and millions > _MOST_OF_CSV:
-                    continue
-                path = Path(folder) / "people.parquet"
-                write(path, int(millions * _STEP), work.more)
-                if "CSV" in work.what:
-                    table, path = pq.read_table(path), path.with_suffix(".csv")
-                    csv.write_csv(table, path)
-                ours, alone = run(path, work), bare(path, work.used)
-                print(
-                    f"{work.what}, {millions:g} M rows: {ours.seconds:.1f} s, {ours.processor:.1f} s of "
-                    f"processor, {ours.gigabytes:.2f} GB\n"
-                    f"  Arrow alone: {alone:.2f} s of processor; {ours.processor / alone:.0f} times as much"
-                )
+def commands(words: list[str], millions: list[float]) -> Iterator[str]:
+    """Word what each command takes at each size."""
+    for work, size in product(WORKS, millions):
+        if not any(word in work.what for word in words) or ("CSV" in work.what and size > _MOST_OF_CSV):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            path = written(Path(folder), int(size * _STEP), work)
+            ours, alone = run(path, work), bare(path, work.used)
+        took = f"{ours.seconds:.1f} s, {ours.processor:.1f} s of processor, {ours.gigabytes:.2f} GB"
+        peer = f"Arrow alone {alone:.2f} s of processor, {ours.processor / alone:.0f} times as much"
+        yield f"{work.what}, {size:g} M rows: {took}; {peer}"
+
+
+def counting(millions: list[float]) -> Iterator[str]:
+    """Word what counting takes in one process, and divided among two workers."""
+    import distributed
+
+    from audits.data.groupby import count_rows
+    from audits.data.io.large_table import open_table
+    from audits.parallel import use_workers
+    from audits.runs.executors.dask import divide_among
+    from audits.runs.executors.threads import fixed_threads
+
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    cuts = {"score": np.linspace(0, 1, 21)}
+    started = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with fixed_threads(), started as cluster, distributed.Client(cluster) as client:
+        for size in millions:
+            with tempfile.TemporaryDirectory() as folder:
+                for part in range(4):
+                    pq.write_table(people(int(size * 2.5e5), part, 2), Path(folder) / f"{part}.parquet")
+                work = partial(count_rows, open_table([Path(folder)]), _USED, cuts, scored="score")
+                alone = taken(work, 2).processor  # the first time loads libraries
+                with use_workers(divide_among(client, lambda: False)):
+                    work()
+                    before = client.run(time.process_time)
+                    adding = taken(work).processor
+                after = client.run(time.process_time)
+            less, most = sorted(after[each] - before[each] for each in after)
+            gain = alone / max(most, less + adding, (less + most + adding) / 2)
+            told = f"{less:.2f} and {most:.2f} s of two workers, {adding:.2f} s to add up"
+            yield f"{_COUNTING}, {size:g} M rows: {alone:.2f} s alone; {told}: {gain:.2f} times"
 
 
 if __name__ == "__main__":
-    main()
+    given = asked(__doc__, words=[""], millions=[2.0, 10.0])
+    for told in commands(given.words, given.millions):
+        print(told, flush=True)
+    if any(word in _COUNTING for word in given.words):
+        for told in counting(given.millions):
+            print(told, flush=True)

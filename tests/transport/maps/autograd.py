@@ -1,19 +1,12 @@
-"""The GAN's passes against the same loop in plain autograd torch: ``python -m benchmarks.maps [PASSES]``."""
+"""The GAN again in plain autograd torch, for its losses to be held against ours."""
 
 from __future__ import annotations
 
-import sys
-from functools import partial
-
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from audits.models.networks.dense import Dense
-from audits.threads import one_torch_thread
 from audits.transport.maps import GanOptions
 from audits.transport.maps.wgan import Wgan
-from benchmarks.measuring import Taken, line, taken
-from tests.transport.published import lipton_hiring
 
 
 class TorchTwin:
@@ -84,33 +77,3 @@ def players(d: int, seed: int = 0) -> tuple[Wgan, TorchTwin]:
     return gan, TorchTwin(
         gan, rate=settings.learning_rate, clip=settings.clip, transport_weight=settings.transport_weight
     )
-
-
-def main(passes: int = 1000) -> None:
-    """Measure in ten turns, so that both see the same load of the machine; print the fastest of each."""
-    women, men = (people.astype(np.float32) for people in lipton_hiring(10_000))
-    rng, turns = np.random.default_rng(0), 10
-    gan, twin = players(2)
-    found: dict[Wgan | TorchTwin, list[Taken]] = {gan: [], twin: []}
-
-    def drawn(people: np.ndarray, *shape: int) -> np.ndarray:
-        return people[rng.integers(0, len(people), shape)]
-
-    def losses(player: Wgan | TorchTwin, batches: list[tuple[np.ndarray, ...]]) -> list[list[float]]:
-        return [one_pass(player, *each) for each in batches]
-
-    with threadpool_limits(1), one_torch_thread():
-        for _ in range(turns):
-            batches = [
-                (drawn(women, 5, 64), drawn(men, 5, 64), drawn(women, 64)) for _ in range(passes // turns)
-            ]
-            for player, each in found.items():
-                each.append(taken(partial(losses, player, batches)))
-    apart = np.abs(np.array(found[gan][0].result) - found[twin][0].result)[:50].max()
-    ours, theirs = (min(each, key=lambda one: one.seconds) for each in found.values())
-    note = f"wanted .4; in the first 50 passes losses differ by {apart:.1e} at most"
-    print(line(f"{passes // turns:,} passes of the GAN, 2-D, batch 64, one thread", ours, theirs, note))
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))

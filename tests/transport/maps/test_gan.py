@@ -10,8 +10,8 @@ from audits.errors import RunCancelled, RunFailed
 from audits.threads import one_torch_thread
 from audits.transport.maps import GanMap, GanOptions
 from audits.transport.maps.gan_training import drawer
-from benchmarks.maps import one_pass, players
 from tests.refused import refused
+from tests.transport.maps.autograd import one_pass, players
 
 
 def test_fifty_passes_agree_with_autograd_torch():
