@@ -6,15 +6,15 @@ that they are those of the code beside them.
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from audits.data.samples import CATALOG
+from benchmarks.measuring import asked
 
 AUDITS = ("groups", "rule_sets", "flipset", "attribute_swap", "recourse")
 """Those that are bundled: an answer to each question."""
@@ -22,22 +22,20 @@ AUDITS = ("groups", "rule_sets", "flipset", "attribute_swap", "recourse")
 
 def main() -> None:
     """Compute and pack, an example after the other."""
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("names", nargs="*", default=list(CATALOG))
+    names, made = asked(__doc__, words=list(CATALOG)).words, set()
     with tempfile.TemporaryDirectory() as home:
         os.environ["EVENHAND_HOME"] = home
-        names, made = asked.parse_args().names, set()
         for name in names:
             for audit, file, seconds in bundle(name):
                 made.add(file)
                 print(f"{name} {audit}: {file.stat().st_size:,} bytes, {seconds:.1f} s", flush=True)
-        if set(names) == set(CATALOG):
-            for file in {*next(iter(made)).parent.glob("*.zip")} - made:
-                file.unlink()  # of options that are asked for no more
+    if set(names) == set(CATALOG):
+        for file in {*next(iter(made)).parent.glob("*.zip")} - made:
+            file.unlink()  # of options that are asked for no more
 
 
-def bundle(name: str, audits: Sequence[str] = AUDITS) -> list[tuple[str, Path, float]]:
-    """Compute the usual audits of an example as its pages would, and pack them; return the files."""
+def bundle(name: str) -> Iterator[tuple[str, Path, float]]:
+    """Compute the usual audits of an example as its pages would and pack each; yield file and seconds."""
     from app import examples, jobs
     from app.drafts import drafts
     from app.glance.runs import usual_options
@@ -48,9 +46,8 @@ def bundle(name: str, audits: Sequence[str] = AUDITS) -> list[tuple[str, Path, f
     space = Workspace(new_token())
     draft = drafts.from_sample(space, CATALOG[name])
     data, _ = jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)).result()
-    found = []
     for audit, options in usual_options(draft, data).items():
-        if audit not in audits:
+        if audit not in AUDITS:
             continue
         spec: dict[str, Any] = drafts.audit_spec(draft, audit, options)
         begun = time.monotonic()
@@ -60,8 +57,7 @@ def bundle(name: str, audits: Sequence[str] = AUDITS) -> list[tuple[str, Path, f
         with tempfile.TemporaryDirectory() as folder:
             result.save(Path(folder))
             examples.pack(Path(folder), file)
-        found.append((audit, file, time.monotonic() - begun))
-    return found
+        yield audit, file, time.monotonic() - begun
 
 
 if __name__ == "__main__":

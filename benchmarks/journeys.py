@@ -1,6 +1,6 @@
 """Ten unknown tables from upload to finding in Chromium: what is clicked, how often, and how long it takes.
 
-Run with ``python -m benchmarks.journeys [FILE] [--tables NAME,…] [--shots DIR]``; needs Chromium, Playwright.
+Run with ``python -m benchmarks.journeys [NAME …] [--file FILE] [--shots DIR]``; needs Chromium, Playwright.
 A journey takes what is proposed, mends what a card offers, answers what is asked, and reads the headline
 of *At a glance*: it arrives where badge and group are those that the table was drawn with. FILE, by default
 docs/ten-tables.md, gets the record between its marks.
@@ -8,7 +8,6 @@ docs/ten-tables.md, gets the record between its marks.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page
 
+from benchmarks.measuring import asked
 from benchmarks.serving import ROOT, Served, browsing, served
 from benchmarks.ten_tables import TABLES, Known, write_table
 from tests.browser import acts
@@ -27,17 +27,10 @@ _SLOW = 300_000
 
 @dataclass
 class Journey:
-    """What a visitor clicked on the way to a finding.
+    """What a visitor clicked on the way to a finding, each in words (a choice in a list counts as two).
 
-    Attributes
-    ----------
-    clicks : list of str
-        Each in words; a choice in a list counts as two.
-    seconds : float
-        From the upload to the headline.
-    headline, badge : str
-    arrived : bool
-        Whether these are what the table was drawn with.
+    `seconds` go from the upload to the headline; `arrived` says whether headline and badge are those that the
+    table was drawn with.
     """
 
     name: str
@@ -152,26 +145,17 @@ def record(journeys: list[Journey], before: str = "") -> str:
     return "\n".join([*lines, *(rows[name] for name in TABLES if name in rows)])
 
 
-def main() -> None:
-    """Travel, print each journey, and write the record."""
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("file", nargs="?", type=Path, default=ROOT / "docs" / "ten-tables.md")
-    asked.add_argument("--tables", default=",".join(TABLES), help="some of them, separated by commas")
-    asked.add_argument("--shots", type=Path, help="folder for a screenshot of each step")
-    given = asked.parse_args()
-    if given.shots:
-        given.shots.mkdir(parents=True, exist_ok=True)
+if __name__ == "__main__":
+    given = asked(__doc__, words=list(TABLES), file=str(ROOT / "docs" / "ten-tables.md"), shots="")
+    file, shots = Path(given.file), Path(given.shots) if given.shots else None
+    if shots:
+        shots.mkdir(parents=True, exist_ok=True)
     journeys = []
     with served() as app, browsing() as browser, tempfile.TemporaryDirectory() as folder:
-        for name in given.tables.split(","):
-            journeys.append(travel(browser, app, name, Path(folder), given.shots))
+        for name in given.words:
+            journeys.append(travel(browser, app, name, Path(folder), shots))
             print(journeys[-1], flush=True)
-    text = given.file.read_text(encoding="utf-8")
-    head, _, rest = text.partition(_MARKS[0])
+    head, _, rest = file.read_text(encoding="utf-8").partition(_MARKS[0])
     before, _, tail = rest.partition(_MARKS[1])
     made = f"{head}{_MARKS[0]}\n\n{record(journeys, before)}\n\n{_MARKS[1]}{tail}"
-    given.file.write_text(made, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    file.write_text(made, encoding="utf-8")

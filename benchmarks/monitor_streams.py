@@ -76,17 +76,11 @@ def make(name: str) -> dict[str, Any]:
     return found
 
 
-def main() -> None:
-    """Write every stream."""
-    target = ROOT / "audits" / "monitor" / "streams"
+if __name__ == "__main__":
     for name in INCIDENTS:
         found = make(name)
-        (target / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        file = ROOT / "audits" / "monitor" / "streams" / f"{name}.json"
+        file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         first = [each["about"] for each in found["alarms"]][:3]
-        print(
-            f"{name}: {found['flagged']} of {found['people']} flagged, {len(found['alarms'])} alarms {first}"
-        )
-
-
-if __name__ == "__main__":
-    main()
+        told = f"{found['flagged']} of {found['people']} flagged, {len(found['alarms'])} alarms"
+        print(f"{name}: {told} {first}")

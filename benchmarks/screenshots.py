@@ -1,6 +1,6 @@
 """Screenshots of every page in five states at two widths, kept under ``docs/screenshots``.
 
-Run with ``make screenshots`` or ``python -m benchmarks.screenshots [FOLDER] [--pages flipset,groups]``; needs
+Run with ``make screenshots`` or ``python -m benchmarks.screenshots [FOLDER] [--pages flipset groups]``; needs
 Playwright and Chromium. The states: nothing brought yet, settled and not run, a result, something wrong,
 and a result of a table with twenty groups whose names are sixty letters long. They are of bundled examples
 and of tables made here, and to be looked at one by one. README's picture,
@@ -9,7 +9,6 @@ and of tables made here, and to be looked at one by one. README's picture,
 
 from __future__ import annotations
 
-import argparse
 import io
 import tempfile
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 from playwright.sync_api import Error as BrowserError
 
+from benchmarks.measuring import asked
 from benchmarks.serving import PAGES, ROOT, Served, browsing, served
 from tests.browser import acts
 
@@ -37,21 +37,17 @@ _RUNS = 900_000  # ms that an audit may take
 
 def main() -> None:
     """Walk through the pages in each state, and save what they look like."""
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "screenshots")
-    asked.add_argument("--pages", default=",".join(PAGES), help="some of them, separated by commas")
-    asked.add_argument("--states", default="empty,settled,result,error,hard")
-    given = asked.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
-    pages, states = given.pages.split(","), given.states.split(",")
+    given = asked(__doc__, words=[str(ROOT / "docs" / "screenshots")], pages=list(PAGES), states=list(STATES))
+    folder = Path(given.words[0])
+    folder.mkdir(parents=True, exist_ok=True)
     with served() as app, browsing() as browser:
-        for state in states:
-            for name, page in visited(browser, app, state, pages):
+        for state in given.states:
+            for name, page in visited(browser, app, state, given.pages):
                 if (name, state) == SHOWN:
                     page.screenshot(path=ROOT / "docs" / "at-a-glance.png", clip=SEEN)
-                shoot(page, given.folder, f"{name}-{state}")
-    size = sum(path.stat().st_size for path in given.folder.glob("*.webp"))
-    print(f"{len(list(given.folder.glob('*.webp')))} screenshots, {size / 1e6:.1f} MB, in {given.folder}")
+                shoot(page, folder, f"{name}-{state}")
+    sizes = [path.stat().st_size for path in folder.glob("*.webp")]
+    print(f"{len(sizes)} screenshots, {sum(sizes) / 1e6:.1f} MB, in {folder}")
 
 
 def visited(browser: Browser, app: Served, state: str, pages: list[str]) -> Iterator[tuple[str, Page]]:
@@ -60,12 +56,11 @@ def visited(browser: Browser, app: Served, state: str, pages: list[str]) -> Iter
     acts.open_app(page, app.url)
     if state in {"settled", "result"}:
         acts.open_data_of(page, "loans")
-    elif state == "error":
-        acts.upload(page, _written(_wrong(), "everybody-is-hired.csv"))
-        acts.choose(page, "label-", "hired")
-        acts.say_good(page, "1")
-    elif state == "hard":
-        acts.upload(page, _written(_hard(), "a-long-name-of-a-file-that-somebody-exported.csv"))
+    elif state in BROUGHT:
+        name, frame = BROUGHT[state]()
+        path = Path(tempfile.mkdtemp()) / name
+        frame.to_csv(path, index=False)
+        acts.upload(page, path)
         acts.choose(page, "label-", "hired")
         acts.say_good(page, "1")
     address = page.url.partition("?")[2]
@@ -110,20 +105,20 @@ def shoot(page: Page, folder: Path, name: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 900})
 
 
-def _wrong() -> pd.DataFrame:
+def _wrong() -> tuple[str, pd.DataFrame]:
     """Return a table that cannot be audited as it is: everyone has the same outcome."""
     rng = np.random.default_rng(0)
-    return pd.DataFrame(
-        {"sex": rng.choice(["f", "m"], 80), "years": rng.integers(0, 20, 80), "hired": 1, "prediction": 1}
-    )
+    people = {"sex": rng.choice(["f", "m"], 80), "years": rng.integers(0, 20, 80)}
+    return "everybody-is-hired.csv", pd.DataFrame({**people, "hired": 1, "prediction": 1})
 
 
-def _hard() -> pd.DataFrame:
+def _hard() -> tuple[str, pd.DataFrame]:
     """Return 3,000 people of twenty groups with names of sixty letters, and columns with gaps."""
     rng = np.random.default_rng(0)
     n = 3_000
     sides = ("northern", "southern", "eastern", "western")
     parts = ("upper", "lower", "inner", "outer", "central")
+    schools = ["none", "school", "vocational training of at least two years", "university"]
     names = [
         f"People of the {side} {part} district, counted in the last census of {year}".ljust(60, "e")[:60]
         for year, (side, part) in enumerate(product(sides, parts), 1991)
@@ -131,27 +126,21 @@ def _hard() -> pd.DataFrame:
     group = rng.choice(20, n, p=np.arange(20, 0, -1) / 210)
     skill = rng.normal(size=n)
     shown = (skill + rng.normal(size=n) * 0.7).round(2)
-    return pd.DataFrame(
-        {
-            "ethnicity_as_it_is_stated_in_the_application_form": np.array(names)[group],
-            "sex": rng.choice(["female", "male"], n),
-            "years_of_experience_in_a_comparable_position": (5 + 3 * shown).clip(0).round(1),
-            "score_of_the_aptitude_test_taken_at_the_assessment_centre": np.where(
-                rng.random(n) < 0.08, np.nan, shown
-            ),
-            "highest_educational_qualification": rng.choice(
-                ["none", "school", "vocational training of at least two years", "university"], n
-            ),
-            "hired": ((skill - 0.04 * group + rng.normal(size=n) * 0.5) > -0.2).astype(int),
-        }
-    )
+    people = {
+        "ethnicity_as_it_is_stated_in_the_application_form": np.array(names)[group],
+        "sex": rng.choice(["female", "male"], n),
+        "years_of_experience_in_a_comparable_position": (5 + 3 * shown).clip(0).round(1),
+        "score_of_the_aptitude_test_taken_at_the_assessment_centre": np.where(
+            rng.random(n) < 0.08, np.nan, shown
+        ),
+        "highest_educational_qualification": rng.choice(schools, n),
+        "hired": ((skill - 0.04 * group + rng.normal(size=n) * 0.5) > -0.2).astype(int),
+    }
+    return "a-long-name-of-a-file-that-somebody-exported.csv", pd.DataFrame(people)
 
 
-def _written(frame: pd.DataFrame, name: str) -> Path:
-    path = Path(tempfile.mkdtemp()) / name
-    frame.to_csv(path, index=False)
-    return path
-
+STATES = ("empty", "settled", "result", "error", "hard")
+BROUGHT = {"error": _wrong, "hard": _hard}
 
 if __name__ == "__main__":
     main()
