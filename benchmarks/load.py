@@ -25,6 +25,7 @@ import threading
 import time
 import uuid
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -78,21 +79,18 @@ class Told:
 
 
 class Visitor:
-    """One person with a browser tab."""
+    """One person with a browser tab; what each reaction took, and what was done, is told."""
 
-    def __init__(self, port: int, token: str) -> None:
-        self._token = token
+    def __init__(self, port: int, token: str, told: Told) -> None:
+        self._port, self._token, self._told = port, token, told
         address, spoken = f"ws://127.0.0.1:{port}/_stcore/stream", ["streamlit", "load"]
         self._opened = connect(address, subprotocols=spoken, max_size=None, open_timeout=PATIENCE)
         self._socket = self._opened.__enter__()
         self._pages: dict[str, str] = {}
-        self._page, self._session = "", ""
-        self._port = port
+        self._page = self._session = self.uploader = self.words = ""
         self.buttons: dict[str, str] = {}
         self.sliders: dict[str, tuple[float, float] | list[str]] = {}  # ends, or what is chosen among
         self.figures: list[str] = []
-        self.uploader = ""
-        self.words = ""
 
     def open(self, page: str) -> float:
         """Open a page; return the seconds until its script has run."""
@@ -108,30 +106,28 @@ class Visitor:
         """Every page that the server has told of."""
         return tuple(self._pages) or PAGES
 
-    def act(self, drawn: random.Random, told: Told) -> None:
+    def act(self, drawn: random.Random) -> None:
         """Move a slider or click a mark, whichever the page has and chance says."""
         if self.sliders and (not self.figures or drawn.random() < 0.5):
             name, places = drawn.choice(list(self.sliders.items()))
             if isinstance(places, list):
-                told.reactions.append(self._ask(name, string_array_value={"data": [drawn.choice(places)]}))
+                self._ask(name, string_array_value={"data": [drawn.choice(places)]})
             else:
-                told.reactions.append(self._ask(name, double_array_value={"data": [drawn.uniform(*places)]}))
-            told.acts["sliders"] += 1
+                self._ask(name, double_array_value={"data": [drawn.uniform(*places)]})
+            self._told.acts["sliders"] += 1
         elif self.figures:
             clicked = json.dumps([{"event": "clicked", "value": {"trace": 0, "point": drawn.randint(0, 3)}}])
-            name = _make_trigger_id(drawn.choice(self.figures), "events")
-            told.reactions.append(self._ask(name, json_trigger_value=clicked))
-            told.acts["marks"] += 1
+            self._ask(_make_trigger_id(drawn.choice(self.figures), "events"), json_trigger_value=clicked)
+            self._told.acts["marks"] += 1
 
-    def bring(self, content: bytes, told: Told) -> None:
+    def bring(self, content: bytes) -> None:
         """Send a file to the uploader of the page, and have the page take it."""
         name = uuid.uuid4().hex
         status = self.send(content, name)
-        told.acts[f"uploads answered {status}"] += 1
+        self._told.acts[f"uploads answered {status}"] += 1
         if status == 204:
             info = {"file_id": name, "name": "people.csv", "size": len(content)}
-            taken = {"uploaded_file_info": [info]}
-            told.reactions.append(self._ask(self.uploader, file_uploader_state_value=taken))
+            self._ask(self.uploader, file_uploader_state_value={"uploaded_file_info": [info]})
 
     def send(self, content: bytes, name: str = "") -> int:
         """Send a file that no page may ever take; return how that is answered, 0 by a closed connection."""
@@ -182,7 +178,8 @@ class Visitor:
                 parts.append(str(told.delta))
             elif kind == "script_finished" and told.script_finished in _FINISHED:
                 self.words = "\n".join(parts)
-                return time.monotonic() - began
+                self._told.reactions.append(time.monotonic() - began)
+                return self._told.reactions[-1]
 
 
 def workspace(place: int, base: Path) -> Workspace:
@@ -206,49 +203,53 @@ def person(port: int, place: int, space: Workspace, until: float, told: Told) ->
     draft = space.draft()
     head, *rows = next((space.folder / "files").rglob("people.csv")).read_bytes().splitlines(keepends=True)
     content = b"".join([head, *rows * (BROUGHT_BYTES // sum(map(len, rows)))])
-    visitor = Visitor(port, space.token)
+    visitor = Visitor(port, space.token, told)
     try:
         while time.monotonic() < until:
             page = drawn.choice(visitor.pages)
-            told.reactions.append(visitor.open(page))
+            visitor.open(page)
             _check(visitor, own, page, told)
             if "Run audit" in visitor.buttons and page == "groups" and drawn.random() < 0.5:
-                _run(visitor, own, told, until)
+                told.acts["audits"] += 1
+                for words in results(visitor):
+                    _check(visitor, own, "groups", told)
+                    if "Cancel" not in visitor.buttons and own not in words:
+                        told.wrong.append(f"{own}: its result is not shown")
+                    if "Selection rate" in words or time.monotonic() > until:
+                        break
             if visitor.uploader and drawn.random() < 0.5:
-                visitor.bring(content, told)
+                visitor.bring(content)
                 space.save_draft(draft)
-            visitor.act(drawn, told)
+            visitor.act(drawn)
             time.sleep(drawn.uniform(*THINKING))
             if drawn.random() < CLOSES:
                 visitor.close()
-                visitor = Visitor(port, space.token)
+                visitor = Visitor(port, space.token, told)
     except Exception as error:  # noqa: BLE001
         told.wrong.append(f"{own}: {type(error).__name__}: {error}")
     finally:
         visitor.close()
 
 
-def _run(visitor: Visitor, own: str, told: Told, until: float) -> None:
-    told.acts["audits"] += 1
-    told.reactions.append(visitor.press("Run audit"))
-    while "Cancel" in visitor.buttons and "Selection rate" not in visitor.words and time.monotonic() < until:
+def results(visitor: Visitor) -> Iterator[str]:
+    """Run the audit of the page, and yield what the page says, again and again until it has ended."""
+    visitor.press("Run audit")
+    while "Cancel" in visitor.buttons:
         time.sleep(0.7)
         visitor.buttons.clear()
-        told.reactions.append(visitor.open("groups"))
-        _check(visitor, own, "groups", told)
-        if "Cancel" not in visitor.buttons and own not in visitor.words:
-            told.wrong.append(f"{own}: its result is not shown")
+        visitor.open("groups")
+        yield visitor.words
 
 
 def _check(visitor: Visitor, own: str, page: str, told: Told) -> None:
-    words = visitor.words
+    words, page = visitor.words, page or "data"
     others = {*re.findall(r"group\d{3}", words)} - {own}
     if others:
-        told.wrong.append(f"{own} saw {sorted(others)[:3]} on {page or 'data'}")
+        told.wrong.append(f"{own} saw {sorted(others)[:3]} on {page}")
     if "Something went wrong on this page" in words or "Traceback" in words:
-        told.wrong.append(f"{own}: the page {page or 'data'} broke")
+        told.wrong.append(f"{own}: the page {page} broke")
     if not words:
-        told.wrong.append(f"{own}: the page {page or 'data'} was empty")
+        told.wrong.append(f"{own}: the page {page} was empty")
 
 
 def attacker(port: int, base: Path, until: float, told: Told) -> None:
@@ -268,7 +269,7 @@ def attacker(port: int, base: Path, until: float, told: Told) -> None:
             draft = {**draft, "spec": {**draft["spec"], "model": model}}
         space.save_draft(draft)
         try:
-            visitor = Visitor(port, space.token)
+            visitor = Visitor(port, space.token, Told())
             for page in ("", "groups"):
                 visitor.open(page)
             if "Run audit" in visitor.buttons:
@@ -356,16 +357,12 @@ def views(app: Served, times: int) -> None:
 
     Other work on the machine changes what a view waits for, and this hardly.
     """
-    visitor = Visitor(app.port, workspace(1, app.home).token)
+    visitor = Visitor(app.port, workspace(1, app.home).token, Told())
     visitor.open("groups")
     while "Run audit" not in visitor.buttons:  # the data are being prepared
         time.sleep(0.5)
         visitor.open("groups")
-    visitor.press("Run audit")
-    while "Cancel" in visitor.buttons:
-        time.sleep(0.5)
-        visitor.buttons.clear()
-        visitor.open("groups")
+    _ = [*results(visitor)]
     for page in ("", *AUDITS, "monitor", "saved"):
         visitor.open(page)
         began, waits = processor(app.pid), [visitor.open(page) for _ in range(times)]
