@@ -1,18 +1,16 @@
 """FlipTest: its case studies through the whole audit (sections 5.1 to 5.4, Appendix B), and Figure 2.
 
-    python -m benchmarks.papers fliptest [control] [law] [arrests] [lipton] [adult] [compas] [--gan SEEDS]
-    python -m benchmarks.papers fliptest-figure-2 [DRAWS] [maps …] [--dimensions D …]
+    python -m benchmarks.papers fliptest [control] [law] [arrests] [lipton] [--gan SEEDS]
+    python -m benchmarks.papers fliptest-figure-2 [maps …] [--draws 100] [--dimensions D …]
 
-Without names all are run. ``--gan 3`` adds three trainings of the paper's GAN to lipton and control.
-Adult and COMPAS need the shared data beside the checkout; the paper has no figures for them, nor can its
-Strategic Subject List be had.
+Without names all are run. ``--gan 3`` adds three trainings of the paper's GAN to lipton and control. The
+paper's Strategic Subject List cannot be had.
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ from audits.flipset import FlipsetResult
 from audits.models import Subject, make_subject, model_spec
 from audits.transport import exact_coupling
 from audits.transport.maps import MAPS
-from benchmarks.measuring import SHARED, adult_names, public
+from benchmarks.measuring import asked
 from benchmarks.samples import arrests, hiring, law_school
 from tests.flipset.conftest import audited
 
@@ -48,19 +46,16 @@ class Scorer:
 
 def lipton(n: int = 10_000) -> Subject:
     """The hiring data of section 5.3 with the paper's model; features z-scored over both groups."""
-    people = hiring.generate(n)
-    raw = people[["work_years", "hair_length"]]
+    people, features, model = hiring.generate(n), ("work_years", "hair_length"), hiring.PUBLISHED[n]
+    raw = people[[*features]]
     mean, sd = raw.mean().to_numpy(), raw.std(ddof=0).to_numpy()
-    data = build_data(people, DataSpec(protected=("gender",), features=("work_years", "hair_length")))
-    model = hiring.PUBLISHED[n]
+    data = build_data(people, DataSpec(protected=("gender",), features=features))
 
     def margin(x: np.ndarray) -> np.ndarray:
         # standardized over the applicants, whoever is scored: an invented person must not shift the scale
         return ((x - mean) / sd) @ np.array([model.work, model.hair]) - model.cut
 
-    return Subject(
-        data, Scorer(("work_years", "hair_length"), margin), np.nextafter(0.0, 1.0), FeatureSpace.fit(data)
-    )
+    return Subject(data, Scorer(features, margin), np.nextafter(0.0, 1.0), FeatureSpace.fit(data))
 
 
 def control(n: int = 10_000, *, trained: int = 6_000, seed: int = 0) -> Subject:
@@ -86,45 +81,37 @@ def law(n: int = 5_000) -> Subject:
     return make_subject(data, model_spec({"train": "logistic"}))
 
 
-def compas() -> Subject:
-    """All of COMPAS with a logistic regression."""
-    features = ["sex", "age", "juv_fel_count", "juv_misd_count", "priors_count", "c_charge_degree"]
-    data = public("compas", keep=[], protected=["race"], features=features)
-    return make_subject(data, model_spec({"train": "logistic"}))
-
-
-def adult() -> Subject:
-    """The training file of Adult with a logistic regression."""
-    out = {"fnlwgt", "income", "education", "native-country"}
-    features = [name for name in adult_names() if name not in out]
-    section = {"path": str(SHARED / "adult.data"), "recode": {}, "protected": ["sex"], "features": features}
-    return make_subject(public("adult", **section), model_spec({"train": "logistic"}))
-
-
-def line(name: str, result: FlipsetResult, paper: str = "") -> None:
+def show(name: str, subject: Subject, paper: str = "", **asked_for: Any) -> FlipsetResult:
     """Print one result: both flipsets, both ways, what the checks say, and the paper's figure."""
-    back = result.reverse
+    result = audited(subject, **{"permutations": 0, **asked_for})
+    back, checks = result.reverse, result.validation
     ways = "" if back is None else f"   back {back.positive_size:,.0f} / {back.negative_size:,.0f}"
-    worst = max(result.validation.ks.values())
-    trust = "trusted" if result.validation.trusted else "NOT trusted"
     print(
-        f"{name:<28} F+ {result.positive.size:>7,.1f}  F- {result.negative.size:>7,.1f}{ways}"
-        f"   worst KS {worst:.3f}"
-        f"  cost {result.validation.distance:.3f} ({result.validation.exact_distance:.3f})  {trust}",
+        f"{name:<28} F+ {result.positive.size:>7,.1f}  F- {result.negative.size:>7,.1f}{ways}   worst KS "
+        f"{max(checks.ks.values()):.3f}  cost {checks.distance:.3f} ({checks.exact_distance:.3f})  "
+        f"{'trusted' if checks.trusted else 'NOT trusted'}",
         flush=True,
     )
     if paper:
         print(f"{'':<28} paper: {paper}")
+    return result
+
+
+def by_maps(name: str, subject: Subject, gans: int = 0, **groups: Any) -> None:
+    """Linear and entropic counterparts, and some trainings of the GAN."""
+    for kind in ("linear", "entropic"):
+        show(f"{name}, {kind}", subject, transport=kind, **groups)
+    for seed in range(gans):
+        show(f"{name}, GAN, seed {seed}", subject, transport="gan", reverse=False, rng=seed, **groups)
 
 
 def run_lipton(gans: int) -> None:
     """Both directions, exact and by maps."""
     subject, women, men = lipton(), {"gender": "female"}, {"gender": "male"}
     paper = "1,215 / 715 (its Table 2 prints the pair the other way round), GAN; exact must be 1,785 / 1,398"
-    line("lipton women → men, exact", audited(subject, source=women, target=men, permutations=0), paper)
-    back = audited(subject, source=men, target=women, permutations=0)
-    line("lipton men → women, exact", back, "1,075 / 774")
-    by_maps("lipton", subject, {"source": women, "target": men}, gans)
+    show("lipton women → men, exact", subject, paper, source=women, target=men)
+    show("lipton men → women, exact", subject, "1,075 / 774", source=men, target=women)
+    by_maps("lipton", subject, gans, source=women, target=men)
 
 
 def run_control(gans: int) -> None:
@@ -134,66 +121,42 @@ def run_control(gans: int) -> None:
     benchmarks/README.md has what 1,500 to 12,000 labels give. Why, is unknown.
     """
     groups: dict[str, Any] = {"source": {"group": "a"}, "target": {"group": "b"}}
-    by_maps("control", control(), groups, gans)
-    exact = audited(control(2_000), permutations=19, **groups)
-    line("control, exact, 2,000", exact, "167 of 5,300 and 148 of 4,700 by the GAN; exact 392 / 396")
+    by_maps("control", control(), gans, **groups)
+    paper = "167 of 5,300 and 148 of 4,700 by the GAN; exact 392 / 396"
+    exact = show("control, exact, 2,000", control(2_000), paper, permutations=19, **groups)
     chance = exact.positive.expected_by_chance
     print(f"{'':<28} by chance {chance.value:,.0f} ({chance.low:,.0f} to {chance.high:,.0f})")
 
 
-def by_maps(name: str, subject: Subject, groups: dict[str, Any], gans: int = 0) -> None:
-    """Linear and entropic counterparts, and some trainings of the GAN."""
-    for kind in ("linear", "entropic"):
-        line(f"{name}, {kind}", audited(subject, transport=kind, permutations=0, **groups))
-    for seed in range(gans):
-        asked: dict[str, Any] = {"transport": "gan", "reverse": False, "permutations": 0, "rng": seed}
-        line(f"{name}, GAN, seed {seed}", audited(subject, **asked, **groups))
-
-
-def run_law() -> None:
+def run_law(_gans: int) -> None:
     """Transport beside the true counterfactuals."""
     groups = {"source": {"race": "black"}, "target": {"race": "white"}}
-    result = audited(law(), **groups, permutations=0, counterfactuals=law_school.OTHER_LIVES)
-    line("law school, exact", result, "0 / 835 (GAN), 0 / 811 (causal) of 1,285")
+    causal = {"counterfactuals": law_school.OTHER_LIVES}
+    result = show("law school, exact", law(), "0 / 835 (GAN), 0 / 811 (causal) of 1,285", **groups, **causal)
     print(
         f"{'':<28} causal F+ {result.causal.positive.size:,.0f}  F- {result.causal.negative.size:,.0f}, "
         f"the same of {result.causal.agreement.value:.1%} of {result.n_source:,.0f}"
     )
 
 
-def run_arrests() -> None:
+def run_arrests(_gans: int) -> None:
     """Geometric arrests: two tests that disagree, and why."""
     people = arrests.generate(10_000)
     spec = DataSpec(label="high_risk", favorable=0, protected=("group",), features=("prior_arrests",))
     subject = make_subject(build_data(people, spec), model_spec({"predictions": {"label": "high_risk"}}))
-    result = audited(subject, source={"group": "north"}, target={"group": "south"}, permutations=0)
-    line("arrests, exact", result, "2,572 / 0 (GAN; high risk is positive there); exact in theory 2,812")
+    paper = "2,572 / 0 (GAN; high risk is positive there); exact in theory 2,812"
+    result = show("arrests, exact", subject, paper, source={"group": "north"}, target={"group": "south"})
     print(f"{'':<28} {result.disagreement}")
 
 
-def run_shared(name: str, subject: Subject, **groups: Any) -> None:
-    """Adult or COMPAS: exact on a subsample, linear and entropic on everyone."""
-    line(f"{name}, exact", audited(subject, permutations=0, max_people=2_000, **groups))
-    by_maps(name, subject, groups)
+STUDIES = {"control": run_control, "law": run_law, "arrests": run_arrests, "lipton": run_lipton}
 
 
 def main(*given: str) -> None:
     """Case studies beside the paper's figures."""
-    races = {"source": {"race": "African-American"}, "target": {"race": "Caucasian"}}
-    studies: dict[str, Callable[[int], None]] = {
-        "control": run_control,
-        "law": lambda _: run_law(),
-        "arrests": lambda _: run_arrests(),
-        "lipton": run_lipton,
-        "adult": lambda _: run_shared("adult", adult(), source={"sex": "Female"}, target={"sex": "Male"}),
-        "compas": lambda _: run_shared("compas", compas(), **races),
-    }
-    parser = argparse.ArgumentParser()
-    parser.add_argument("studies", nargs="*", default=list(studies))
-    parser.add_argument("--gan", type=int, default=0, metavar="SEEDS")
-    asked = parser.parse_args(given)
-    for name in asked.studies:
-        studies[name](asked.gan)
+    chosen = asked(__doc__, given, words=list(STUDIES), gan=0)
+    for name in chosen.words:
+        STUDIES[name](chosen.gan)
 
 
 def counterparts(kind: str, d: int, seed: int) -> np.ndarray:
@@ -206,12 +169,6 @@ def counterparts(kind: str, d: int, seed: int) -> np.ndarray:
     return MAPS[kind].fit(x, y, rng=seed).transform(x[:2])
 
 
-def measure(found: list[np.ndarray]) -> tuple[float, float]:
-    """Variance per feature at 0, and mean per feature at 1, over the draws `found`."""
-    at = np.array(found)  # (draws, 2, d)
-    return float(at[:, 0].var(axis=0, ddof=1).mean()), float(at[:, 1].mean())
-
-
 def figure_2(*given: str) -> None:
     """Variance of a counterpart over draws of the same distribution, 500 people a group.
 
@@ -219,16 +176,13 @@ def figure_2(*given: str) -> None:
     feature, and the mean of the counterpart of the one vector: 1 is right, less is regression to the mean.
     Both are people of every sample. gan and neural take half a minute a draw and dimension.
     """
-    parser = argparse.ArgumentParser()
-    parser.add_argument("draws", nargs="?", type=int, default=100)
-    parser.add_argument("maps", nargs="*", default=["exact", "entropic", "linear"])
-    parser.add_argument("--dimensions", type=int, nargs="+", default=(1, 2, 4, 8, 16))
-    asked = parser.parse_args(given)
-    print(f"{'map':<10}{'d':>4}{'variance at 0':>16}{'mean at 1':>12}   of {asked.draws} draws")
-    for kind in asked.maps:
-        for d in asked.dimensions:
-            variance, mean = measure([counterparts(kind, d, seed) for seed in range(asked.draws)])
-            print(f"{kind:<10}{d:>4}{variance:>16.4f}{mean:>12.3f}", flush=True)
+    maps = ["exact", "entropic", "linear"]
+    chosen = asked(__doc__, given, words=maps, draws=100, dimensions=[1, 2, 4, 8, 16])
+    print(f"{'map':<10}{'d':>4}{'variance at 0':>16}{'mean at 1':>12}   of {chosen.draws} draws")
+    for kind, d in product(chosen.words, chosen.dimensions):
+        at = np.array([counterparts(kind, d, seed) for seed in range(chosen.draws)])  # (draws, 2, d)
+        variance, mean = at[:, 0].var(axis=0, ddof=1).mean(), at[:, 1].mean()
+        print(f"{kind:<10}{d:>4}{variance:>16.4f}{mean:>12.3f}", flush=True)
 
 
 RUNS = {"fliptest": main, "fliptest-figure-2": figure_2}

@@ -44,23 +44,12 @@ def linear_ratios(
     regularizer: float,
     sizes: np.ndarray,
 ) -> np.ndarray:
-    """Loss ratios (g, n) of g logistic models of two numbers at once, by the flow of Eq. 2.8.
+    """Loss ratios (g, n) of g logistic models `thetas` (g, 2) of two numbers at once, by the flow of Eq. 2.8.
 
-    Parameters
-    ----------
-    x : array (n, 2)
-        In float32 where a figure is all that is wanted, with all other arrays.
-    y : array (n,) of bool or 0/1
-    thetas, intercepts : array (g, 2), (g,)
-    direction : array (2,)
-        Unit vector along which people move freely.
-    sizes : array (steps,)
-        Step sizes.
-
-    Notes
-    -----
-    A person's shift is a multiple of the model's weights along the free direction, and another one across
-    it; both multiples grow with the same slope of the loss, so that two numbers a person are all to keep.
+    `x` is (n, 2), in float32 with all other arrays where a figure is all that is wanted; `direction` the unit
+    vector along which people move freely; `sizes` those of the steps. A person's shift is a multiple of the
+    model's weights along the free direction, and another one across it; both multiples grow with the same
+    slope of the loss, so that two numbers a person are all to keep.
     """
     sign = np.where(np.asarray(y, dtype=bool), -1.0, 1.0).astype(x.dtype)
     start = sign * (thetas @ x.T + intercepts[:, None])  # (g, n) logits, the sign of a wrong decision

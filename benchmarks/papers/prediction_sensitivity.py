@@ -4,12 +4,13 @@ Two features and a label come from scikit-learn's `make_classification`, as the 
 points, and how far apart the classes lie, it does not say. In the unbiased data (Figure 3b) gender is a
 coin; in the biased data (Figure 3a) it follows the label: P(woman) is .25 for positive, .75 for negative.
 F learns from the biased data, its unbiased twin from the unbiased, and A tells gender in the biased data.
+
+    python -m benchmarks.papers prediction-sensitivity synthetic|adult|compas [--trials 30] [--epochs 40]
 """
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from audits.models.networks.dense import Dense
 from audits.models.networks.training import Training, fit_dense
 from audits.sensitivity.match_sets.sets import MatchSet, match_set
 from audits.sensitivity.measurement.gradients import AuditedModel, Status, measure
-from benchmarks.measuring import SHARED, adult_names
+from benchmarks.measuring import SHARED, adult_names, asked, screened
 
 PUBLISHED = {
     ("adult", "sex"): (84.4, 69.8, 69.9),
@@ -33,8 +34,7 @@ WOMAN = {True: 0.25, False: 0.75}
 """P(woman) by whether the label is positive, Figure 3a."""
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
+class Judged(NamedTuple):
     """How good the models of a trial are, and the match set."""
 
     accuracy: float
@@ -42,18 +42,10 @@ class Judged:
     matched: MatchSet
 
 
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """The models of one trial, and its test people.
+class Trial(NamedTuple):
+    """F, its twin (of unbiased data, or of copies with the attribute flipped), A, and the test people.
 
-    Attributes
-    ----------
-    audited, twin, status : Dense
-        F, its twin (learned from unbiased data, or from copies with the attribute flipped), and A.
-    z, label : arrays (n, d), (n,)
-        Test people.
-    column : int
-        Where in `z` the binary protected attribute is.
+    `column` is where in `z` (n, d) the binary protected attribute is.
     """
 
     audited: Dense
@@ -64,33 +56,21 @@ class Trial:
     column: int
 
     def judge(
-        self,
-        rng: np.random.Generator,
-        *,
-        augment_test: bool = False,
-        literal: bool = False,
-        draws: int = 100,
+        self, rng: np.random.Generator, *, augment: bool = False, literal: bool = False, draws: int = 100
     ) -> Judged:
         """Hold sensitivity against the match set, on the test people or also on their copies (Table 2).
 
         With `literal` A's gradient is taken at its probability.
         """
         z, label = self.z, self.label
-        if augment_test:
+        if augment:
             z, label = _flipped(z, self.column), np.tile(label, 2)
         blocks = [slice(k, k + 1) for k in range(z.shape[1])]
         model = Status("protected", ("0", "1"), self.status)
         found = measure(z, AuditedModel(self.audited), (model,), blocks, literal=literal)
         ours, other = found.score >= 0.5, expit(self.twin.outputs(z)[:, 0]) >= 0.5
-        matched = match_set(
-            found.sensitivity,
-            found.influence,
-            np.abs(found.score - 0.5),
-            other != ours,
-            twin="the experiment's twin",
-            draws=draws,
-            rng=rng,
-        )
+        given = found.sensitivity, found.influence, np.abs(found.score - 0.5), other != ours
+        matched = match_set(*given, twin="the experiment's twin", draws=draws, rng=rng)
         right = label == 1
         return Judged(float(np.mean(ours == right)), float(np.mean(other == right)), matched)
 
@@ -120,11 +100,7 @@ def augmented_trial(
 ) -> Trial:
     """Train the models of section 6 once: the twin learns from rows copied with `column` flipped.
 
-    Parameters
-    ----------
-    x : (n, d)
-        Points in which `column` is the binary protected attribute, 0 or 1; a fifth of them to test.
-    label : (n,) of int
+    Of the points `x` (n, d), in which `column` is the protected attribute, 0 or 1, a fifth are to test.
     """
     order = rng.permutation(len(x))
     held = round(0.2 * len(x))
@@ -149,65 +125,52 @@ def summary(name: str, trials: list[Judged]) -> None:
     shown = [each for each in found if each.curves]
     areas = np.array([[curve.auc.value for curve in each.curves] for each in shown])
     within = np.array([each.equally_far.value for each in shown])
-    mismatched = np.mean([each.mismatched.value for each in found])
     accuracy = np.mean([trial.accuracy for trial in trials])
+    outside = np.mean([each.mismatched.value for each in found])
     columns = " ".join(f"{a:.3f} ± {s:.3f}" for a, s in zip(areas.mean(0), areas.std(0), strict=True))
-    print(
-        f"{name:30} {len(shown)} of {len(trials)} trials  accuracy {accuracy:.3f}  mismatched "
-        f"{mismatched:.3f}  AUC of sensitivity, |∇F|, −|p − ½|: {columns}; equally far {within.mean():.3f} ± "
-        f"{within.std():.3f}",
-        flush=True,
+    told = (
+        f"{name:30} {len(shown)} of {len(trials)} trials  accuracy {accuracy:.3f}  mismatched {outside:.3f}"
     )
+    areas_of = f"AUC of sensitivity, |∇F|, −|p − ½|: {columns}"
+    print(f"{told}  {areas_of}; equally far {within.mean():.3f} ± {within.std():.3f}", flush=True)
 
 
-def synthetic(seeds: range) -> None:
-    for literal in (False, True):
-        name = "synthetic, literal" if literal else "synthetic, log-odds"
-        trials = [synthetic_trial(np.random.default_rng(k), literal=literal, draws=20) for k in seeds]
-        summary(name, trials)
-
-
-def table_2(which: str, seeds: range, epochs: int) -> None:
+def table_2(which: str, trials: int, epochs: int) -> None:
+    """Trials of sex and race, on original and augmented test people, with A's gradient in both forms."""
     frame, label, protected = adult() if which == "adult" else compas()
     # "a single hidden layer", 32 and 256 wide; Adam at 0.001, as section 6.2 says; the batch is not said
     training = Training((32,) if which == "adult" else (256,), epochs, None, 1e-3, 0.0, 256)
+    tests = {"log-odds, original": {}, "log-odds, augmented": {"augment": True}}
+    tests["literal, original"] = {"literal": True}
     for name, members in protected.items():
         x, column = encode(frame, members)
-        rngs = [np.random.default_rng(k) for k in seeds]
+        rngs = [np.random.default_rng(k) for k in range(trials)]
         trained = [augmented_trial(x, label, column, rng, training=training) for rng in rngs]
-        for test, options in (
-            ("log-odds, original", {}),
-            ("log-odds, augmented", {"augment_test": True}),
-            ("literal, original", {"literal": True}),
-        ):
+        for test, options in tests.items():
             judged = [each.judge(rng, draws=20, **options) for each, rng in zip(trained, rngs, strict=True)]
             summary(f"{which} {name}, {test}", judged)
         accuracy, original, augmented = PUBLISHED[which, name]
         print(f"  paper, 40 epochs: accuracy {accuracy}, AUC {original}, augmented test set {augmented}")
 
 
-def adult() -> tuple[pd.DataFrame, np.ndarray, dict[str, np.ndarray]]:
+def adult() -> tuple[pd.DataFrame, np.ndarray, dict[str, pd.Series]]:
+    """Columns, labels and members of the training file without gaps."""
     read = {"names": list(adult_names()), "skipinitialspace": True, "na_values": "?"}
     frame = pd.read_csv(SHARED / "adult.data", **read).dropna()
+    members = {"sex": frame["sex"] == "Male", "race": frame["race"] == "White"}
     label = (frame["income"] == ">50K").to_numpy(dtype=int)
-    groups = {"sex": (frame["sex"] == "Male").to_numpy(), "race": (frame["race"] == "White").to_numpy()}
-    return frame.drop(columns=["income", "fnlwgt", "education"]), label, groups
+    return frame.drop(columns=["income", "fnlwgt", "education"]), label, members
 
 
-def compas() -> tuple[pd.DataFrame, np.ndarray, dict[str, np.ndarray]]:
-    frame = pd.read_csv(SHARED / "compas.csv")
-    keep = frame["days_b_screening_arrest"].between(-30, 30) & (frame["is_recid"] != -1)
-    frame = frame[keep & (frame["c_charge_degree"] != "O")]
-    label = frame["two_year_recid"].to_numpy(dtype=int)
-    groups = {
-        "sex": (frame["sex"] == "Male").to_numpy(),
-        "race": (frame["race"] == "African-American").to_numpy(),
-    }
-    young = ["juv_fel_count", "juv_misd_count", "juv_other_count"]
-    return frame[["age", "sex", "race", "priors_count", "c_charge_degree", *young]], label, groups
+def compas() -> tuple[pd.DataFrame, np.ndarray, dict[str, pd.Series]]:
+    """Columns, labels and members of those who were screened within 30 days."""
+    frame, young = screened(), ["juv_fel_count", "juv_misd_count", "juv_other_count"]
+    members = {"sex": frame["sex"] == "Male", "race": frame["race"] == "African-American"}
+    columns = frame[["age", "sex", "race", "priors_count", "c_charge_degree", *young]]
+    return columns, frame["two_year_recid"].to_numpy(dtype=int), members
 
 
-def encode(frame: pd.DataFrame, members: np.ndarray) -> tuple[np.ndarray, int]:
+def encode(frame: pd.DataFrame, members: pd.Series) -> tuple[np.ndarray, int]:
     """Numbers z-scored, categories 0 and 1; the protected attribute last, in place of its own column."""
     hot = pd.get_dummies(frame, dtype=float)
     source = next(name for name in hot if np.array_equal(hot[name] == 1, members)).partition("_")[0]
@@ -219,18 +182,16 @@ def encode(frame: pd.DataFrame, members: np.ndarray) -> tuple[np.ndarray, int]:
 
 def main(*given: str) -> None:
     """Table 2 (adult, compas) and section 5 (synthetic), over trials."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["synthetic", "adult", "compas"])
-    parser.add_argument("--trials", type=int, default=30)
-    parser.add_argument("--first", type=int, default=0, help="seed of the first trial")
-    parser.add_argument("--epochs", type=int, default=40)
-    asked = parser.parse_args(given)
-    seeds = range(asked.first, asked.first + asked.trials)
+    chosen = asked(__doc__, given, words=["synthetic"], trials=30, epochs=40)
     with threadpool_limits(1):
-        if asked.what == "synthetic":
-            synthetic(seeds)
-        else:
-            table_2(asked.what, seeds, asked.epochs)
+        for which in chosen.words:
+            if which != "synthetic":
+                table_2(which, chosen.trials, chosen.epochs)
+                continue
+            for form in ("log-odds", "literal"):
+                told = {"literal": form == "literal", "draws": 20}
+                rngs = map(np.random.default_rng, range(chosen.trials))
+                summary(f"synthetic, {form}", [synthetic_trial(rng, **told) for rng in rngs])
 
 
 RUNS = {"prediction-sensitivity": main}

@@ -16,7 +16,7 @@ from audits.subgroups.attributes import End, category, interval
 from audits.subgroups.cells import count_cells
 from audits.subgroups.search import Search
 from audits.subgroups.sums import GroupSums
-from benchmarks.papers.rivals import rivals
+from benchmarks.papers.testsgd import rivals
 from tests.rule_sets.conftest import crowd, subject_of
 
 
