@@ -6,17 +6,20 @@ the exact mean ratio, for ten models of made-up people and ten on five tables.
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from audits.data import build_data, data_spec, load_data, public_section, read_table
-from audits.models import ModelSpec, make_subject, model_spec
-from benchmarks.loss_ratio_worlds import found_by_search, people, subject_of
+from audits.loss_ratio import LossRatioOptions, loss_ratio
+from audits.models import ModelSpec, Subject, make_subject, model_spec
+from benchmarks.calibration.loss_ratio import people, subject_of
 from benchmarks.measuring import SHARED, adult_names
 from benchmarks.serving import ROOT
 
@@ -28,7 +31,6 @@ def statistics(folder: Path) -> Iterator[dict[str, object]]:
     import torch
 
     import audits
-    from audits.loss_ratio import LossRatioOptions, loss_ratio
 
     names = list(adult_names())
     raw = pd.read_csv(SHARED / "adult.data", names=names, skipinitialspace=True, nrows=2000)
@@ -78,6 +80,27 @@ TABLES: dict[str, dict[str, object]] = {
 }  # fmt: skip
 
 
+class Unopened:
+    """A model that gives its scores only."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self.name, self.columns, self.classes = model.name, model.columns, model.classes
+        self.invents, self.sha256 = True, model.sha256
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Scores of the model."""
+        return self._model.score(frame)
+
+
+def searched(of: str, kind: str, subject: Subject, **options: Any) -> dict[str, object]:
+    """Return the mean ratio by exact gradients, and by scores of the same model alone."""
+    told = LossRatioOptions(loss_floor=0.01, **options)
+    blind = dataclasses.replace(subject, model=Unopened(subject.model))
+    exact, found = (loss_ratio(each, told, rng=0).statistic.value or 0.0 for each in (subject, blind))
+    return {"people": of, "model": kind, "exact": exact, "found": found, "found / exact": found / exact}
+
+
 def searches(most: int = 200) -> Iterator[dict[str, object]]:
     """Yield the mean ratio by exact gradients and by scores of the same model alone."""
     for name, section in TABLES.items():
@@ -85,7 +108,7 @@ def searches(most: int = 200) -> Iterator[dict[str, object]]:
         drawn = np.sort(np.random.default_rng(0).choice(data.n, min(data.n, 4 * most), replace=False))
         for kind in ("logistic", "mlp"):
             subject = make_subject(data.take(drawn), model_spec({"train": kind}), test_size=0.5, seed=0)
-            yield searched(name, kind, found_by_search(subject, max_people=most))
+            yield searched(name, kind, subject, max_people=most)
 
 
 def made_up_searches() -> Iterator[dict[str, object]]:
@@ -96,13 +119,7 @@ def made_up_searches() -> Iterator[dict[str, object]]:
         if seed % 2:  # a category that the attribute leaves its trace in
             drawn = np.random.default_rng(seed).random(len(frame)) < 0.3 + 0.3 * (frame["sex"] == "a")
             frame["job"] = np.where(drawn, "cook", "judge")
-        yield searched(f"{3 + seed} features", kind, found_by_search(subject_of(frame, told, kind, seed)))
-
-
-def searched(of: str, kind: str, ratios: tuple[float, float]) -> dict[str, object]:
-    """Return a row of the table of searches."""
-    exact, found = ratios
-    return {"people": of, "model": kind, "exact": exact, "found": found, "found / exact": found / exact}
+        yield searched(f"{3 + seed} features", kind, subject_of(frame, told, kind, seed))
 
 
 def show(rows: Iterator[dict[str, object]], digits: int) -> pd.DataFrame:
@@ -112,13 +129,8 @@ def show(rows: Iterator[dict[str, object]], digits: int) -> pd.DataFrame:
     return table
 
 
-def main() -> None:
-    """Print the tables."""
+if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         show(statistics(Path(folder)), 7)
     for found in (made_up_searches(), searches()):
         print(f"median {show(found, 3)['found / exact'].median():.3f}")
-
-
-if __name__ == "__main__":
-    main()

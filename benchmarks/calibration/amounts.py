@@ -9,8 +9,8 @@ is an alarm; where they do, every stated interval of a difference is held agains
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,8 +33,7 @@ _PAY = {"label": "pay", "outcome": "numeric"}
 _SHARES = {"median": 0.5, "q10": 0.1, "q90": 0.9}
 
 
-@dataclass(frozen=True)
-class _World:
+class _World(NamedTuple):
     """How groups "a", "b", … are drawn: how many people each, and from what.
 
     `apart` are the true differences of the second group from the first by measure; without any no group
@@ -84,8 +83,8 @@ def _drawn(world: _World, number: int) -> Findings:
     yield alarm("all-clear of amounts that differ", result.verdict == NO_MATERIAL)
     held = [inside(rows[0].differences[name].estimate, truth) for name, truth in apart.items()]
     yield covers("differences of amounts, all together", all(held))
-    if "mean" in apart and world.own:
-        reference = next(row for row in result.amounts.table if row.is_reference)
+    if world.own:
+        [reference] = (row for row in result.amounts.table if row.is_reference)
         own = [inside(getattr(reference, name), truth) for name, truth in world.own.items()]
         yield covers("a group's own mean and percentiles, each", sum(own) / len(own))
         relative, truth = rows[0].relative, apart["mean"] / world.own["mean"]

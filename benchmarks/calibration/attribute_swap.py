@@ -5,24 +5,21 @@ Everybody is drawn with chances of gaining and of losing by the change; what is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from audits.attribute_swap import AttributeSwapResult
 from audits.data import DataSpec, build_data
 from audits.models.subject import subject_of
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
+from audits.stats import EVIDENCE, NO_MATERIAL
 from benchmarks.calibration.harness import SLOW, Findings, alarm, audited, covers, found, grid
 
 _TRAITS = ("as_woman", "as_man", "e")
 _FEW = "Where few of 30 people or fewer change, mean score changes hold in about 82 of 100 samples."
 
 
-@dataclass(frozen=True)
-class World:
+class World(NamedTuple):
     """Chances of gaining and losing of women as men, in the town and in a part of it of so many people."""
 
     n: int
@@ -33,26 +30,15 @@ class World:
     counts: bool = False
     read: bool = True
 
-    @property
-    def net(self) -> float:
-        """Net share of all women."""
-        return (1 - self.part) * (self.gain - self.loss) + self.part * self.gain_part
-
-    @property
-    def gross(self) -> float:
-        """Share of all women whose decision changes."""
-        return (1 - self.part) * (self.gain + self.loss) + self.part * self.gain_part
-
-    @property
-    def null(self) -> bool:
-        """Whether no group gains more than it loses."""
-        return self.gain == self.loss and not (self.part and self.gain_part)
+    def share(self, sign: int) -> float:
+        """Share of all women whose decision changes (1), or net share of those who gain (-1)."""
+        return (1 - self.part) * (self.gain + sign * self.loss) + self.part * self.gain_part
 
     @property
     def material(self) -> bool:
         """Whether an all-clear would be false: at or beyond its limits, or of what is not read."""
         large = self.part >= 0.1 and self.gain_part >= 0.2  # what the verdict rules cover
-        return not self.read or abs(self.net) >= 0.1 or self.gross >= 0.2 or large
+        return not self.read or abs(self.share(-1)) >= 0.1 or self.share(1) >= 0.2 or large
 
 
 class Planted:
@@ -69,12 +55,10 @@ class Planted:
         return np.asarray(0.25 + 0.5 * yes + np.where(woman, 0.0, frame["e"]))
 
 
-def audit_of(world: World, seed: int) -> AttributeSwapResult:
-    """Audit one draw of people."""
-    rng = np.random.default_rng([seed, world.n])
+def people(world: World, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw people and what they are decided as either; with `counts` a row for all of one kind."""
     n = world.n
-    inside = rng.random(n) < world.part
-    u = rng.random(n)
+    inside, u = rng.random(n) < world.part, rng.random(n)
     gains = u < np.where(inside, world.gain_part, world.gain)
     loses = ~gains & ~inside & (u < world.gain + world.loss)
     base = rng.random(n) < 0.5
@@ -87,17 +71,37 @@ def audit_of(world: World, seed: int) -> AttributeSwapResult:
             "e": rng.choice([-0.05, 0.05], n) if world.counts else rng.normal(0, 0.05, n),
         }
     )
-    if world.counts:
-        frame = frame.groupby(list(frame)).size().rename("times").reset_index()
+    return frame.groupby(list(frame)).size().rename("times").reset_index() if world.counts else frame
+
+
+def _audit(world: World, number: int) -> Findings:
     spec = DataSpec(
         protected=("sex", "part") if world.part else ("sex",),
         features=("sex", *_TRAITS),
         weights="times" if world.counts else None,
         kinds={"e": "continuous"},
     )
-    model = Planted(read=world.read)
-    subject = subject_of(build_data(frame, spec), model, threshold=0.5, score_kind="number")
-    return audited("attribute_swap", subject, 0, attribute=["sex"])
+    data = build_data(people(world, np.random.default_rng([number, world.n])), spec)
+    subject = subject_of(data, Planted(read=world.read), threshold=0.5, score_kind="number")
+    told = audited("attribute_swap", subject, 0, attribute=["sex"])
+    null = world.gain == world.loss and not (world.part and world.gain_part)
+    yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=null)
+    cleared = told.verdict == NO_MATERIAL
+    if world.material:
+        yield alarm("no material difference, where there is one", cleared)
+    else:
+        yield found("no material difference", cleared)
+    for shown, name, truth in (
+        ("net share, all groups together", "net", world.share(-1)),
+        ("share changed, all groups together", "changed", world.share(1)),
+        ("mean score change, all groups together", "mean_score_change", world.share(-1) / 2),
+    ):
+        held = True  # by the interval of women as men, and by that of men as women
+        for row in (each for each in told.swaps if not each.within):
+            stated = getattr(row, name)
+            own = truth if row.source == "f" or name == "changed" else -truth
+            held &= stated.low is None or stated.low - 1e-12 <= own <= (stated.high or 0.0) + 1e-12
+        yield covers(shown, held, said=_FEW if world.n < 100 and shown.startswith("mean") else "")
 
 
 _WORLDS = {
@@ -118,32 +122,4 @@ _WORLDS = {
     "2,000 people in rows of many, 3% gain and 3% lose": World(2000, 0.03, 0.03, counts=True),
     "2,000 people in rows of many, 4% gain": World(2000, 0.04, 0.0, counts=True),
 }
-
-
-def _holds(found: AttributeSwapResult, name: str, truth: float) -> Iterator[bool]:
-    """Yield whether the interval of women as men, and that of men as women, hold the truth."""
-    for row in found.swaps:
-        if not row.within:
-            stated: Estimate = getattr(row, name)
-            own = truth if row.source == "f" or name == "changed" else -truth
-            yield stated.low is None or bool(stated.low - 1e-12 <= own <= (stated.high or 0.0) + 1e-12)
-
-
-def _audit(world: World, number: int) -> Findings:
-    told = audit_of(world, number)
-    yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=world.null)
-    cleared = told.verdict == NO_MATERIAL
-    if world.material:
-        yield alarm("no material difference, where there is one", cleared)
-    else:
-        yield found("no material difference", cleared)
-    for shown, name, truth in (
-        ("net share, all groups together", "net", world.net),
-        ("share changed, all groups together", "changed", world.gross),
-        ("mean score change, all groups together", "mean_score_change", world.net / 2),
-    ):
-        said = _FEW if world.n < 100 and shown.startswith("mean") else ""
-        yield covers(shown, all(_holds(told, name, truth)), said=said)
-
-
 SETTINGS = grid("attribute_swap", "{world}", _audit, world=_WORLDS, part=SLOW)

@@ -25,6 +25,7 @@ from benchmarks.calibration.harness import LEVEL, SLOW, Findings, alarm, covers,
 from tests.explain.test_explain import audited, cancelling, crowd, masked, rule_of
 
 World = Callable[..., pd.DataFrame]
+Rule = Callable[[np.ndarray, np.ndarray], np.ndarray]
 _LEFT = "left with all columns, on average"
 
 
@@ -39,48 +40,53 @@ def _rare(n: int, seed: int) -> pd.DataFrame:
 
 
 def _drawn(
-    columns: int, n: int, seed: int, shift: float
+    n: int, columns: int, shift: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
-    rng = np.random.default_rng(seed)
-    source = np.repeat([True, False], n)
+    """Normal columns, of the first `n` people `shift` further up, who those are, and what draws the rest."""
+    rng, source = np.random.default_rng(seed), np.repeat([True, False], n)
     return rng.normal(size=(2 * n, columns)) + shift * source[:, None], source, rng
 
 
-def _logistic(columns: int, n: int, seed: int, left: float = 0.0) -> pd.DataFrame:
-    x, source, rng = _drawn(columns, n, seed, 0.5)
-    chance = 0.2 + 0.6 * expit(x.sum(axis=1)) + left * source
-    return _framed(pd.DataFrame(x).add_prefix("x"), source, rng.random(2 * n) < chance)
-
-
-def _curved(n: int, seed: int) -> pd.DataFrame:
-    x, source, rng = _drawn(3, n, seed, 0.4)
-    chance = expit(2 * np.abs(x[:, 0]) - 2 + x[:, 1] * x[:, 2])
-    return _framed(pd.DataFrame(x).add_prefix("x"), source, rng.random(2 * n) < chance)
-
-
-def _boxes(n: int, seed: int) -> pd.DataFrame:
-    x, source, _ = _drawn(3, n, seed, 0.5)
-    yes = ((x[:, 0] > 0.3) & (x[:, 1] > -0.2)) | (x[:, 2] > 1)
+def _numbers(n: int, columns: int, shift: float, rule: Rule, seed: int) -> pd.DataFrame:
+    """People decided by a rule of their columns, or with the chance that it gives."""
+    x, source, rng = _drawn(n, columns, shift, seed)
+    chance = rule(x, source)
+    yes = chance if chance.dtype == bool else rng.random(2 * n) < chance
     return _framed(pd.DataFrame(x).add_prefix("x"), source, yes)
 
 
+def _logistic(x: np.ndarray, _source: np.ndarray) -> np.ndarray:
+    return 0.2 + 0.6 * expit(x.sum(axis=1))
+
+
+def _lower(x: np.ndarray, source: np.ndarray) -> np.ndarray:
+    return _logistic(x, source) - 0.1 * source
+
+
+def _curved(x: np.ndarray, _source: np.ndarray) -> np.ndarray:
+    return expit(2 * np.abs(x[:, 0]) - 2 + x[:, 1] * x[:, 2])
+
+
+def _boxes(x: np.ndarray, _source: np.ndarray) -> np.ndarray:
+    return ((x[:, 0] > 0.3) & (x[:, 1] > -0.2)) | (x[:, 2] > 1)
+
+
 def _binary(seed: int) -> pd.DataFrame:
-    _, source, rng = _drawn(1, 1000, seed, 0.0)
+    _, source, rng = _drawn(1000, 1, 0.0, seed)
     x = rng.random((2000, 5)) < np.where(source, 0.6, 0.4)[:, None]
     return _framed(pd.DataFrame(x.astype(int)).add_prefix("x"), source, x.sum(axis=1) >= 3)
 
 
 def _categories(n: int, seed: int) -> pd.DataFrame:
-    _, source, rng = _drawn(1, n, seed, 0.0)
+    _, source, rng = _drawn(n, 1, 0.0, seed)
     rising = np.array([0.1, 0.2, 0.3, 0.4])
-    x = np.where(
-        source[:, None], rng.choice(4, (2 * n, 2), p=rising[::-1]), rng.choice(4, (2 * n, 2), p=rising)
-    )
+    often, seldom = rng.choice(4, (2 * n, 2), p=rising[::-1]), rng.choice(4, (2 * n, 2), p=rising)
+    x = np.where(source[:, None], often, seldom)
     return _framed(pd.DataFrame(x).add_prefix("x").map("c{}".format), source, x.sum(axis=1) >= 3)
 
 
 def _hiring(n: int, seed: int) -> pd.DataFrame:
-    x, source, rng = _drawn(2, n, seed, 0.5)
+    x, source, rng = _drawn(n, 2, 0.5, seed)
     work, gap = rng.choice(["none", "some", "much"], 2 * n), rng.random(2 * n) < 0.3 + 0.2 * source
     chance = expit(-0.5 + x[:, 0] + 0.8 * x[:, 1] + 0.5 * (work == "some") - 0.7 * gap)
     columns = pd.DataFrame({"test": x[:, 0], "grade": x[:, 1], "work": work, "gap": gap.astype(int)})
@@ -97,7 +103,7 @@ def _jump(n: int, seed: int) -> pd.DataFrame:
 
 
 def _mixed(n: int, seed: int) -> pd.DataFrame:
-    x, source, rng = _drawn(5, n, seed, 0.3)
+    x, source, rng = _drawn(n, 5, 0.3, seed)
     x[rng.random(x.shape) < 0.1] = np.nan
     seen, town = np.nan_to_num(x), rng.choice(["u", "v", "w"], 2 * n)
     flags = (rng.random((2 * n, 2)) < 0.4 + 0.1 * source[:, None]).astype(int)
@@ -175,9 +181,9 @@ _CELLS: dict[str, World] = {
     "1,000 a group, 5 binary columns, one rule": _binary,
 }
 _LEARNED: dict[str, World] = {
-    "500 a group, 1 column": partial(_logistic, 1, 500),
-    "500 a group, 3 columns": partial(_logistic, 3, 500),
-    "500 a group, 3 columns, a curve and a product": partial(_curved, 500),
+    "500 a group, 1 column": partial(_numbers, 500, 1, 0.5, _logistic),
+    "500 a group, 3 columns": partial(_numbers, 500, 3, 0.5, _logistic),
+    "500 a group, 3 columns, a curve and a product": partial(_numbers, 500, 3, 0.4, _curved),
     "500 a group, 4 columns of both kinds": partial(_hiring, 500),
     "1,000 a group, 8 columns of both kinds, 10% missing": partial(_mixed, 1000),
     "300 a group, 2 columns of 4 values, one rule": partial(_categories, 300),
@@ -185,11 +191,11 @@ _LEARNED: dict[str, World] = {
     "1,000 a group, 3 columns, one rule": partial(rule_of, 3, 1000),
     "1,000 a group, 5 columns, one rule": partial(rule_of, 5, 1000),
     "500 a group, 8 columns, one rule": partial(rule_of, 8, 500, shift=0.3),
-    "500 a group, 3 columns, a rule of boxes": partial(_boxes, 500),
+    "500 a group, 3 columns, a rule of boxes": partial(_numbers, 500, 3, 0.5, _boxes),
 }
 _JUMP = "“a difference is found in about 10% of such data where there is none”"
 _TURNED = {"900 people, 2 columns, groups and decisions turn on one jump": partial(_jump, 900)}
-_LIMIT = {"500 a group, 3 columns, 10 points left": partial(_logistic, 3, 500, left=-0.1)}
+_LIMIT = {"500 a group, 3 columns, 10 points left": partial(_numbers, 500, 3, 0.5, _lower)}
 _HIDDEN: dict[str, World] = {
     "1,000 a group, hidden by a better group": partial(masked, 1000),
     "500 a group, −40 and +40 points cancel": partial(cancelling, 500),

@@ -36,6 +36,7 @@ from benchmarks.serving import ROOT
 
 TABLE = ROOT / "docs" / "calibration.csv"
 PAGE = ROOT / "docs" / "calibration.md"
+HEAD = ROOT / "docs" / "templates" / "calibration.txt"
 LEVEL = 0.05
 SLOW = 0.25  # of the worlds, where one takes long: 500 resolve a point
 _FIRST_ROUND = 100  # worlds
@@ -63,12 +64,7 @@ Findings = Iterator[Found]
 
 
 def covers(
-    shown: str,
-    hit: float | Estimate,
-    truth: float | None = None,
-    *,
-    claimed: float = 1 - LEVEL,
-    said: str = "",
+    shown: str, hit: float | Estimate, truth: float | None = None, *, claimed: float = 0.95, said: str = ""
 ) -> Found:
     """Whether an interval holds the truth; of several, the share that does."""
     if truth is not None:
@@ -265,10 +261,8 @@ class Kept:
     def add(self, each: Simulation, rows: Iterable[Row], upto: int) -> None:
         """Count in what further worlds of a simulation gave, drawn now."""
         known = {row.key: row for row in self.rows}
-        now = {
-            "drawn": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "code": stamp()["source"][:12],
-        }
+        today = datetime.datetime.now(datetime.UTC).date().isoformat()
+        now = {"drawn": today, "code": stamp()["source"][:12]}
         for row in rows:
             hits, worlds = int(row.hits), int(row.worlds)
             if (before := known.get(row.key)) is not None:
@@ -315,26 +309,6 @@ class Kept:
         PAGE.write_text(page(self.rows, self.lacking(order)), encoding="utf-8")
 
 
-_HEAD = """# Calibration
-
-A 95% interval should contain the truth in 95 of 100 samples, and a test at level 5% should raise a false
-alarm in at most 5. This page says where that was simulated, where it holds and where it does not.
-
-## How it was measured
-
-A simulation invents a *world*: a table of people, a model, and the true answer. The audit runs on the
-table, and we see whether its interval contains the truth (*coverage*), whether it reports a difference
-that is not there (*false alarms*), and whether it finds one that is (*power*, a target and no promise).
-Worlds differ in size, in how far groups lie apart, and in weights, ties and missing values.
-
-A setting **holds** if its coverage is at most 1.5 points and two simulation errors below the claim, or
-its false alarms at most two simulation errors above. More coverage and fewer alarms are on the safe side.
-A setting is drawn until there are 2,000 worlds (500 where one takes long), or until it holds beyond
-doubt. Fewer worlds show only gross defects.
-
-`make calibrate` repeats all of it (`benchmarks/calibration`). **[Download the table](calibration.csv)**:
-every setting with its claim, hits, worlds, simulation error, date and code.
-"""
 _SHARED = {
     "all": "Intervals and tests that all audits share",
     "monitor": "Alarms of a monitor",
@@ -349,7 +323,7 @@ def page(rows: Sequence[Row], lacking: Sequence[str] = ()) -> str:
     few = sum(row.error > 0.01 and row.kind != "power" and not row.settled for row in rows)
     audits = sorted({row.audit for row in rows})
     lines = [
-        _HEAD,
+        HEAD.read_text(encoding="utf-8"),
         f"## What holds\n\n{len(rows):,} checks, each of one number in one setting, in "
         f"{sum(row.worlds for row in rows):,} worlds (a world counts for every check it serves). {few:,} "
         "checks are coarse: they have too few worlds to resolve one percentage point.\n",

@@ -34,7 +34,7 @@ from benchmarks.calibration.harness import (
     grid,
     inside,
 )
-from benchmarks.loss_ratio_worlds import people, subject_of
+from benchmarks.calibration.loss_ratio import people, subject_of
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 

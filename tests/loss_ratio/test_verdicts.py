@@ -15,7 +15,7 @@ from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.means import MeanTest, mean_test
 from audits.stats.paired_ratio import PairedRatio
 from audits.stats.text import number
-from benchmarks.loss_ratio_worlds import WORLDS, people, subject_of, tied
+from benchmarks.calibration.loss_ratio import WORLDS, people, subject_of, tied
 from tests.loss_ratio import conftest as own
 from tests.refused import refused
 
