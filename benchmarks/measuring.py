@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +64,15 @@ def line(what: str, ours: Taken, peer: Taken | None = None, note: str = "") -> s
     return f"{told}  {note}"
 
 
+def show(rows: Iterable[dict[str, Any]], digits: int = 3) -> pd.DataFrame:
+    """Print rows as a table, and return it."""
+    table = pd.DataFrame(list(rows))
+    print(
+        table.to_string(index=False, float_format=lambda value: f"{value:.{digits}g}"), end="\n\n", flush=True
+    )
+    return table
+
+
 @contextmanager
 def clocked(what: str, limit: str = "") -> Iterator[None]:
     """Print how many seconds went by inside, and what they may be."""
@@ -85,6 +94,9 @@ def asked(
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", default=list(words))
     for name, default in options.items():
+        if default is False:
+            parser.add_argument(f"--{name}", action="store_true")
+            continue
         kind = type(default[0] if isinstance(default, list) else default)
         many = "+" if isinstance(default, list) else None
         parser.add_argument(f"--{name}", default=default, type=kind, nargs=many)

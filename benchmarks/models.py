@@ -20,7 +20,7 @@ from audits.data import build_data, data_spec, load_data, public_section, read_t
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import ModelSpec, Subject, make_subject, model_spec
 from benchmarks.calibration.loss_ratio import people, subject_of
-from benchmarks.measuring import SHARED, adult_names
+from benchmarks.measuring import SHARED, adult_names, show
 from benchmarks.serving import ROOT
 
 NUMBERS = ["age", "education-num", "hours-per-week"]
@@ -120,13 +120,6 @@ def made_up_searches() -> Iterator[dict[str, object]]:
             drawn = np.random.default_rng(seed).random(len(frame)) < 0.3 + 0.3 * (frame["sex"] == "a")
             frame["job"] = np.where(drawn, "cook", "judge")
         yield searched(f"{3 + seed} features", kind, subject_of(frame, told, kind, seed))
-
-
-def show(rows: Iterator[dict[str, object]], digits: int) -> pd.DataFrame:
-    """Print rows as a table, and return it."""
-    table = pd.DataFrame(list(rows))
-    print(table.to_string(index=False, float_format=lambda value: f"{value:.{digits}g}"), end="\n\n")
-    return table
 
 
 if __name__ == "__main__":

@@ -20,24 +20,12 @@ Columns = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Known:
-    """A table and what is known of it.
+    """A table, and what is known of it.
 
-    Attributes
-    ----------
-    draw : callable
-        ``draw(rng)`` returns the rows, as columns by name.
-    outcome, good : str
-        The column that was decided or that happened, and the answer that is good for the person.
-    group : str
-        Words of the headline that name the group that is worse off; empty where nobody is.
-    badge : str
-        What *At a glance* must state first.
-    by : tuple of str
-        Who is compared.
-    truth : mapping of str to str
-        The column of what happened in truth to its good value, where it is a table of decisions with a truth.
-    header : str
-        A line above the names.
+    `outcome` is the column that was decided or that happened, and `good` the answer that is good for the
+    person; `group` are words of the headline that name who is worse off, empty where nobody is, and `badge`
+    is what *At a glance* must state first. `by` says who is compared, `truth` which column holds what
+    happened in truth, with its good value; `header` is a line above the names.
     """
 
     draw: Callable[[np.random.Generator], Columns | pd.DataFrame]

@@ -12,7 +12,8 @@ from scipy.stats import binom
 
 from audits.runs.registry import AUDITS
 from audits.stats import Estimate, Judgment
-from benchmarks.calibration.harness import PAGE, Kept, Row, alarm, covers, page, simulation, simulations
+from benchmarks.calibration import Row, alarm, covers, simulation
+from benchmarks.calibration.harness import PAGE, Kept, page, simulations
 from benchmarks.calibration.whole import NOT_MEANS, WHOLE, is_p, leaves, world
 
 EVERY = simulations()

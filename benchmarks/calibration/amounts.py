@@ -17,20 +17,13 @@ import pandas as pd
 from scipy.stats import lognorm, norm
 
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration.harness import (
-    SLOW,
-    Findings,
-    alarm,
-    audited,
-    covers,
-    decided,
-    found,
-    grid,
-    inside,
-)
+from benchmarks.calibration import SLOW, Facts, alarm, audited, covers, decided, found, grid, inside
 
 _PAY = {"label": "pay", "outcome": "numeric"}
 _SHARES = {"median": 0.5, "q10": 0.1, "q90": 0.9}
+
+
+Draw = Callable[[np.random.Generator, int, int], np.ndarray]
 
 
 class _World(NamedTuple):
@@ -41,7 +34,7 @@ class _World(NamedTuple):
     """
 
     sizes: tuple[int, ...]
-    draw: Callable[[np.random.Generator, int, int], np.ndarray]
+    draw: Draw
     apart: dict[str, float] | None = None
     own: dict[str, float] | None = None
     rows: int = 1
@@ -64,7 +57,7 @@ def _table(world: _World, rng: np.random.Generator) -> pd.DataFrame:
     return table
 
 
-def _drawn(world: _World, number: int) -> Findings:
+def _drawn(world: _World, number: int) -> Facts:
     rng = np.random.default_rng([number, *world.sizes, 71])
     design = {"weights": {"column": "w", "kind": "sampling"}} if world.weighted else {}
     if world.rows > 1:
@@ -153,7 +146,7 @@ _WORLDS = {
 }
 
 
-def _explained(cells: bool, number: int) -> Findings:
+def _explained(cells: bool, number: int) -> Facts:
     """Skewed pay that schooling explains wholly: nothing is left like for like."""
     rng = np.random.default_rng([number, int(cells), 72])
     woman = rng.random(800) < 0.4

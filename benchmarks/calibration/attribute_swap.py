@@ -13,7 +13,7 @@ import pandas as pd
 from audits.data import DataSpec, build_data
 from audits.models.subject import subject_of
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration.harness import SLOW, Findings, alarm, audited, covers, found, grid
+from benchmarks.calibration import SLOW, Facts, alarm, audited, covers, found, grid
 
 _TRAITS = ("as_woman", "as_man", "e")
 _FEW = "Where few of 30 people or fewer change, mean score changes hold in about 82 of 100 samples."
@@ -74,7 +74,7 @@ def people(world: World, rng: np.random.Generator) -> pd.DataFrame:
     return frame.groupby(list(frame)).size().rename("times").reset_index() if world.counts else frame
 
 
-def _audit(world: World, number: int) -> Findings:
+def _audit(world: World, number: int) -> Facts:
     spec = DataSpec(
         protected=("sex", "part") if world.part else ("sex",),
         features=("sex", *_TRAITS),

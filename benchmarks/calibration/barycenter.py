@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from audits.stats import EVIDENCE
-from benchmarks.calibration.harness import SLOW, Findings, audited, covers, found, grid, inside
+from benchmarks.calibration import SLOW, Facts, audited, covers, found, grid, inside
 from tests.barycenter.test_barycenter import subject_of
 
 _SIZES = (0.5, 0.3, 0.2)
@@ -26,7 +26,7 @@ def world(n: int, lower: float, number: int) -> pd.DataFrame:
     return frame.assign(decision=(rng.random(len(group)) < chance).astype(int))
 
 
-def _two_groups(number: int) -> Findings:
+def _two_groups(number: int) -> Facts:
     """Whether a barycenter of two groups flips the people whom a flipset flips."""
     frame = world(2 * (60 + number % 61), 0.3, number)
     frame["group"] = np.where(frame["group"] == "a", "a", "b")
@@ -39,7 +39,7 @@ def _two_groups(number: int) -> Findings:
     yield covers("flips are a flipset's", same)
 
 
-def _world(drawn: tuple[int, float, float], number: int) -> Findings:
+def _world(drawn: tuple[int, float, float], number: int) -> Facts:
     n, lower, seconds = drawn
     rates, shares = np.array([0.5, 0.5, 0.5 * (1 - lower)]), np.array(_SIZES)
     truth = dict(zip("abc", rates - (shares @ rates - shares * rates) / (1 - shares), strict=True))

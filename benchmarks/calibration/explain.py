@@ -21,11 +21,10 @@ from audits.explain.attribution import attribution
 from audits.models.subject import subject_of
 from audits.progress import silent
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration.harness import LEVEL, SLOW, Findings, alarm, covers, found, grid, inside
+from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, covers, found, grid, inside
 from tests.explain.test_explain import audited, cancelling, crowd, masked, rule_of
 
 World = Callable[..., pd.DataFrame]
-Rule = Callable[[np.ndarray, np.ndarray], np.ndarray]
 _LEFT = "left with all columns, on average"
 
 
@@ -47,28 +46,20 @@ def _drawn(
     return rng.normal(size=(2 * n, columns)) + shift * source[:, None], source, rng
 
 
-def _numbers(n: int, columns: int, shift: float, rule: Rule, seed: int) -> pd.DataFrame:
+def _numbers(n: int, columns: int, shift: float, rule: str, seed: int) -> pd.DataFrame:
     """People decided by a rule of their columns, or with the chance that it gives."""
     x, source, rng = _drawn(n, columns, shift, seed)
-    chance = rule(x, source)
+    chance = _RULES[rule](x, source)
     yes = chance if chance.dtype == bool else rng.random(2 * n) < chance
     return _framed(pd.DataFrame(x).add_prefix("x"), source, yes)
 
 
-def _logistic(x: np.ndarray, _source: np.ndarray) -> np.ndarray:
-    return 0.2 + 0.6 * expit(x.sum(axis=1))
-
-
-def _lower(x: np.ndarray, source: np.ndarray) -> np.ndarray:
-    return _logistic(x, source) - 0.1 * source
-
-
-def _curved(x: np.ndarray, _source: np.ndarray) -> np.ndarray:
-    return expit(2 * np.abs(x[:, 0]) - 2 + x[:, 1] * x[:, 2])
-
-
-def _boxes(x: np.ndarray, _source: np.ndarray) -> np.ndarray:
-    return ((x[:, 0] > 0.3) & (x[:, 1] > -0.2)) | (x[:, 2] > 1)
+_RULES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "logistic": lambda x, _: 0.2 + 0.6 * expit(x.sum(axis=1)),
+    "lower": lambda x, source: 0.2 + 0.6 * expit(x.sum(axis=1)) - 0.1 * source,
+    "curved": lambda x, _: expit(2 * np.abs(x[:, 0]) - 2 + x[:, 1] * x[:, 2]),
+    "boxes": lambda x, _: ((x[:, 0] > 0.3) & (x[:, 1] > -0.2)) | (x[:, 2] > 1),
+}
 
 
 def _binary(seed: int) -> pd.DataFrame:
@@ -112,7 +103,7 @@ def _mixed(n: int, seed: int) -> pd.DataFrame:
     return _framed(columns, source, rng.random(2 * n) < chance)
 
 
-def _world(drawn: World, truth: float | None, said: str, number: int) -> Findings:
+def _world(drawn: World, truth: float | None, said: str, number: int) -> Facts:
     told = audited(drawn(seed=number), rng=number)
     left = told.together.unexplained
     evident = told.verdict == EVIDENCE
@@ -162,7 +153,7 @@ def _parts_of_gap() -> dict[str, float]:
     return found
 
 
-def _attributed(n: int, number: int) -> Findings:
+def _attributed(n: int, number: int) -> Facts:
     """Every feature's part of a gap in mean score, and all of them together."""
     rng = np.random.default_rng([number, n])
     frame = _features(n, rng).assign(group=np.repeat(["s", "t"], n), y=np.arange(2 * n) % 2)
@@ -181,9 +172,9 @@ _CELLS: dict[str, World] = {
     "1,000 a group, 5 binary columns, one rule": _binary,
 }
 _LEARNED: dict[str, World] = {
-    "500 a group, 1 column": partial(_numbers, 500, 1, 0.5, _logistic),
-    "500 a group, 3 columns": partial(_numbers, 500, 3, 0.5, _logistic),
-    "500 a group, 3 columns, a curve and a product": partial(_numbers, 500, 3, 0.4, _curved),
+    "500 a group, 1 column": partial(_numbers, 500, 1, 0.5, "logistic"),
+    "500 a group, 3 columns": partial(_numbers, 500, 3, 0.5, "logistic"),
+    "500 a group, 3 columns, a curve and a product": partial(_numbers, 500, 3, 0.4, "curved"),
     "500 a group, 4 columns of both kinds": partial(_hiring, 500),
     "1,000 a group, 8 columns of both kinds, 10% missing": partial(_mixed, 1000),
     "300 a group, 2 columns of 4 values, one rule": partial(_categories, 300),
@@ -191,11 +182,11 @@ _LEARNED: dict[str, World] = {
     "1,000 a group, 3 columns, one rule": partial(rule_of, 3, 1000),
     "1,000 a group, 5 columns, one rule": partial(rule_of, 5, 1000),
     "500 a group, 8 columns, one rule": partial(rule_of, 8, 500, shift=0.3),
-    "500 a group, 3 columns, a rule of boxes": partial(_numbers, 500, 3, 0.5, _boxes),
+    "500 a group, 3 columns, a rule of boxes": partial(_numbers, 500, 3, 0.5, "boxes"),
 }
 _JUMP = "“a difference is found in about 10% of such data where there is none”"
 _TURNED = {"900 people, 2 columns, groups and decisions turn on one jump": partial(_jump, 900)}
-_LIMIT = {"500 a group, 3 columns, 10 points left": partial(_numbers, 500, 3, 0.5, _lower)}
+_LIMIT = {"500 a group, 3 columns, 10 points left": partial(_numbers, 500, 3, 0.5, "lower")}
 _HIDDEN: dict[str, World] = {
     "1,000 a group, hidden by a better group": partial(masked, 1000),
     "500 a group, −40 and +40 points cancel": partial(cancelling, 500),

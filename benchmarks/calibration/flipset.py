@@ -14,7 +14,7 @@ import pandas as pd
 from audits.flipset import FlipsetOptions, FlipsetResult, flipset
 from audits.flipset.comparisons.marginals import marginals
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration.harness import SLOW, Findings, alarm, covers, found, grid
+from benchmarks.calibration import SLOW, Facts, alarm, covers, found, grid
 from tests.flipset.worlds import subject
 
 _SIDES = {"source": {"group": "a"}, "target": {"group": "b"}}
@@ -40,14 +40,14 @@ def _audited(kind: str, n: int, d: int, seed: int, **more: float) -> FlipsetResu
     return flipset(subject(kind, n, d, seed), options, rng=seed % 1000)
 
 
-def _cleared(seed: int) -> Findings:
+def _cleared(seed: int) -> Facts:
     """How often the number of people stated settles that there is nothing, in another sample of so many."""
     n = _audited("equal by lot", 400, 2, seed).people_needed
     if n is not None:
         yield found(NO_MATERIAL, _audited("equal by lot", n, 2, 1000 + seed).verdict == NO_MATERIAL)
 
 
-def _stability(number: int) -> Findings:
+def _stability(number: int) -> Facts:
     """How often 19 of 20 seeds give one verdict, in data sets whose p-value is not at the border.
 
     At the border is a mean p-value within two Monte-Carlo errors of 199 permutations from the level.
@@ -62,7 +62,7 @@ def _stability(number: int) -> Findings:
         yield covers("one verdict in 19 of 20 seeds", agreed)
 
 
-def _by_lot(drawn: tuple[int, int], number: int) -> Findings:
+def _by_lot(drawn: tuple[int, int], number: int) -> Facts:
     """Marginals of a flipset that was drawn by lot: how often some feature is said to differ."""
     n, size = drawn
     rng = np.random.default_rng([number, n, 21])
@@ -75,7 +75,7 @@ def _by_lot(drawn: tuple[int, int], number: int) -> Findings:
     yield alarm("features of a flipset by lot", min(each.adjusted_p or 0.0 for each in told) <= 0.05)
 
 
-def _audit(world: tuple[str, int, int], seed: int) -> Findings:
+def _audit(world: tuple[str, int, int], seed: int) -> Facts:
     """A whole audit, a second for the level of chance, and whether what lies above it is covered."""
     kind, n, d = world
     told = _audited(kind, n, d, seed, seconds=1.0)

@@ -25,7 +25,7 @@ from audits.groups.options import GroupsOptions
 from audits.stats import EVIDENCE, Estimate, Judgment, largest_gap
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
-from benchmarks.calibration.harness import LEVEL, SLOW, Findings, alarm, covers, grid, inside
+from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, covers, grid, inside
 
 MATERIAL = 0.10
 LIMIT = GroupLimit(difference=MATERIAL)
@@ -54,7 +54,7 @@ def _holds(gap: Estimate, rates: Sequence[float]) -> bool:
     return ends[0] <= abs(rates[0] - rates[1]) <= ends[1]
 
 
-def _selective(rates: tuple[float, float], refused: float, number: int) -> Findings:
+def _selective(rates: tuple[float, float], refused: float, number: int) -> Facts:
     """Labels of those who were accepted and of some others, more often favorable in the second group."""
     equal, rng = rates[0] == rates[1], np.random.default_rng([number, 41])
     people = _decided(rates, 400, rng)
@@ -69,7 +69,7 @@ def _selective(rates: tuple[float, float], refused: float, number: int) -> Findi
         yield alarm("all-clear of 25 points", judged.verdict == "no material difference")
 
 
-def _least_ratio(k: int, tiny: int, number: int) -> Findings:
+def _least_ratio(k: int, tiny: int, number: int) -> Facts:
     """The smallest impact ratio among groups of at least 2%, beside tiny ones."""
     n = np.r_[np.full(k, 300), np.full(tiny, 4)]
     rates = np.r_[0.6, np.full(k - 1, 0.4), np.linspace(0.05, 0.95, tiny)]
@@ -79,7 +79,7 @@ def _least_ratio(k: int, tiny: int, number: int) -> Findings:
     yield alarm("smallest impact ratio, upper end too low", least.high < 0.4 / 0.6)
 
 
-def _low_rates(drawn: tuple[float, float, int], number: int) -> Findings:
+def _low_rates(drawn: tuple[float, float, int], number: int) -> Facts:
     """Differences far below 10 points, whose ratio is not."""
     *rates, n = drawn
     judged = _judged(_decided(rates, n, np.random.default_rng([number, n, 43])))
@@ -90,7 +90,7 @@ def _low_rates(drawn: tuple[float, float, int], number: int) -> Findings:
         yield alarm("called small or immaterial", small)
 
 
-def _ratios(k: int, n: int, drawn: tuple[float, float], number: int) -> Findings:
+def _ratios(k: int, n: int, drawn: tuple[float, float], number: int) -> Facts:
     """Impact ratios, gaps and differences of k groups, of which the first may have another rate."""
     first, rest = drawn
     rates, full = np.r_[first, np.full(k - 1, rest)], np.full(k, float(n))
@@ -118,7 +118,7 @@ def _f1(labels: np.ndarray, decisions: np.ndarray, people: np.ndarray) -> float:
     return float(2 * (people @ (labels & decisions)) / (people @ labels + people @ decisions))
 
 
-def _own_metric(n: int, number: int) -> Findings:
+def _own_metric(n: int, number: int) -> Facts:
     """A function of labels and decisions that somebody added, by the jackknife."""
     metric = Metric(name="f1", words="F1", function=_f1)
     cells = np.random.default_rng([number, n, 18]).multinomial(n, [0.35, 0.15, 0.35, 0.15]).astype(float)
@@ -131,7 +131,7 @@ def _auc(labels: np.ndarray, _decisions: np.ndarray, scores: np.ndarray) -> floa
     return float((ranks[labels].sum() - n * (n + 1) / 2) / (n * (len(labels) - n)))
 
 
-def _measured(n: int, number: int) -> Findings:
+def _measured(n: int, number: int) -> Facts:
     """Functions of labels and scores in two groups alike, by the bootstrap: AUC, and a skewed cost."""
     rng = np.random.default_rng([number, n, 19])
     group, labels = np.repeat([0, 1], n), rng.random(2 * n) < 0.4
@@ -149,7 +149,7 @@ def _measured(n: int, number: int) -> Findings:
         yield covers(f"difference in {words}, by the bootstrap", apart, 0.0)
 
 
-def _pooled(crossed: tuple[int, int], n: int, number: int) -> Findings:
+def _pooled(crossed: tuple[int, int], n: int, number: int) -> Facts:
     """Partially pooled rates of intersections that differ by main effects and by more."""
     first, second = crossed
     k = first * second
@@ -172,7 +172,7 @@ def _truth(sharp: float, by_group: float) -> float:
     return float(truth - by_group * spread * (1 / p_mean + 1 / (1 - p_mean)))
 
 
-def _probable(n: int, sharp: float, by_group: float, number: int) -> Findings:
+def _probable(n: int, sharp: float, by_group: float, number: int) -> Facts:
     """Bounds of a difference of two groups known by probability, and the estimate where its terms hold."""
     rng, truth = np.random.default_rng([number, n, 4]), _truth(sharp, by_group)
     p = rng.beta(sharp, sharp, n)

@@ -1,224 +1,33 @@
-"""What a simulation is, how its worlds are drawn and counted, and what is kept of them.
+"""How the worlds of all settings are drawn and counted, and what is kept of them.
 
-A module beside this one states its `SETTINGS`: simulations by `grid`, of a function that draws one world from
-its number and yields what holds in it, over rows of worlds. All settings go round by round through twice as
-many worlds; what a round found is kept at once in docs/calibration.csv, of which docs/calibration.md tells.
+All go round by round through twice as many worlds; what a round found is kept at once in
+docs/calibration.csv, of which docs/calibration.md tells.
 """
 
 from __future__ import annotations
 
 import datetime
 import importlib
-import math
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
-from itertools import product
+from functools import cache
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
-from scipy.stats import beta
 
-from audits.checks import build
-from audits.data import build_data, data_spec
-from audits.models import Subject, make_subject, model_spec
-from audits.records import resolve
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
-from audits.stats import Estimate
+from benchmarks.calibration import FIRST_ROUND, Row, Simulation
 from benchmarks.serving import ROOT
 
 TABLE = ROOT / "docs" / "calibration.csv"
 PAGE = ROOT / "docs" / "calibration.md"
 HEAD = ROOT / "docs" / "templates" / "calibration.txt"
-LEVEL = 0.05
-SLOW = 0.25  # of the worlds, where one takes long: 500 resolve a point
-_FIRST_ROUND = 100  # worlds
-_DOUBT = 0.01
 _COMMIT = "commit "  # in place of a stamp: what recorded the row
-
-
-@dataclass(frozen=True)
-class Found:
-    """What holds in one world: of which interval, test or verdict, and whether it does (or in which part).
-
-    Of an interval whose truth is not known beforehand `hit` is the interval: the truth is the mean over the
-    worlds of a round.
-    """
-
-    shown: str
-    kind: str
-    claimed: float
-    hit: float | Estimate
-    said: str = ""
-
-
-Findings = Iterator[Found]
-"""What a world yields."""
-
-
-def covers(
-    shown: str, hit: float | Estimate, truth: float | None = None, *, claimed: float = 0.95, said: str = ""
-) -> Found:
-    """Whether an interval holds the truth; of several, the share that does."""
-    if truth is not None:
-        hit = inside(hit, truth)
-    return Found(shown, "coverage", claimed, hit, said)
-
-
-def alarm(shown: str, hit: float, *, claimed: float = LEVEL, said: str = "") -> Found:
-    """Whether something is stated that is not so."""
-    return Found(shown, "false alarms", claimed, hit, said)
-
-
-def found(shown: str, hit: float, *, no_difference: bool = False) -> Found:
-    """Whether a difference is found: an alarm where there is `no_difference`."""
-    return alarm(shown, hit) if no_difference else Found(shown, "power", 0.8, hit)
-
-
-def inside(interval: Estimate, truth: float) -> bool:
-    """Whether an interval holds the truth; an end that is not stated does not leave it out."""
-    return (interval.low is None or interval.low <= truth) and (
-        interval.high is None or truth <= interval.high
-    )
-
-
-def audited(audit: str, people: Subject, rng: np.random.Generator | int, **options: Any) -> Any:
-    """Run an audit with options as a spec names them; return its result."""
-    record = AUDITS[audit]
-    return resolve(record.runs)(people, build(record.options, options, audit), rng=rng)
-
-
-def decided(people: pd.DataFrame, column: str, *, score: bool = False, **data: Any) -> Subject:
-    """Return people decided as a column says, or by a `score`; `data` is a section of a spec."""
-    model = model_spec({"predictions": {"score" if score else "label": column}})
-    return make_subject(build_data(people, data_spec(data)), model)
-
-
-@dataclass(frozen=True)
-class Row:
-    """What one simulation measured: `hits` of `worlds`, and when and by which code they were drawn.
-
-    `said` is what the page says of it where it does not hold; `drawn` and `code` are empty of rows that were
-    drawn before either was kept.
-    """
-
-    audit: str
-    shown: str
-    setting: str
-    kind: str
-    claimed: float
-    hits: int
-    worlds: int
-    said: str = ""
-    drawn: str = ""
-    code: str = ""
-
-    @property
-    def key(self) -> tuple[str, str, str, str]:
-        """What is the same of two rows whose worlds count together."""
-        return self.audit, self.setting, self.shown, self.kind
-
-    @property
-    def measured(self) -> float:
-        """The share of worlds."""
-        return self.hits / self.worlds
-
-    @property
-    def error(self) -> float:
-        """Monte-Carlo standard error, at the rate claimed."""
-        return math.sqrt(self.claimed * (1 - self.claimed) / self.worlds)
-
-    @property
-    def words(self) -> str:
-        """The row as it is printed."""
-        what = f"{self.audit}: {self.shown}; {self.setting}"
-        return f"{what}: {self.measured:.3f} ({self.kind}, {self.claimed:g})"
-
-    @property
-    def holds(self) -> bool:
-        """Coverage at most 1.5 points and two Monte-Carlo errors short, alarms at most two errors over."""
-        if self.kind == "coverage":
-            return self.measured >= self.claimed - 0.015 - 2 * self.error
-        return self.kind == "power" or self.measured <= self.claimed + 2 * self.error
-
-    @property
-    def settled(self) -> bool:
-        """Whether it holds beyond doubt: the end of Clopper and Pearson's interval that matters says so."""
-        n, k = self.worlds, self.hits
-        if self.kind == "power" or n < _FIRST_ROUND:
-            return self.kind == "power"
-        if self.kind == "coverage":
-            return bool(k and beta.ppf(_DOUBT, k, n - k + 1) >= self.claimed - 0.015)
-        return bool(k < n and beta.isf(_DOUBT, k + 1, n - k) <= self.claimed)
-
-
-@dataclass(frozen=True)
-class Simulation:
-    """One setting: ``run(numbers)`` draws worlds by their numbers and gives rows.
-
-    `part` is how many of the worlds asked for are drawn: below 1 where a world takes long.
-    """
-
-    audit: str
-    setting: str
-    run: Callable[[range], Iterable[Row]]
-    part: float = 1.0
-
-    @property
-    def name(self) -> str:
-        """What its count of worlds is kept under."""
-        return f"{self.audit}: {self.setting}"
-
-    def worlds(self, asked: int) -> int:
-        """How many worlds it draws when so many are asked for."""
-        return max(round(asked * self.part), 20)
-
-
-def simulation(
-    audit: str, setting: str, draw: Callable[..., Findings], *given: Any, part: float = 1.0
-) -> Simulation:
-    """Return the simulation of a setting whose world ``draw(*given, number)`` draws."""
-    return Simulation(audit, setting, partial(_summed, audit, setting, draw, given), part)
-
-
-def grid(
-    audit: str, setting: str, draw: Callable[..., Findings], *, part: float = 1.0, **axes: Any
-) -> list[Simulation]:
-    """Return the simulations of all combinations of `axes`, whose values `draw` takes in their order.
-
-    `setting` names the axes in braces; one that maps words to values is shown by its words.
-    """
-    named = [
-        each.items() if isinstance(each, Mapping) else [(at, at) for at in each] for each in axes.values()
-    ]
-    listed = []
-    for point in product(*named):
-        words = setting.format(**{axis: shown for axis, (shown, _) in zip(axes, point, strict=True)})
-        listed.append(simulation(audit, words, draw, *(value for _, value in point), part=part))
-    return listed
-
-
-def _summed(
-    audit: str, setting: str, draw: Callable[..., Findings], given: tuple[Any, ...], numbers: range
-) -> Iterator[Row]:
-    """Rows of what the worlds of these numbers found; a world may have nothing to state."""
-    drawn: dict[Found, list[float | Estimate]] = {}
-    for number in numbers:
-        for each in draw(*given, number):
-            drawn.setdefault(replace(each, hit=0.0), []).append(each.hit)
-    for kind, hits in drawn.items():
-        if known := [each for each in hits if isinstance(each, Estimate) and each.low is not None]:
-            truth = sum(each.value for each in known) / len(known)
-            hits = [inside(each, truth) for each in known]
-        what = kind.shown, setting, kind.kind, kind.claimed
-        yield Row(audit, *what, round(sum(hits)), len(hits), kind.said)
 
 
 def modules() -> list[str]:
@@ -227,7 +36,7 @@ def modules() -> list[str]:
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in here)
 
 
-def simulations(only: str = "") -> list[Simulation]:
+def simulations(only: str = "", *, more: bool = False) -> list[Simulation]:
     """Return all simulations, or those with `only` in the name of their module or setting.
 
     A module's `MORE` are rivals and settings that the page does not tell of: drawn where they are asked for,
@@ -236,7 +45,7 @@ def simulations(only: str = "") -> list[Simulation]:
     listed = []
     for name in modules():
         module = importlib.import_module(f"benchmarks.calibration.{name}")
-        own = [*module.SETTINGS, *(getattr(module, "MORE", ()) if only else ())]
+        own = [*module.SETTINGS, *(getattr(module, "MORE", ()) if only or more else ())]
         listed += [each for each in own if only in name or only in each.name]
     return listed
 
@@ -281,7 +90,7 @@ class Kept:
 
     def settled(self, each: Simulation) -> bool:
         """Whether more worlds would tell nothing: every row of a simulation holds beyond doubt."""
-        own, enough = self._of(each), self.worlds.get(each.name, 0) >= _FIRST_ROUND
+        own, enough = self._of(each), self.worlds.get(each.name, 0) >= FIRST_ROUND
         return enough and any(row.kind != "power" for row in own) and all(row.settled for row in own)
 
     def _of(self, each: Simulation) -> list[Row]:
@@ -388,12 +197,17 @@ def _name(row: Row) -> str:
     return f"{what} of whole results, each by its path" if row.shown.startswith("`") else row.shown
 
 
-def _measured(each: Simulation, numbers: range) -> list[Row]:
-    """Rows of worlds, in a process of their own."""
+@cache
+def _every() -> dict[str, Simulation]:
+    return {each.name: each for each in simulations(more=True)}
+
+
+def _measured(name: str, numbers: range) -> list[Row]:
+    """Rows of worlds, in a process of their own, which is told a simulation's name: draws may be lambdas."""
     import torch
 
     torch.set_num_threads(1)
-    return list(each.run(numbers))
+    return list(_every()[name].run(numbers))
 
 
 def measure(chosen: list[Simulation], worlds: int, processes: int, kept: Kept) -> None:
@@ -401,13 +215,13 @@ def measure(chosen: list[Simulation], worlds: int, processes: int, kept: Kept) -
     order, start = simulations(), time.perf_counter()
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
-        upto = min(_FIRST_ROUND, worlds)
+        upto = min(FIRST_ROUND, worlds)
         while True:
             going: dict[Future[list[Row]], tuple[Simulation, int]] = {}
             for each in chosen:
                 first, last = kept.worlds.get(each.name, 0), each.worlds(upto)
                 if first < last and not kept.settled(each):
-                    going[pool.submit(_measured, each, range(first, last))] = (each, last)
+                    going[pool.submit(_measured, each.name, range(first, last))] = (each, last)
             for done in as_completed(going):
                 each, last = going[done]
                 rows = done.result()

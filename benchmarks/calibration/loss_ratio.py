@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,19 +20,19 @@ from audits.models.subspaces import category_units
 from audits.stats.means import MeanMethod, mean_test
 from audits.stats.paired_ratio import PairedMethod, PairedRatio
 from audits.stats.verdicts import EVIDENCE
-from benchmarks.calibration.harness import LEVEL, SLOW, Findings, alarm, audited, covers, found, grid
+from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, found, grid
 
 Told = dict[str, float]
 
-WORLDS: dict[str, dict[str, Any]] = {
-    "10 features, one attribute": {"n": 1000, "features": 10, "attributes": {"sex": 0.5}},
-    "10 features, one group of 5%": {"n": 1000, "features": 10, "attributes": {"sex": 0.05}},
-    "10 features, two attributes": {"n": 1000, "features": 10, "attributes": {"sex": 0.5, "race": 0.3}},
-    "10 features, one attribute, 10,000 rows": {"n": 10_000, "features": 10, "attributes": {"sex": 0.5}},
-    "40 features, 300 rows": {"n": 300, "features": 40, "attributes": {"sex": 0.5}},
-    "attribute of five groups": {"n": 1000, "features": 10, "attributes": {"town": 5.0}},
+WORLDS: dict[str, tuple[int, int, Told]] = {
+    "10 features, one attribute": (1000, 10, {"sex": 0.5}),
+    "10 features, one group of 5%": (1000, 10, {"sex": 0.05}),
+    "10 features, two attributes": (1000, 10, {"sex": 0.5, "race": 0.3}),
+    "10 features, one attribute, 10,000 rows": (10_000, 10, {"sex": 0.5}),
+    "40 features, 300 rows": (300, 40, {"sex": 0.5}),
+    "attribute of five groups": (1000, 10, {"town": 5.0}),
 }
-"""Features and label hang together; the attributes are independent of everything."""
+"""Rows, features, attributes: features and label hang together, attributes are independent of everything."""
 
 
 def people(
@@ -96,9 +95,9 @@ _TIES[f"0.35 {_NO_USE.format('mlp')}"] = (0.35, "x5", "mlp")
 _TIES["1 deviations that a logistic model uses"] = (1.0, "x0", "logistic")
 
 
-def _told(world: dict[str, Any], number: int) -> Findings:
+def _told(world: tuple[int, int, Told], number: int) -> Facts:
     """Whether some attribute counts as told: no more of them can be evidence."""
-    n, features, told = world.values()
+    n, features, told = world
     rng = np.random.default_rng(number)
     frame = people(n // 2, features, told, rng)
     names = tuple(name for name in frame if name not in {*told, "label"})
@@ -110,14 +109,14 @@ def _told(world: dict[str, Any], number: int) -> Findings:
     yield alarm("an attribute counts as told by the features", any(each.told for each in metrics.told))
 
 
-def _verdicts(world: dict[str, Any], model: str, number: int) -> Findings:
-    n, features, told = world.values()
+def _verdicts(world: tuple[int, int, Told], model: str, number: int) -> Facts:
+    n, features, told = world
     frame = people(n, features, told, np.random.default_rng(number))
     result = audited("loss_ratio", subject_of(frame, told, model, number), number, steps=100)
     yield alarm("evidence of a difference", result.verdict == EVIDENCE)
 
 
-def _tied(drawn: tuple[float, str, str], number: int) -> Findings:
+def _tied(drawn: tuple[float, str, str], number: int) -> Facts:
     """A real tie that the model uses or not: evidence, and the true direction's ratio."""
     tie, column, model = drawn
     subject = tied(tie, column, np.random.default_rng([number, 31]), model=model)
@@ -127,7 +126,7 @@ def _tied(drawn: tuple[float, str, str], number: int) -> Findings:
     yield covers("ratio of the true direction", told.judged.interval, truth.statistic.value)
 
 
-def _means(drawn: tuple[Draw, float], n: int, method: MeanMethod, number: int) -> Findings:
+def _means(drawn: tuple[Draw, float], n: int, method: MeanMethod, number: int) -> Facts:
     draw, truth = drawn
     test = mean_test(draw(np.random.default_rng([number, n, 5]), n), method=method)
     yield covers("mean ratio", test.interval(LEVEL), truth, said=_TAILS)
@@ -136,7 +135,7 @@ def _means(drawn: tuple[Draw, float], n: int, method: MeanMethod, number: int) -
     yield alarm("lower bound of the mean ratio above the truth", wrong, said=_TAILS)
 
 
-def _ratios(drawn: tuple[float, float, float], n: int, method: PairedMethod, number: int) -> Findings:
+def _ratios(drawn: tuple[float, float, float], n: int, method: PairedMethod, number: int) -> Facts:
     """An interval of ratios holds what its test does not reject: no end need be searched for."""
     wrong, new, gone = drawn
     rng = np.random.default_rng([number, n, 6])

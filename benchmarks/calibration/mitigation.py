@@ -20,7 +20,7 @@ from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import Step
 from audits.stats import EVIDENCE, wilson
 from audits.stats.intervals import cautious_difference
-from benchmarks.calibration.harness import LEVEL, Findings, alarm, covers, grid, inside
+from benchmarks.calibration import LEVEL, Facts, alarm, covers, grid, inside
 
 _MODELS = 4
 
@@ -41,7 +41,7 @@ def _step(decided: np.ndarray, member: np.ndarray, label: np.ndarray, added: int
     )
 
 
-def _world(n: int, gap: float, number: int) -> Findings:
+def _world(n: int, gap: float, number: int) -> Facts:
     gaps = np.linspace(-gap, -gap / 4, _MODELS)
     rng = np.random.default_rng([number, n, 17])
     member = rng.random(n) < 0.2
@@ -62,7 +62,7 @@ def _world(n: int, gap: float, number: int) -> Findings:
     yield covers("favorable share of everyone else", step.favorable_out, 0.5)
 
 
-def _frontier(n: int, number: int) -> Findings:
+def _frontier(n: int, number: int) -> Facts:
     """Accuracy and gap of every point of a frontier, all together: models err more or less in one group."""
     rng = np.random.default_rng([number, n, 23])
     y, group = rng.random(n) < 0.5, np.arange(n) % 2

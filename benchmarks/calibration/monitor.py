@@ -7,8 +7,8 @@ against the promise of one in 10,000 people; with a change, whether its kind ala
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,24 +19,12 @@ from audits.sensitivity.monitor.bins import number_cells, numbers, row_hashes
 from audits.sensitivity.monitor.reference import beside_others
 from audits.stats import wilson
 from audits.stats.control import design_chart, flag_rate_bound
-from benchmarks.calibration.harness import (
-    SLOW,
-    Findings,
-    alarm,
-    covers,
-    found,
-    grid,
-    inside,
-)
+from benchmarks.calibration import SLOW, Facts, alarm, covers, found, grid, inside
 
-BUDGET = 10_000.0
-REFERENCE = 1000
-COLUMNS = 6
-BATCH = 500
+BUDGET, REFERENCE, COLUMNS, BATCH = 10_000.0, 1000, 6, 500
 
 
-@dataclass(frozen=True, eq=False)
-class People:
+class People(NamedTuple):
     """n simulated people."""
 
     x: np.ndarray
@@ -159,7 +147,7 @@ _RATES = f"{_PEOPLE:,} people of three groups, looked at after every 50"
 _CHART = "1,000 people, 5% flagged as in the audit, one false alarm in 10,000 asked for"
 
 
-def _rates(number: int) -> Findings:
+def _rates(number: int) -> Facts:
     """Whether every interval of every group holds the truth at every look."""
     rng = np.random.default_rng([number, 15])
     tally, fine = Tally({}), True
@@ -176,7 +164,7 @@ def _rates(number: int) -> Findings:
     yield covers("rates of groups, all of them at all times", fine)
 
 
-def _chart(number: int) -> Findings:
+def _chart(number: int) -> Facts:
     """Whether the chart alarms sooner than once in so many people, reference of 1,000 drawn anew."""
     rng = np.random.default_rng([number, 16])
     chart = design_chart(flag_rate_bound(50, 1000), people_between=10_000)
@@ -186,7 +174,7 @@ def _chart(number: int) -> Findings:
     yield covers("share flagged among the latest", wilson(float(flags[-500:].sum()), 500.0), own)
 
 
-def _quiet(again: bool, number: int) -> Findings:
+def _quiet(again: bool, number: int) -> Facts:
     """Whether an alarm comes without a change: of one in BUDGET people on average, at most this often.
 
     All kinds together have the whole budget, each kind its share.
@@ -197,7 +185,7 @@ def _quiet(again: bool, number: int) -> Findings:
         yield alarm(f"an alarm of {kind}", kind in kinds, claimed=share * _PEOPLE / BUDGET)
 
 
-def _changed(change: str, before: int, within: int, number: int) -> Findings:
+def _changed(change: str, before: int, within: int, number: int) -> Facts:
     """Whether a change is found, by an alarm of its own kind, within so many people."""
     kinds = deployment(np.random.default_rng((number, 8)), within, change=change, before=before)
     yield found(f"an alarm of {change}", change in kinds)

@@ -1,22 +1,20 @@
 """How often groups' bias is said to differ in every optimal coupling: where it does not, and where it does.
 
-Every world is a whole audit of two policies on the same people, a fifth of whom are group b. Both policies'
+A world is a whole audit of two policies on the same people, a fifth of whom are group b. Both policies'
 outcomes are drawn at random, so that everybody's counterparts are a draw from everybody, and groups' bias can
-differ by their features alone:
+differ by their features alone. In `alike` groups differ in nothing; in `same_mean` group b is mostly like
+everybody and sometimes far from all, group a always half far, so that mean bias is the same and its spread is
+not: evidence is a false alarm in both. In `spread_2`, `spread_5` and `spread_10` group b's features are
+spread so many times as widely: evidence is found.
 
-* `alike`: groups differ in nothing. Evidence is a false alarm; at most the level may be.
-* `same_mean`: group b is mostly like everybody and sometimes far from all, group a always half far, so that
-  mean bias is the same and its spread is not. Evidence is a false alarm, too.
-* `spread_2`, `spread_5`, `spread_10`: group b's features are spread so many times as widely. Evidence is
-  found.
-
-Outcomes: `unique` (scores of any value under the squared norm: one optimal coupling), `pairs` and `fives`
+Outcomes are `unique` (scores of any value under the squared norm: one optimal coupling), `pairs` and `fives`
 (scores rounded, so that two or five people share each outcome), `plain` (scores of any value under the plain
 norm) and `decisions` (labels against decisions). W is measured by itself, between groups of one size.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -36,7 +34,7 @@ from audits.outcome_transport.matching.outcomes import OutcomeCost, match_outcom
 from audits.outcome_transport.matching.resampling import distance_error, distance_null
 from audits.progress import silent
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration.harness import LEVEL, SLOW, Findings, alarm, covers, grid
+from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, covers, grid
 from tests.outcome_transport.conftest import scored
 
 _OFTEN = 0.25  # how often a person of group b is far from all, where means are the same
@@ -96,19 +94,19 @@ def said(result: OutcomeTransportResult) -> Said:
     return Said(result.verdict == EVIDENCE, even, mean["b"] / mean["a"])
 
 
-def outcomes_of(kind: str, n: int, apart: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw outcomes of `n` people, further up the larger `apart` is."""
-    if kind == "normal":
-        return np.asarray(rng.normal(size=n) + apart)
-    if kind == "binary":
-        return np.asarray(rng.random(n) < 0.3 + apart, dtype=float)
-    if kind == "decision":  # seldom unfavorable, so that everybody of a few is alike
-        return np.asarray(rng.random(n) < 0.95 - apart, dtype=float)
-    if kind == "probability":  # all but a few alike
-        return np.where(rng.random(n) < 0.02 + apart, 0.95, 0.05) + rng.uniform(-0.02, 0.02, n)
-    if kind == "fives":
-        return np.floor(5 * rng.random(n) ** (1 / (1 + apart))) / 4
-    return np.exp(rng.normal(size=n)) * (1 + apart)
+OUTCOMES: dict[str, Callable[[np.random.Generator, int, float], np.ndarray]] = {
+    "normal": lambda rng, n, apart: rng.normal(size=n) + apart,
+    "binary": lambda rng, n, apart: (rng.random(n) < 0.3 + apart).astype(float),
+    # seldom unfavorable, so that everybody of a few is alike
+    "decision": lambda rng, n, apart: (rng.random(n) < 0.95 - apart).astype(float),
+    # all but a few alike
+    "probability": lambda rng, n, apart: (
+        np.where(rng.random(n) < 0.02 + apart, 0.95, 0.05) + rng.uniform(-0.02, 0.02, n)
+    ),
+    "fives": lambda rng, n, apart: np.floor(5 * rng.random(n) ** (1 / (1 + apart))) / 4,
+    "lognormal": lambda rng, n, apart: np.exp(rng.normal(size=n)) * (1 + apart),
+}
+"""Outcomes of so many people by kind, further up the larger `apart` is."""
 
 
 @cache
@@ -119,11 +117,11 @@ def true_distance(kind: str, apart: float) -> float:
     if kind == "decision":
         return apart
     rng = np.random.default_rng(0)
-    whole = [np.sort(outcomes_of(kind, 200_000, far, rng)) for far in (apart, 0.0)]
+    whole = [np.sort(OUTCOMES[kind](rng, 200_000, far)) for far in (apart, 0.0)]
     return float(np.abs(whole[0] - whole[1]).mean())
 
 
-def _distance(kind: str, apart: float, sizes: tuple[int, int], number: int) -> Findings:
+def _distance(kind: str, apart: float, sizes: tuple[int, int], number: int) -> Facts:
     """Whether W's interval holds the truth, whether it lies above 0 where that is 0, and what clears."""
     n, m = sizes
     rng, named = np.random.default_rng(number), kind if kind in {"decision", "probability"} else "score"
@@ -131,7 +129,7 @@ def _distance(kind: str, apart: float, sizes: tuple[int, int], number: int) -> F
     truth = unit * true_distance(kind, apart)
     sides = []
     for name, people, far in (("a", n, apart), ("b", m, 0.0)):
-        code, drawn = np.zeros(people, dtype=int), unit * outcomes_of(kind, people, far, rng)[:, None]
+        code, drawn = np.zeros(people, dtype=int), unit * OUTCOMES[kind](rng, people, far)[:, None]
         sides.append(Side(name, np.arange(people), drawn, code, (name,), code, (name,)))
     comparison = TwoSides(sides[0], sides[1], False, named, unit, {}, ())
     people, ground = {"a": np.ones(n), "b": np.ones(m)}, "euclidean"
@@ -162,7 +160,7 @@ def _distance(kind: str, apart: float, sizes: tuple[int, int], number: int) -> F
         yield alarm("no material difference, where there is one", cleared)
 
 
-def _policies(crowd: str, outcomes: str, n: int, number: int) -> Findings:
+def _policies(crowd: str, outcomes: str, n: int, number: int) -> Facts:
     yield alarm("evidence of a difference", said(world(crowd, outcomes, number, n)).evidence)
 
 

@@ -22,7 +22,7 @@ from audits.runs.comparison.two_models import audit_change
 from audits.runs.result import AuditResult
 from audits.stats import EVIDENCE
 from audits.stats.design import make_design
-from benchmarks.calibration.harness import LEVEL, SLOW, Findings, alarm, covers, grid, inside
+from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, covers, grid, inside
 
 _TAIL_SAID = (
     "where a few people make most of the change, the interval's method says that it misses more often"
@@ -118,7 +118,7 @@ def _flips(k: int, rng: np.random.Generator) -> tuple[Moved, float]:
     return share_moved(people, (everyone, flips[0]), (everyone, flips[1])), 0.0
 
 
-def _change(drawn: tuple[str, str, World], number: int) -> Findings:
+def _change(drawn: tuple[str, str, World], number: int) -> Facts:
     """Whether the interval holds the change, and where nothing changes, whether it leaves out 0."""
     setting, shown, world = drawn
     said = _TAIL_SAID if setting == "100 people, lognormal, a longer tail then" else ""
@@ -130,7 +130,7 @@ def _change(drawn: tuple[str, str, World], number: int) -> Findings:
             yield alarm(shown, not inside(told, 0))
 
 
-def _runs(who: str, number: int) -> Findings:
+def _runs(who: str, number: int) -> Facts:
     """Whether `compare` of two runs finds a change of two models that are equal in distribution."""
     import audits
 
@@ -154,7 +154,7 @@ def _runs(who: str, number: int) -> Findings:
     yield alarm("evidence, by `compare`", told.judged.verdict == EVIDENCE)
 
 
-def _overview(drawn: tuple[int, bool], number: int) -> Findings:
+def _overview(drawn: tuple[int, bool], number: int) -> Facts:
     """Whether anything among all rates and gaps of an overview seems to change where nothing does."""
     n, labels = drawn
     rng = np.random.default_rng([number, n, 14])

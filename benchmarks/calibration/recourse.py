@@ -11,7 +11,7 @@ import pandas as pd
 
 from audits.recourse import RecourseResult
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration.harness import SLOW, Findings, alarm, covers, found, grid
+from benchmarks.calibration import SLOW, Facts, alarm, covers, found, grid
 from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 
 
@@ -33,7 +33,7 @@ def _savers(n: int, rng: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame({"x": x, "z": needs, "group": rng.choice(["a", "b"], n)})
 
 
-def _actions(number: int) -> Findings:
+def _actions(number: int) -> Facts:
     """Hold what a group's action is said to do against 20,000 new people of the group."""
     rng = np.random.default_rng([number, 23])
     frame = _savers(500, rng)
@@ -49,7 +49,7 @@ def _actions(number: int) -> Findings:
         yield covers("share accepted after a group's action, among new people", row.coverage, truth)
 
 
-def _audit(crowd: tuple[int, str], apart: float, number: int) -> Findings:
+def _audit(crowd: tuple[int, str], apart: float, number: int) -> Facts:
     n, groups = crowd
     drawn = world(n, apart, number, groups)
     yield found("evidence of a difference", drawn.verdict == EVIDENCE, no_difference=apart == 0)

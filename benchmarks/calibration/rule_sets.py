@@ -23,18 +23,7 @@ from audits.subgroups.attributes import Attribute, End, category, interval
 from audits.subgroups.cells import count_cells, memberships
 from audits.subgroups.search import Search
 from audits.subgroups.sums import GroupSums
-from benchmarks.calibration.harness import (
-    LEVEL,
-    SLOW,
-    Findings,
-    alarm,
-    audited,
-    covers,
-    decided,
-    found,
-    grid,
-    inside,
-)
+from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, decided, found, grid, inside
 
 
 def people(n: int, rng: np.random.Generator) -> tuple[Attribute, ...]:
@@ -72,7 +61,7 @@ def _apart(decided: np.ndarray) -> list[Estimate]:
     return [mean_test(column).interval(level) for column in (decided - rest).T]
 
 
-def _listed(result: RuleSetsResult, truth: np.ndarray) -> Findings:
+def _listed(result: RuleSetsResult, truth: np.ndarray) -> Facts:
     table, gaps = result.rule_sets, result.rule_sets["difference"].to_numpy()
     held = ((truth >= table["low"]) & (truth <= table["high"])).all()
     yield covers("every interval of the list", bool(held))
@@ -81,20 +70,20 @@ def _listed(result: RuleSetsResult, truth: np.ndarray) -> Findings:
     yield covers("first score, without the luck of being picked", own)
 
 
-def _no_effect(drawn: tuple[int, float], correction: str, number: int) -> Findings:
+def _no_effect(drawn: tuple[int, float], correction: str, number: int) -> Facts:
     result, truth = world(*drawn, 0.0, number, permutations=199, correction=correction)
     yield alarm("evidence of a difference", result.verdict == EVIDENCE)
     yield alarm("a group confirmed on a half", result.discovery.confirmed > 0)
     yield from _listed(result, truth)
 
 
-def _planted(n: int, effect: float, number: int) -> Findings:
+def _planted(n: int, effect: float, number: int) -> Facts:
     result, truth = world(n, 0.4, effect, 10**6 + number, permutations=199, support=0.04)
     yield found("evidence of a difference", result.verdict == EVIDENCE)
     yield from _listed(result, truth)
 
 
-def _errors(n: int, number: int) -> Findings:
+def _errors(n: int, number: int) -> Facts:
     """Each measure of error of a model that is right about everybody alike, at its whole level."""
     rng = np.random.default_rng(number)
     attributes = people(n, rng)
@@ -113,7 +102,7 @@ def _errors(n: int, number: int) -> Findings:
         yield covers("every interval of a measure", not ((tested.low > 0) | (tested.high < 0)).any())
 
 
-def _exchanged(n: int, number: int) -> Findings:
+def _exchanged(n: int, number: int) -> Facts:
     """Texts with terms exchanged: alike for all terms, and with one of them 20 points less often favored."""
     rng = np.random.default_rng([number, n, 20])
     share = 0.2 + 0.8 * rng.beta(1, 1, n)[:, None]
@@ -126,7 +115,7 @@ def _exchanged(n: int, number: int) -> Findings:
     yield covers("every interval on exchanged texts", all(map(inside, _apart(drawn < share - lower), truth)))
 
 
-def _searched(drawn: tuple[int, str], number: int) -> Findings:
+def _searched(drawn: tuple[int, str], number: int) -> Facts:
     """The run's search with five features, where nothing is to be found, or women over 50 with children."""
     n, of = drawn
     rng = np.random.default_rng([number, n, 21])

@@ -24,16 +24,7 @@ from audits.stats import EVIDENCE, NO_MATERIAL, wilson
 from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
 from audits.stats.ratios import mean_ratio
-from benchmarks.calibration.harness import (
-    LEVEL,
-    SLOW,
-    Findings,
-    alarm,
-    audited,
-    covers,
-    grid,
-    inside,
-)
+from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, grid, inside
 from benchmarks.calibration.loss_ratio import people, subject_of
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
@@ -82,7 +73,7 @@ def penalized(n: int, apart: float, seed: int, penalty: float = 4.0) -> Subject:
     return make_subject(build_data(frame, spec), model_spec({"train": "logistic"}), test_size=0.5, seed=seed)
 
 
-def _ratio(draws: tuple[Draw, Draw], sizes: tuple[int, int], number: int) -> Findings:
+def _ratio(draws: tuple[Draw, Draw], sizes: tuple[int, int], number: int) -> Facts:
     """Whether equal means are rejected, by interval and permutations together."""
     (group, others), (first, second) = draws, sizes
     rng = np.random.default_rng([number, first])
@@ -95,7 +86,7 @@ def _ratio(draws: tuple[Draw, Draw], sizes: tuple[int, int], number: int) -> Fin
     yield covers("mean sensitivity of the group", mean_test(mine).interval(LEVEL), 1, said=said)
 
 
-def _alone(n: int, number: int) -> Findings:
+def _alone(n: int, number: int) -> Facts:
     """Quantiles, the threshold, whom it flags of people to come, and each feature's part."""
     options, parts = SensitivityOptions(bootstrap=200), np.array([0.5, 0.3, 0.2])
     rng = np.random.default_rng([number, n, 12])
@@ -116,7 +107,7 @@ def _alone(n: int, number: int) -> Findings:
     yield covers("each feature's part, all together", together, said=_FEW if n <= 100 else "")
 
 
-def _beside(n: int, number: int) -> Findings:
+def _beside(n: int, number: int) -> Facts:
     """Area among people of one band of distance, and equally far: .5 where a score is distance and noise."""
     rng = np.random.default_rng([number, n, 13])
     distance = rng.exponential(size=n)
@@ -143,7 +134,7 @@ def _outscored() -> float:
     return float(area_under_curve(drawn, member, np.ones(len(member))).value or 0.0)
 
 
-def _status(n: int, number: int) -> Findings:
+def _status(n: int, number: int) -> Facts:
     """A protected-status model's area and its bins, where what it states is so."""
     rng = np.random.default_rng([number, n, 14])
     z = rng.normal(size=n)
@@ -156,7 +147,7 @@ def _status(n: int, number: int) -> Findings:
     yield covers("bins of a protected-status model", held)
 
 
-def _areas(drawn: tuple[int, float], number: int) -> Findings:
+def _areas(drawn: tuple[int, float], number: int) -> Facts:
     """Areas of two scores, normal with means one and a half apart."""
     n, share = drawn
     first, second = (float(norm.cdf(gap / np.sqrt(2))) for gap in (1.0, 0.5))
@@ -173,7 +164,7 @@ def _areas(drawn: tuple[int, float], number: int) -> Findings:
 _QUICK = {"match_set": "off", "bootstrap": 100}
 
 
-def _direct(drawn: tuple[float, float], number: int) -> Findings:
+def _direct(drawn: tuple[float, float], number: int) -> Facts:
     """Whole audits of a model that reads the attribute: how often it is cleared."""
     apart, penalty = drawn
     told = audited("sensitivity", penalized(600, apart, number, penalty), number, **_QUICK)
@@ -182,7 +173,7 @@ def _direct(drawn: tuple[float, float], number: int) -> Findings:
         yield alarm("verdict of a status model at chance", told.verdict in {NO_MATERIAL, EVIDENCE})
 
 
-def _unread(apart: float, number: int) -> Findings:
+def _unread(apart: float, number: int) -> Facts:
     """Whole audits of a model that reads only proxies, whose slopes are the same for both groups."""
     rng = np.random.default_rng([number, 22])
     woman = rng.random(1200) < 0.5
@@ -197,7 +188,7 @@ def _unread(apart: float, number: int) -> Findings:
     yield alarm("evidence of a difference", told.verdict == EVIDENCE)
 
 
-def _audits(n: int, number: int) -> Findings:
+def _audits(n: int, number: int) -> Facts:
     """Whole audits of a logistic model, groups drawn alike."""
     told = {"sex": 0.4}
     frame = people(2 * n, 4, told, np.random.default_rng([number, n]))

@@ -15,17 +15,7 @@ from audits.stats.design import design_share, make_design
 from audits.stats.group_means import group_means
 from audits.stats.intervals import cautious_difference
 from audits.stats.sequential import DriftTest
-from benchmarks.calibration.harness import (
-    LEVEL,
-    SLOW,
-    Findings,
-    alarm,
-    audited,
-    covers,
-    decided,
-    grid,
-    inside,
-)
+from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, decided, grid, inside
 
 _PERSONS = "five rows a person, intra-class correlation .6"
 _CLUSTERS = "clusters of ten with both groups"
@@ -56,7 +46,7 @@ def _drawn(kind: str, n: int, share: float, rng: np.random.Generator) -> pd.Data
     return pd.DataFrame({"group": member.astype(int), "decision": event.astype(int), **sampled})
 
 
-def _designed(kind: str, n: int, share: float, number: int) -> Findings:
+def _designed(kind: str, n: int, share: float, number: int) -> Facts:
     frame = _drawn(kind, n, share, np.random.default_rng([number, n, round(100 * share)]))
     told = {name: frame[name].to_numpy() for name in ("cluster", "strata", "weights") if name in frame}
     member, event = (frame[name].to_numpy() == 1 for name in ("group", "decision"))
@@ -64,7 +54,7 @@ def _designed(kind: str, n: int, share: float, number: int) -> Findings:
     yield covers("interval of a share", one, share)
 
 
-def _compared(kind: str, n: int, share: float, number: int) -> Findings:
+def _compared(kind: str, n: int, share: float, number: int) -> Facts:
     """Two groups alike in the overview; labels say nothing of decisions."""
     rng = np.random.default_rng([number, n, round(100 * share)])
     frame = _drawn(kind, n, share, rng)
@@ -81,7 +71,7 @@ def _compared(kind: str, n: int, share: float, number: int) -> Findings:
     yield alarm("evidence of a difference", told.verdict == EVIDENCE)
 
 
-def _shares(n: int, share: float, number: int) -> Findings:
+def _shares(n: int, share: float, number: int) -> Facts:
     """A share, and differences from another group's of as many people."""
     a, b = np.random.default_rng([number, n, round(100 * share), 1]).binomial(n, share, 2)
     yield covers("share of people", wilson(float(a), float(n), level=LEVEL), share)
@@ -89,7 +79,7 @@ def _shares(n: int, share: float, number: int) -> Findings:
     yield alarm("difference of two shares", not inside(gap, 0))
 
 
-def _means(n: int, skewed: bool, number: int) -> Findings:
+def _means(n: int, skewed: bool, number: int) -> Facts:
     """Means of groups against everybody else's, as recourse and outcome_transport compare them."""
     rng = np.random.default_rng([number, n, 2])
     values = rng.exponential(size=(4 * n)) if skewed else rng.normal(size=4 * n)
@@ -98,7 +88,7 @@ def _means(n: int, skewed: bool, number: int) -> Findings:
     yield alarm("means of groups", tested is not None and tested.p_value <= LEVEL)
 
 
-def _drift(mixed: bool, number: int) -> Findings:
+def _drift(mixed: bool, number: int) -> Facts:
     """A monitor without drift, looked at after each of 100 batches of 20 people."""
     rng = np.random.default_rng([number, 9])
 
@@ -111,7 +101,7 @@ def _drift(mixed: bool, number: int) -> Findings:
     yield alarm("drift of a monitor", test.p_value <= LEVEL)  # the smallest so far
 
 
-def _session(number: int) -> Findings:
+def _session(number: int) -> Facts:
     results = []
     for p in np.random.default_rng([number, 8]).uniform(size=8):
         judged = judge(Estimate(0.2, 0.1, 0.3, 400, "drawn"), immaterial=(-0.1, 0.1), p_value=p)
@@ -147,7 +137,7 @@ def _qualities() -> np.ndarray:
 _FEW = "docs/limits.md: of twenty people with unequal weights the area's interval is too narrow"
 
 
-def _quality(rows: int, each: int, weighted: bool, number: int) -> Findings:
+def _quality(rows: int, each: int, weighted: bool, number: int) -> Facts:
     people = rows // each
     rng = np.random.default_rng([number, people])
     who, y, scores = _scored(rng, people, each)

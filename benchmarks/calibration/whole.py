@@ -26,10 +26,10 @@ from audits.runs.execute import carry_out
 from audits.runs.registry import AUDITS
 from audits.runs.spec import AuditRequest
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
-from benchmarks.calibration.harness import (
+from benchmarks.calibration import (
     LEVEL,
     SLOW,
-    Findings,
+    Facts,
     Row,
     Simulation,
     alarm,
@@ -100,13 +100,12 @@ def measured(audit: str, setting: str, results: list[Any], *, alike: bool) -> It
 
 def _held(stated: list[Estimate]) -> tuple[int, int] | None:
     """In how many of the worlds that state it an interval holds the mean, and how many those are."""
-    known = [each for each in stated if each.value is not None and each.low is not None and each.n > 0]
-    known = [each for each in known if each.high is not None]
+    known = [each for each in stated if None not in (each.value, each.low, each.high) and each.n > 0]
     if 2 * len(known) < len(stated) or len(known) < 2:
         return None
-    truth = float(np.average([each.value for each in known], weights=[each.n for each in known]))  # type: ignore[misc]
+    truth = float(np.average([each.value for each in known], weights=[each.n for each in known]))
     near = 1e-9 * max(abs(truth), 1.0)
-    return sum(each.low - near <= truth <= each.high + near for each in known), len(known)  # type: ignore[operator]
+    return sum(each.low - near <= truth <= each.high + near for each in known), len(known)
 
 
 _LUCK = "the largest of many: `rule_sets` has rows of its own, of which the truth is known"
@@ -139,22 +138,19 @@ NOT_MEANS: dict[str, dict[str, str]] = {
 """Audit and path of what is no interval for a mean over studies, and what it is or which row measures it."""
 
 _MATCHED = "“given this matching”: among other people, people have other counterparts"
-SAID: dict[tuple[str, str], str] = {
+SAID = {
     **{
         ("flipset", f"{side}.{what}"): _MATCHED
         for side in ("positive", "negative")
         for what in ("share", "transparency.mean_difference", "transparency.mean_sign")
     },
-    ("flipset", "above_chance.excess"): "“Of about 50 people a group …”, in what flipsets cannot tell",
-    ("flipset", "reverse.positive"): _MATCHED,
-    ("flipset", "reverse.negative"): _MATCHED,
+    **dict.fromkeys((("flipset", f"reverse.{side}") for side in ("positive", "negative")), _MATCHED),
     ("flipset", "causal.agreement"): _MATCHED,
+    ("flipset", "above_chance.excess"): "“Of about 50 people a group …”, in what flipsets cannot tell",
     ("rule_sets", "leaderboard.favorable_in"): "“like that of a group named beforehand”, below the intervals",
     ("recourse", "changes.mean_change"): "“its intervals hold given whom each is paired with”",
-    **{
-        ("explain", f"{each}.unsupported"): "“given which values are compared”"
-        for each in ("each", "together")
-    },
+    ("explain", "each.unsupported"): "“given which values are compared”",
+    ("explain", "together.unsupported"): "“given which values are compared”",
 }
 """Where coverage is less than claimed: what the page says of it."""
 
@@ -214,7 +210,7 @@ WHOLE: tuple[tuple[str, str, dict[str, Any], int, float], ...] = (
 """Audit, what is run, options as a spec names them, people, and the part of the worlds that is drawn."""
 
 
-def _counts(audit: str, asked: dict[str, Any], number: int) -> Findings:
+def _counts(audit: str, asked: dict[str, Any], number: int) -> Facts:
     """Whether an audit finds evidence in a table of counts in which no group differs."""
     rng = np.random.default_rng([number, 32])
     each = (-1.0, 0.1, 1.2), (-0.5, 0.7, 1.4), "ab", "st", (0, 1)
@@ -224,7 +220,7 @@ def _counts(audit: str, asked: dict[str, Any], number: int) -> Findings:
     yield alarm(EVIDENCE, audited(audit, subject(frame, weights="n"), number, **asked).verdict == EVIDENCE)
 
 
-def _session(number: int) -> Findings:
+def _session(number: int) -> Facts:
     """Whether a session in a notebook shows any evidence where no group differs."""
     import audits
 
@@ -238,7 +234,7 @@ def _session(number: int) -> Findings:
     yield alarm("any evidence of `verdicts`", bool((told.verdicts["verdict"] == EVIDENCE).any()))
 
 
-def _persons(audit: str, asked: dict[str, Any], n: int, number: int) -> Findings:
+def _persons(audit: str, asked: dict[str, Any], n: int, number: int) -> Facts:
     """Whether an audit finds evidence among groups alike where five rows are of one person."""
     rng = np.random.default_rng([number, n, 19])
     rows = subject(people(n, 0.0, rng, persons=5), person="who")
@@ -247,7 +243,7 @@ def _persons(audit: str, asked: dict[str, Any], n: int, number: int) -> Findings
     yield alarm(EVIDENCE, audited(audit, rows, number, **asked).verdict == EVIDENCE)
 
 
-def _missing(gap: float, third: bool, keep: bool, number: int) -> Findings:
+def _missing(gap: float, third: bool, keep: bool, number: int) -> Facts:
     """Whether a run of groups is misled where decisions are missing, filtered out or not."""
     rng = np.random.default_rng([number, 34])
     ours = rng.random(2_000) < 0.5

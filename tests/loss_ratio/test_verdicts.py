@@ -134,7 +134,7 @@ def test_a_tie_that_the_model_uses_is_evidence_whatever_the_seed():
 
 
 def test_without_anything_to_move_along_there_is_no_verdict():
-    told = WORLDS["10 features, one attribute"]["attributes"]
+    told = WORLDS["10 features, one attribute"][2]
     subject = subject_of(people(500, 10, told, np.random.default_rng(3)), told, "logistic", 3)
     found = loss_ratio(subject, LossRatioOptions(steps=100))
     assert found.statistic.low > 1, "moving along noise makes losses larger all the same"
