@@ -93,7 +93,7 @@ def decided(n: int, d: int = 8) -> Subject:
 
 
 def flipset() -> Iterator[str]:
-    """A whole flipset run, with all that a user gets."""
+    """A whole flipset run, with all that a user gets, the level of chance included."""
     for n in (5_000, 10_000, 20_000):
         subject = decided(n)
         ours = taken(partial(audited, subject, source={"group": "a"}, target={"group": "b"}))
