@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +20,9 @@ from audits.groups.metrics import METRICS, Labels, Rows
 from audits.reports.html import render_report
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.gates.gate import GateFailed
+from tests.installed import installed
 from tests.refused import refused
-from tests.runs.conftest import write_people
+from tests.runs.conftest import make_spec, write_people
 
 
 def people(n: int = 400, seed: int = 1) -> tuple[pd.DataFrame, pd.Series]:
@@ -213,33 +213,15 @@ def jaccard(labels, decisions, people):
 
 JACCARD = Metric(name="jaccard", words="Jaccard index", function=jaccard)
 """
-SPEC = {
-    "data": {
-        "path": "people.csv",
-        "label": "paid",
-        "favorable": 1,
-        "protected": ["group"],
-        "features": ["skill"],
-    },
-    "model": {"predictions": {"score": "score"}},
-    "audits": ["groups"],
-}
+SPEC = make_spec({"groups": {}})
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch):
-    facts = tmp_path / "jaccard_metric-1.0.dist-info"
-    facts.mkdir()
-    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: jaccard-metric\nVersion: 1.0\n")
-    (facts / "entry_points.txt").write_text(f"[{metrics.GROUP}]\njaccard = jaccard_metric:JACCARD\n")
-    (tmp_path / "jaccard_metric.py").write_text(MODULE)
-    monkeypatch.syspath_prepend(tmp_path)
-    metrics._plugin_metrics.cache_clear()
+def folder(tmp_path: Path):
     write_people(tmp_path / "people.csv")
-    yield tmp_path
-    monkeypatch.undo()
-    sys.modules.pop("jaccard_metric", None)
-    metrics._plugin_metrics.cache_clear()
+    told = {"group": metrics.GROUP, "name": "jaccard", "found": metrics._plugin_metrics}
+    with installed(tmp_path, "jaccard_metric:JACCARD", MODULE, **told):
+        yield tmp_path
 
 
 def test_an_installed_metric_is_in_results_table_and_report(folder: Path):
