@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 
 import numpy as np
 import onnx
@@ -19,7 +18,6 @@ from sklearn.preprocessing import OneHotEncoder
 
 from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
-from audits.models.onnx.graph import _run_once, open_session
 from audits.models.onnx.model import load, reopen
 from tests.refused import refused
 
@@ -45,12 +43,8 @@ def convert(model, types, path, **options):
 
 
 def column_types():
-    return [
-        ("age", Int64TensorType([None, 1])),
-        ("income", FloatTensorType([None, 1])),
-        ("job", StringTensorType([None, 1])),
-        ("flag", Int64TensorType([None, 1])),
-    ]
+    kinds = [Int64TensorType, FloatTensorType, StringTensorType, Int64TensorType]
+    return [(name, kind([None, 1])) for name, kind in zip(COLUMNS, kinds, strict=True)]
 
 
 @pytest.mark.parametrize("zipmap", [False, True, "columns"])
@@ -64,15 +58,11 @@ def test_a_pipeline_with_one_input_a_column_scores_as_in_scikit_learn(
     expected = pipeline.predict_proba(people[COLUMNS])
     # float32 logits of size up to about 10 keep 6 digits
     np.testing.assert_allclose(model.score(data.frame), expected, atol=2e-6)
+    turned = data.frame[["sex", *COLUMNS[::-1]]].astype({"age": "float64", "job": "category", "flag": "bool"})
+    np.testing.assert_array_equal(model.score(turned), model.score(data.frame))
     subject = make_subject(data, ModelSpec(path=str(path)))
     np.testing.assert_allclose(subject.scores, expected[:, 1], atol=2e-6)
     assert (subject.decisions == (pipeline.predict(people[COLUMNS]) == "yes")).mean() > 0.995
-
-
-def test_scores_do_not_depend_on_the_order_or_dtype_of_the_columns(pipeline, data, tmp_path):
-    model = load_onnx(convert(pipeline, column_types(), tmp_path / "m.onnx", zipmap=False), data)
-    turned = data.frame[["sex", *COLUMNS[::-1]]].astype({"age": "float64", "job": "category", "flag": "bool"})
-    np.testing.assert_array_equal(model.score(turned), model.score(data.frame))
 
 
 def test_a_matrix_takes_the_columns_that_the_spec_names_in_their_order(people, data, tmp_path):
@@ -88,13 +78,6 @@ def test_a_matrix_takes_the_columns_that_the_spec_names_in_their_order(people, d
     assert any("'job'" in note for note in model.notes), "an unread feature must be told"
 
 
-def test_metadata_says_which_columns_feed_a_matrix(linear, data):
-    path = linear([1.0, 0.0], -50.0, metadata={"columns": '["income", "age"]'})
-    scores = load_onnx(path, data).score(data.frame)[:, 1]
-    by_hand = 1 / (1 + np.exp(50.0 - data.frame["income"].to_numpy()))
-    np.testing.assert_allclose(scores, by_hand, atol=1e-5)  # float32 of a difference of numbers near 50
-
-
 def test_a_single_output_is_the_probability_of_the_larger_label_value(linear, numeric_data):
     path = linear([0.1, 0.0], -5.0)
     subject = make_subject(numeric_data, ModelSpec(path=str(path)))
@@ -105,26 +88,23 @@ def test_a_single_output_is_the_probability_of_the_larger_label_value(linear, nu
     turned = make_subject(numeric_data, ModelSpec(path=str(path), classes=("yes", "no")))
     np.testing.assert_allclose(turned.scores, 1 - by_hand, atol=1e-6)
     assert any("0.18" in note for note in turned.notes)  # the area under the curve
-    with pytest.raises(InputError) as refused:  # no one says so, and it ranks people the other way
+    with refused("model.classes"):  # no one says so, and it ranks people the other way
         make_subject(numeric_data, ModelSpec(path=str(linear([-0.1, 0.0], 5.0))))
-    assert refused.value.where == "model.classes"
 
 
-@pytest.mark.parametrize("rows", [7, 1000])
-def test_a_fixed_batch_gives_the_same_scores_as_a_free_one(linear, numeric_data, rows):
+def test_a_fixed_batch_gives_the_same_scores_as_a_free_one(linear, numeric_data):
     free = load_onnx(linear([0.1, 0.01], -5.0), numeric_data).score(numeric_data.frame)
-    fixed = load_onnx(linear([0.1, 0.01], -5.0, rows=rows), numeric_data).score(numeric_data.frame)
+    fixed = load_onnx(linear([0.1, 0.01], -5.0, rows=150), numeric_data).score(numeric_data.frame)
     # the matrix product of one row and of many may round differently in float32
     np.testing.assert_allclose(fixed, free, atol=2e-7)
 
 
-@pytest.mark.parametrize("zipmap", [True, "columns"])
-def test_many_classes_add_up_to_the_favourable_score(people, tmp_path, zipmap, make_data):
+def test_many_classes_add_up_to_the_favourable_score(people, tmp_path, make_data):
     frame = people.assign(hired=np.select([people["age"] < 35, people["age"] < 60], ["low", "mid"], "high"))
     data = make_data(frame, favorable=("mid", "high"), features=("age", "income"))
     x = frame[["age", "income"]].to_numpy(np.float32)
-    forest = RandomForestClassifier(20, random_state=0).fit(x, frame["hired"])
-    path = convert(forest, [("X", FloatTensorType([None, 2]))], tmp_path / "m.onnx", zipmap=zipmap)
+    forest = RandomForestClassifier(5, random_state=0).fit(x, frame["hired"])
+    path = convert(forest, [("X", FloatTensorType([None, 2]))], tmp_path / "m.onnx", zipmap=True)
     subject = make_subject(data, ModelSpec(path=str(path), columns=("age", "income")))
     assert subject.model.classes == ("high", "low", "mid")
     expected = forest.predict_proba(x)
@@ -146,17 +126,6 @@ def test_labels_alone_are_decisions(save, numeric_data):
     np.testing.assert_array_equal(np.unique(subject.scores), [0.0, 1.0])
 
 
-def test_labels_by_number_need_their_classes_named(save, numeric_data):
-    path = save("""(float[n,1] age) => (int64[n,1] label) <float[1,1] cut = {40}> {
-        older = Greater(age, cut)
-        label = Cast<to = 7>(older)
-    }""")
-    with refused("ONNX model model.onnx", "model.classes"):
-        make_subject(numeric_data, ModelSpec(path=str(path)))
-    subject = make_subject(numeric_data, ModelSpec(path=str(path), classes=("no", "yes")))
-    np.testing.assert_array_equal(subject.decisions, numeric_data.frame["age"] > 40)
-
-
 def test_text_whole_number_and_truth_inputs_are_fed_as_such(save, people, make_data):
     """p = 0.5 if the job is judge, else 0.25 where the flag is set, else 0.125."""
     path = save("""(string[n,1] job, bool[n,1] flag) => (float[n,1] p)
@@ -175,18 +144,10 @@ def test_text_whole_number_and_truth_inputs_are_fed_as_such(save, people, make_d
     assert any("'job'" in note for note in model.notes)
 
 
-def test_an_exporters_underscores_match_the_columns_names(save, people, make_data):
-    data = make_data(people.rename(columns={"income": "income-per year"}))
-    path = save("(float[n,1] income_per_year) => (float[n,1] p) { p = Sigmoid(income_per_year) }")
-    assert load_onnx(path, data).columns == ("income-per year",)
-
-
 def test_a_model_that_says_seven_tenths_meets_that_threshold(save, numeric_data):
     """0.7 in float32 is 0.69999999: read as such, a tie would be lost."""
-    path = save("""(float[n,1] age) => (float[n,1] p) <float[1,1] zero = {0}, float[1,1] p0 = {0.7}> {
-        nothing = Mul(age, zero)
-        p = Add(nothing, p0)
-    }""")
+    zeros = "float[1,1] zero = {0}, float[1,1] p0 = {0.7}"
+    path = save(f"(float[n,1] age) => (float[n,1] p) <{zeros}> {{ x = Mul(age, zero) p = Add(x, p0) }}")
     assert make_subject(numeric_data, ModelSpec(path=str(path)), threshold=0.7).decisions.all()
     turned = make_subject(numeric_data, ModelSpec(path=str(path), classes=("yes", "no")), threshold=0.3)
     assert turned.decisions.all()
@@ -220,20 +181,10 @@ def test_inputs_that_no_column_has_are_named_with_both_lists(pipeline, people, t
         ("age,income", "JSON"),
         ('["age", "age"]', "'age'"),
         ('["age", "hired"]', "'hired'"),
-        ('["age", "job"]', "'job'"),
     ],
 )
 def test_metadata_columns_must_be_columns_of_the_data(linear, data, columns, tells):
     no_subject(linear([1.0, 1.0], metadata={"columns": columns}), data, tells)
-
-
-def test_other_bytes_under_the_name_are_refused(tmp_path, numeric_data):
-    path = tmp_path / "model.onnx"
-    for content in (b"PK\x03\x04junk", b"\x18\x00\x00\x00ORTM" + bytes(64), b"not a model"):
-        path.write_bytes(content)
-        no_subject(path, numeric_data, "ONNX")
-    path.write_bytes(pickle.dumps({"a": 1}))
-    no_subject(path, numeric_data, "pickle", "skl2onnx")
 
 
 def test_log_odds_are_read_where_the_spec_says_so(save, numeric_data):
@@ -250,137 +201,104 @@ def test_log_odds_are_read_where_the_spec_says_so(save, numeric_data):
         np.testing.assert_allclose(subject.scores, 1 / (1 + np.exp(-logit)), atol=1e-6)
 
 
-def test_inputs_bind_to_any_column_of_the_table_and_these_become_features(people, tmp_path, make_data):
-    """A protected attribute that the model reads is found by its name, and people are moved by it."""
-    fitted = make_pipeline(
-        make_column_transformer((OneHotEncoder(), ["sex"]), remainder="passthrough"),
-        LogisticRegression(max_iter=5000),
-    ).fit(people[["age", "sex"]], people["hired"])
-    types = [("age", FloatTensorType([None, 1])), ("sex", StringTensorType([None, 1]))]
-    path = convert(fitted, types, tmp_path / "m.onnx", zipmap=False)
-    subject = make_subject(make_data(people, features=("age", "income")), ModelSpec(path=str(path)))
-    np.testing.assert_allclose(subject.scores, fitted.predict_proba(people[["age", "sex"]])[:, 1], atol=2e-6)
-    assert subject.data.features == ("age", "income", "sex")
-    assert "sex=f" in subject.space.names
-    assert any("'sex'" in note for note in subject.notes)
-
-
 def test_a_matrix_of_one_column_needs_no_name(linear, people, make_data):
     path = linear([0.1], -5.0, metadata={})
     assert load_onnx(path, make_data(people, features=("age", "job"))).columns == ("age",)
     no_subject(path, make_data(people, features=("age", "income")), r"does not name them")
 
 
-def test_people_without_a_number_are_told_of_where_nothing_in_the_file_is_for_them(save, people, make_data):
+@pytest.mark.parametrize("missing", ["category", "impute"])
+def test_people_without_a_number_are_told_of_where_nothing_in_the_file_is_for_them(
+    save, people, make_data, missing
+):
     """1 where income is over 50: NaN is not, so that everyone without an income is turned down."""
     over = """(float[n,1] income) => (float[n,1] p) <float[1,1] cut = {50}> {
         over = Greater(income, cut)
         p = Cast<to = 1>(over)
     }"""
-    frame = people.copy()
-    frame.loc[frame.index[:60], "income"] = np.nan
-    for missing in ("category", "impute"):
-        subject = make_subject(make_data(frame, missing=missing), ModelSpec(path=str(save(over))))
-        (told,) = (note for note in subject.notes if "NaN" in note)
-        assert "60 people" in told
-        assert "'income'" in told
-        share = (people["income"].iloc[60:] > 50).mean()
-        assert f"{share:.0%}" in told
-        assert "data.missing" in told
+    frame = people.assign(income=people["income"].mask(people.index <= 60))
+    subject = make_subject(make_data(frame, missing=missing), ModelSpec(path=str(save(over))))
+    (told,) = (note for note in subject.notes if "NaN" in note)
+    share = f"{(people['income'].iloc[60:] > 50).mean():.0%}"
+    assert [each for each in ("60 people", "'income'", share, "data.missing") if each not in told] == []
     asks = "(float[n,1] income) => (float[n,1] p) { gone = IsNaN(income) p = Cast<to = 1>(gone) }"
-    aware = make_subject(make_data(frame), ModelSpec(path=str(save(asks))))
+    aware = make_subject(make_data(frame, missing=missing), ModelSpec(path=str(save(asks))))
     assert aware.decisions.sum() == 60
     assert not any("NaN" in note for note in aware.notes)
 
 
-def test_nan_scores_are_counted(linear, people, make_data):
-    frame = people.copy()
-    frame.loc[[5, 9, 11], "income"] = np.nan
-    data = make_data(frame, features=("age", "income"))
-    no_subject(linear([0.1, 0.1]), data, "3 of 400", "rows 5, 9, 11")
-
-
-def test_whole_number_inputs_refuse_what_is_not_whole(save, people, make_data):
+def test_what_is_missing_or_not_whole_is_counted_where_no_score_can_be(linear, save, people, make_data):
+    gap = people.assign(income=people["income"].round())
+    gap.loc[[5, 9, 11], "income"] = np.nan
+    for_floats = make_data(gap, features=("age", "income"))
+    no_subject(linear([0.1, 0.1]), for_floats, "3 of 400", "rows 5, 9, 11")
     path = save("(int64[n,1] income) => (float[n,1] p) { f = Cast<to = 1>(income) p = Sigmoid(f) }")
     no_subject(path, make_data(people), "int64", "'income'")
-    gap = people.assign(income=people["income"].round())
-    gap.loc[7, "income"] = np.nan
-    no_subject(path, make_data(gap), "1 of 400", "'income'", "row 7")
+    no_subject(path, make_data(gap), "3 of 400", "'income'", "rows 5, 9, 11")
 
 
-@pytest.mark.parametrize("where", ["initializer", "attribute", "subgraph"])
+@pytest.mark.parametrize("where", ["initializer", "attribute", "subgraph", "no flag"])
 def test_external_data_is_refused_before_anything_is_read(linear, numeric_data, where):
     path = linear([0.1, 0.0])
     model = onnx.load_from_string(path.read_bytes())
-    tensor = onnx.TensorProto(
-        name="secret", data_type=TensorProto.FLOAT, dims=[1], data_location=TensorProto.EXTERNAL
-    )
+    told = {"data_type": TensorProto.FLOAT, "dims": [1], "data_location": TensorProto.EXTERNAL}
+    tensor = onnx.TensorProto(name="secret", **told)
     tensor.external_data.add(key="location", value="../../etc/passwd")
+    inside = helper.make_node("Constant", [], ["c"], value=tensor)
     if where == "initializer":
         model.graph.initializer.append(tensor)
     elif where == "attribute":
-        model.graph.node.append(helper.make_node("Constant", [], ["c"], value=tensor))
-    else:
-        inner = helper.make_graph([helper.make_node("Constant", [], ["c"], value=tensor)], "inner", [], [])
+        model.graph.node.append(inside)
+    elif where == "subgraph":
+        inner = helper.make_graph([inside], "inner", [], [])
         model.graph.node.append(helper.make_node("If", ["b"], ["d"], then_branch=inner, else_branch=inner))
+    else:
+        model.graph.initializer[0].external_data.add(key="location", value="../../etc/passwd")
     path.write_bytes(model.SerializeToString())
-    no_subject(path, numeric_data, "'../../etc/passwd'" if where == "initializer" else "'secret'")
+    no_subject(path, numeric_data, "'secret'" if where in {"attribute", "subgraph"} else "'../../etc/passwd'")
 
 
-def external(path, folder, **about):
-    """Save the model at `path` with its weights in a file of its own."""
-    model = onnx.load(path)
-    onnx.save(
-        model, folder / "model.onnx", save_as_external_data=True, location="weights.bin", size_threshold=0
-    )
-    return folder / "model.onnx"
+@pytest.fixture
+def apart(linear, tmp_path):
+    """Save a model with its weights in a file of its own."""
+    model = onnx.load(linear([0.1, 0.01], -5.0))
+    path = tmp_path / "apart" / "model.onnx"
+    path.parent.mkdir()
+    onnx.save(model, path, save_as_external_data=True, location="weights.bin", size_threshold=0)
+    return path
 
 
-def test_weights_in_a_file_beside_the_model_are_read(linear, numeric_data, tmp_path):
+def test_weights_in_a_file_beside_the_model_are_read(linear, apart, numeric_data, tmp_path):
     whole = load_onnx(linear([0.1, 0.01], -5.0), numeric_data).score(numeric_data.frame)
-    (tmp_path / "apart").mkdir()
-    path = external(tmp_path / "model.onnx", tmp_path / "apart")
-    model = load_onnx(path, numeric_data)
+    model = load_onnx(apart, numeric_data)
     np.testing.assert_array_equal(model.score(numeric_data.frame), whole)
     again = reopen(model.content, model.feeding())
     np.testing.assert_array_equal(again.score(numeric_data.frame), whole)
-    weights = path.with_name("weights.bin")
+    weights = apart.with_name("weights.bin")
     weights.write_bytes(weights.read_bytes()[:-1])
-    no_subject(path, numeric_data)
+    no_subject(apart, numeric_data)
     elsewhere = weights.rename(tmp_path / "elsewhere.bin")
-    no_subject(path, numeric_data, "'weights.bin'")
+    no_subject(apart, numeric_data, "'weights.bin'")
     weights.symlink_to(elsewhere)
-    no_subject(path, numeric_data, "'weights.bin'")
+    no_subject(apart, numeric_data, "'weights.bin'")
 
 
-def test_model_and_weights_are_bounded_together(linear, numeric_data, tmp_path, monkeypatch):
-    linear([0.1, 0.01])
-    (tmp_path / "apart").mkdir()
-    path = external(tmp_path / "model.onnx", tmp_path / "apart")
-    with path.with_name("weights.bin").open("ab") as file:
-        file.truncate(2_000_000)
+def test_a_file_is_bounded_together_with_its_weights(linear, apart, numeric_data, monkeypatch):
     monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "1")
-    no_subject(path, numeric_data, "1 MB", "2.0 MB")
-
-
-def test_a_location_without_the_flag_is_external_too(linear, numeric_data):
+    os.truncate(apart.with_name("weights.bin"), 2_000_000)
+    no_subject(apart, numeric_data, "1 MB", "2.0 MB")
     path = linear([0.1, 0.0])
-    model = onnx.load_from_string(path.read_bytes())
-    model.graph.initializer[0].external_data.add(key="location", value="weights.bin")
-    path.write_bytes(model.SerializeToString())
-    no_subject(path, numeric_data, "'weights.bin'")
+    os.truncate(path, 3_000_000)
+    no_subject(path, numeric_data, "1 MB", "3.0 MB")
 
 
 def test_a_function_made_of_standard_operators_is_no_foreign_one(save, numeric_data):
     graph = "(float[n,1] age) => (float[n,1] p) { p = local.Squash(age) }"
     function = '<domain: "local", opset_import: ["": 17, "my.ops": 1]> Squash (x) => (y) {{ y = {}(x) }}'
-    path = save(graph, functions=function.format("Sigmoid"))
+    found = load_onnx(save(graph, functions=function.format("Sigmoid")), numeric_data)
     by_hand = 1 / (1 + np.exp(-numeric_data.frame["age"].to_numpy()))
-    np.testing.assert_allclose(
-        load_onnx(path, numeric_data).score(numeric_data.frame)[:, 1], by_hand, atol=1e-6
-    )
-    path = save(graph, functions=function.format("my.ops.Trick"))
-    no_subject(path, numeric_data, "'my.ops'")
+    np.testing.assert_allclose(found.score(numeric_data.frame)[:, 1], by_hand, atol=1e-6)
+    no_subject(save(graph, functions=function.format("my.ops.Trick")), numeric_data, "'my.ops'")
 
 
 def test_classes_in_the_wrong_order_are_found_out(save, numeric_data):
@@ -432,16 +350,8 @@ _THREE = "(float[n,3] p) { x = Concat<axis = 1>(age, age, age) p = Softmax<axis 
     [
         ("(float[n,1] p) { p = com.microsoft.Trick(age) }", "'com.microsoft'", {}),
         ("(float[n,1] p) { p = Neg(age) }", "output: logits", {}),
-        (
-            "(float[n,1] p, float[n,1] q) { p = Sigmoid(age) q = Sigmoid(age) }",
-            "'p: tensor",
-            {},
-        ),
-        (
-            "(float[n,1] p) { s = Sigmoid(age) p = ReduceMean<keepdims = 1>(s) }",
-            "'p'",
-            {},
-        ),
+        ("(float[n,1] p, float[n,1] q) { p = Sigmoid(age) q = Sigmoid(age) }", "'p: tensor", {}),
+        ("(float[n,1] p) { s = Sigmoid(age) p = ReduceMean<keepdims = 1>(s) }", "'p'", {}),
         ("(float[n,1] p) { p = Sigmoid(absent) }", "onnxruntime", {}),
         (_TWO, "400 of 400", {}),
         (_THREE, "'yes'", {}),
@@ -458,7 +368,7 @@ def test_damage_anywhere_is_an_input_error_or_harmless(pipeline, data, tmp_path,
     path = convert(pipeline, column_types(), tmp_path / "m.onnx", zipmap=False)
     content, rng = path.read_bytes(), np.random.default_rng(0)
     refusals, scored = [], 0
-    for _ in range(100):
+    for _ in range(40):
         damaged = bytearray(content)
         damaged[rng.integers(len(damaged))] = rng.integers(256)
         path.write_bytes(damaged)
@@ -469,38 +379,16 @@ def test_damage_anywhere_is_an_input_error_or_harmless(pipeline, data, tmp_path,
         else:
             np.testing.assert_allclose(scores.sum(axis=1), 1.0, atol=1e-3)
             scored += 1
-    assert min(scored, len(refusals)) > 3
+    assert min(scored, len(refusals)) > 1
     assert not any("\n" in refusal for refusal in refusals)
     assert capfd.readouterr() == ("", ""), "the runtime's own messages must not reach the terminal"
 
 
-def test_a_file_over_the_limit_is_refused_unread(linear, numeric_data, monkeypatch):
-    path = linear([0.1, 0.0])
-    with path.open("r+b") as file:
-        os.ftruncate(file.fileno(), 3_000_000)
-    monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "2")
-    no_subject(path, numeric_data, "2 MB", "3.0 MB")
-
-
 def test_a_model_that_answers_at_random_or_by_the_batch_is_refused(save, data):
-    random = """(float[n] income) => (float[n] p) {{
-        noise = RandomNormalLike<scale = {}, seed = 1.0>(income)
-        p = Sigmoid(noise)
-    }}"""
-    centered = """(float[n] income) => (float[n] p) {
-        mean = ReduceMean<keepdims = 1>(income)
-        centered = Sub(income, mean)
-        p = Sigmoid(centered)
-    }"""
+    random = """(float[n] income) => (float[n] p)
+        {{ noise = RandomNormalLike<scale = {}, seed = 1.0>(income) p = Sigmoid(noise) }}"""
+    centered = """(float[n] income) => (float[n] p)
+        { mean = ReduceMean<keepdims = 1>(income) centered = Sub(income, mean) p = Sigmoid(centered) }"""
     for graph in (random.format(0.5), centered):
         no_subject(save(graph), data)
     assert load_onnx(save(random.format(1e-7)), data).columns == ("income",), "rounding is no randomness"
-
-
-def test_what_the_runtime_says_names_no_file_of_its_own_source(save):
-    """Two widths that do not go together, found out only on the data."""
-    path = save("(float[n,m] x) => (float[n,m] y) <float[2,5] w = {1,1,1,1,1,1,1,1,1,1}> { y = Add(x, w) }")
-    session = open_session(path.read_bytes(), "m.onnx")
-    with refused("m.onnx") as failed:
-        _run_once(session, "y", {"x": np.ones((2, 3), np.float32)}, "m.onnx")
-    assert "/" not in str(failed.value)
