@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,9 +15,6 @@ from audits.models.trained.pipelines import prepare
 from audits.models.trees import plain as trees
 from audits.models.trees.plain import PlainTrees, plain_trees
 from tests.refused import refused
-
-ROOT = Path(__file__).resolve().parents[2]
-KINDS = ("forest", "boosting")
 
 
 def people(n: int = 900) -> pd.DataFrame:
@@ -46,14 +40,12 @@ def people(n: int = 900) -> pd.DataFrame:
 
 
 def subject_of(kind: str, label: str = "hired", favorable: object = 1, **model: str) -> Subject:
-    features = ("age", "debt", "since", "owner", "town", "job")
-    spec = DataSpec(
-        label=label, favorable=favorable, protected=("group",), features=features, missing="category"
-    )
+    told = {"protected": ("group",), "features": ("age", "debt", "since", "owner", "town", "job")}
+    spec = DataSpec(label=label, favorable=favorable, missing="category", **told)
     return make_subject(build_data(people(), spec), model_spec({"train": kind, **model}), seed=0)
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=["forest", "boosting"])
 def subject(request: pytest.FixtureRequest) -> Subject:
     return subject_of(request.param)
 
@@ -85,11 +77,15 @@ def strangers(frame: pd.DataFrame) -> pd.DataFrame:
     return made
 
 
-def test_scores_are_those_of_scikit_learn(subject: Subject):
-    plain = plain_of(subject)
-    for frame in (subject.data.frame, strangers(subject.data.frame), subject.data.frame.iloc[:0]):
-        if len(frame):
-            np.testing.assert_array_equal(plain.score(frame)[:, 0], by_scikit_learn(subject, frame)[:, 1])
+def test_scores_are_those_of_scikit_learn_and_need_none_of_it(subject: Subject, monkeypatch):
+    plain, asked = plain_of(subject), [subject.data.frame, strangers(subject.data.frame)]
+    expected = [by_scikit_learn(subject, frame)[:, 1] for frame in asked]
+    for library in ("sklearn", "torch", "onnxruntime"):
+        monkeypatch.setitem(sys.modules, library, None)
+    for pairs in (trees._PAIRS, 1700):  # many people are taken in parts
+        monkeypatch.setattr(trees, "_PAIRS", pairs)
+        for frame, scores in zip(asked, expected, strict=True):
+            np.testing.assert_array_equal(plain.score(frame)[:, 0], scores)
     assert plain.score(subject.data.frame.iloc[:0]).shape == (0, 1)
 
 
@@ -107,81 +103,32 @@ def test_values_exactly_at_a_threshold_go_the_same_way(subject: Subject):
     assert np.isin(cuts, read).sum() >= (20 if not plain.trees.is_forest else 0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_models_of_several_labels_too(kind: str):
-    subject = subject_of(kind, "grade", "a", predict="label")
-    for frame in (subject.data.frame, strangers(subject.data.frame)):
-        np.testing.assert_allclose(
-            plain_of(subject).score(frame), by_scikit_learn(subject, frame), atol=1e-15
-        )
-
-
-@pytest.mark.parametrize(("kind", "features"), [("forest", ("town", "job")), ("boosting", ("age", "debt"))])
-def test_models_of_numbers_or_of_words_alone(kind: str, features: tuple[str, ...]):
-    spec = DataSpec(label="hired", favorable=1, protected=("group",), features=features, missing="category")
-    subject = make_subject(build_data(people(400), spec), model_spec({"train": kind}), seed=0)
-    frame = subject.data.frame
-    np.testing.assert_array_equal(plain_of(subject).score(frame)[:, 0], by_scikit_learn(subject, frame)[:, 1])
-
-
-def test_many_people_are_taken_in_parts(subject: Subject, monkeypatch: pytest.MonkeyPatch):
-    plain, frame = plain_of(subject), subject.data.frame
-    whole = plain.score(frame)
-    monkeypatch.setattr(trees, "_PAIRS", 1700)
-    np.testing.assert_array_equal(plain.score(frame), whole)
+def test_models_of_several_labels_too():
+    subject = subject_of("boosting", "grade", "a", predict="label")
+    asked = strangers(subject.data.frame)
+    np.testing.assert_allclose(plain_of(subject).score(asked), by_scikit_learn(subject, asked), atol=1e-15)
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("name", "change"),
     [
-        {"left": lambda each: np.zeros_like(each)},  # would go round in circles
-        {"right": lambda each: each + 10**6},
-        {"feature": lambda each: each + 50},
-        {"feature": lambda each: each.astype(float)},
-        {"value": lambda each: each[:-1]},
-        {"roots": lambda each: each[:0]},
-        {"level_sets": lambda each: each[:, :9]},
+        ("left", np.zeros_like),  # would go round in circles
+        ("right", lambda each: each + 10**6),
+        ("feature", lambda each: each + 50),
+        ("feature", lambda each: each.astype(float)),
+        ("value", lambda each: each[:-1]),
+        ("roots", lambda each: each[:0]),
+        ("level_sets", lambda each: each[:, :9]),
+        ("", {"levels": ["x"]}),
+        ("", {"places": [0]}),
     ],
-    ids=lambda each: next(iter(each)),
 )
-def test_damaged_trees_are_refused(subject: Subject, damage):
+def test_damaged_trees_and_columns_that_do_not_fit_are_refused(subject: Subject, name, change):
     taken = plain_of(subject)
-    arrays = taken.arrays()
-    for name, change in damage.items():
+    arrays, described = taken.arrays(), taken.describe()
+    if name:
         arrays[f"trees.{name}"] = change(arrays[f"trees.{name}"])
-    with refused("bundle"):
-        PlainTrees.restore(taken.describe(), arrays)
-
-
-def test_columns_that_do_not_fit_are_refused(subject: Subject):
-    taken = plain_of(subject)
-    for change in ({"places": [0]}, {"levels": ["x"]}):
-        described = taken.describe()
+    else:
         described[-1].update(change)
-        with refused("bundle"):
-            PlainTrees.restore(described[::-1] if "places" in change else described, taken.arrays())
-
-
-def test_scoring_needs_no_scikit_learn(tmp_path: Path):
-    subject = subject_of("boosting")
-    taken = plain_of(subject)
-    frame = subject.data.frame.head(20)
-    code = (
-        "import json, sys; import pandas as pd; from safetensors.numpy import load_file\n"
-        "from audits.models.trees.plain import PlainTrees\n"
-        "plain = PlainTrees.restore(json.load(open('columns.json')), load_file('trees.safetensors'))\n"
-        "print(plain.score(pd.read_parquet('people.parquet'))[:, 0].tolist())\n"
-        "assert not {'sklearn', 'torch', 'onnxruntime'} & set(sys.modules), sorted(sys.modules)"
-    )
-    (tmp_path / "columns.json").write_text(json.dumps(taken.describe()))
-    (tmp_path / "trees.safetensors").write_bytes(save(taken.arrays()))
-    frame.to_parquet(tmp_path / "people.parquet")
-    found = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    np.testing.assert_allclose(json.loads(found.stdout), subject.model.score(frame), rtol=0, atol=1e-15)
+    with refused("bundle"):
+        PlainTrees.restore(described, arrays)
