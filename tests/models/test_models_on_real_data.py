@@ -34,14 +34,12 @@ def compas(shared_data, **changes):
     return build_data(read_table(shared_data / "compas.csv"), data_spec({**COMPAS, **changes}))
 
 
-@pytest.mark.parametrize("kind", ["boosting", "mlp"])
-def test_compas_models_are_as_good_as_published_ones(shared_data, kind):
+def test_compas_models_are_as_good_as_published_ones(shared_data):
     """Published models reach about 67% (66.7 in Table 2 of the prediction-sensitivity paper)."""
-    subject = make_subject(compas(shared_data), ModelSpec(train=kind))
+    subject = make_subject(compas(shared_data), ModelSpec(train="boosting"))
     quality = model_facts(subject)["quality"]
     assert quality["accuracy"]["value"] == pytest.approx(0.67, abs=0.03)
     assert quality["auc"]["value"] == pytest.approx(0.73, abs=0.03)
-    assert subject.training is not None
     assert subject.training.n + subject.data.n == 6172
 
 
@@ -59,17 +57,13 @@ def test_the_compas_score_gives_propublicas_error_rates(shared_data):
         assert 100 * subject.decisions[group & relapsed].mean() == pytest.approx(false_negative, abs=0.06)
 
 
-@pytest.mark.parametrize(
-    ("name", "accuracy", "auc"),
-    # Adult: 84.4% in Table 2 of the prediction-sensitivity paper. German: 0.73 to 0.78 and an area of
-    # 0.75 to 0.80 is what linear models reach; 300 people held out leave it that uncertain.
-    [("adult", pytest.approx(0.845, abs=0.01), pytest.approx(0.90, abs=0.01)),
-     ("german", pytest.approx(0.75, abs=0.05), pytest.approx(0.77, abs=0.04))],
-)  # fmt: skip
-def test_logistic_regression_is_as_good_as_published(shared_data, name, accuracy, auc):
-    data = load_data(data_spec(public_section(name, shared_data)))
-    subject = make_subject(data, ModelSpec(train="logistic"))
+def test_logistic_regression_is_as_good_as_published(shared_data):
+    """German credit: 0.73 to 0.78, and an area of 0.75 to 0.80, is what linear models reach."""
+    subject = make_subject(
+        load_data(data_spec(public_section("german", shared_data))), ModelSpec(train="logistic")
+    )
     quality = model_facts(subject)["quality"]
-    assert quality["accuracy"]["value"] == accuracy
-    assert quality["auc"]["value"] == auc
-    assert (subject.scores[subject.data.y].mean()) > subject.scores[~subject.data.y].mean()
+    assert quality["accuracy"]["value"] == pytest.approx(
+        0.75, abs=0.05
+    )  # 300 people held out leave it that uncertain
+    assert quality["auc"]["value"] == pytest.approx(0.77, abs=0.04)
