@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import catboost
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
+import xgboost
+from skl2onnx import to_onnx
+from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -19,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 import audits
 from audits.data import DataSpec, build_data
-from audits.models import ModelSpec, make_subject, model_spec
+from audits.models import ModelSpec, make_subject
 
 READ = ["age", "income", "job"]
 
@@ -27,14 +33,9 @@ READ = ["age", "income", "job"]
 @pytest.fixture(scope="module")
 def crowd():
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(18, 80, 160),
-            "income": rng.normal(30, 9, 160).round(2),
-            "job": rng.choice(["cook", "clerk", "smith"], 160),
-            "sex": rng.choice(["f", "m"], 160),
-        }
-    )
+    frame = pd.DataFrame({"age": rng.integers(18, 80, 160), "income": rng.normal(30, 9, 160).round(2)})
+    frame["job"] = rng.choice(["cook", "clerk", "smith"], 160)
+    frame["sex"] = rng.choice(["f", "m"], 160)
     worth = (frame["age"] - 45) / 15 + (frame["income"] - 30) / 9 + rng.normal(size=160)
     return frame.assign(hired=(worth > 0.5).astype(int)).rename_axis("row")
 
@@ -49,23 +50,20 @@ def forest():
 
 def in_memory(crowd, model, read=READ, **changed):
     x = crowd[read].assign(**changed)
-    model.fit(x, crowd["hired"])
-    groups = {"groups": {"bootstrap": 0}}
-    return audits.audit(
-        model, x, crowd["hired"], favorable=1, protected={"sex": crowd["sex"]}, audits=groups
-    ).subject
+    told = {"favorable": 1, "protected": {"sex": crowd["sex"]}, "audits": {"groups": {"bootstrap": 0}}}
+    return audits.audit(model.fit(x, crowd["hired"]), x, crowd["hired"], **told).subject
 
 
-def from_file(crowd, path):
+def brought(crowd, **model):
     spec = DataSpec(label="hired", favorable=(1,), protected=("sex",), features=tuple(READ))
-    return make_subject(build_data(crowd, spec), ModelSpec(path=str(path)))
+    return make_subject(build_data(crowd, spec), ModelSpec(**model))
 
 
 def check(subject, columns=("age", "income")):
     for column in columns:
         edges = subject.splits[column]
         assert (np.diff(edges) > 0).all()
-        along = np.linspace(0.0, 90.0, 1801)
+        along = np.linspace(0.0, 90.0, 901)
         rows = subject.data.frame.iloc[[0] * len(along)].reset_index(drop=True)
         scores = subject.favorable_score(rows.assign(**{column: along}))
         changes = np.flatnonzero(np.diff(scores))
@@ -95,33 +93,20 @@ def test_of_what_is_no_tree_or_no_straight_line(crowd):
 
 
 def test_of_files_and_of_trees_trained_here(crowd, tmp_path):
-    skops = pytest.importorskip("skops.io")
-    from skl2onnx import to_onnx
-    from skl2onnx.common.data_types import FloatTensorType, StringTensorType
-
     own = make_pipeline(encoded(), forest()).fit(crowd[READ], crowd["hired"])
     kinds = [FloatTensorType, FloatTensorType, StringTensorType]
     types = [(name, kind([None, 1])) for name, kind in zip(READ, kinds, strict=True)]
     graph = to_onnx(own, initial_types=types, options={"zipmap": False})
     (tmp_path / "m.onnx").write_bytes(graph.SerializeToString())
-    check(from_file(crowd, tmp_path / "m.onnx"))
-    skops.dump(own, tmp_path / "m.skops")
-    check(from_file(crowd, tmp_path / "m.skops"))
-    data = build_data(
-        crowd, DataSpec(label="hired", favorable=(1,), protected=("sex",), features=tuple(READ))
-    )
+    skops.io.dump(own, tmp_path / "m.skops")
+    for name in ("m.onnx", "m.skops"):
+        check(brought(crowd, path=str(tmp_path / name)))
     for kind in ("forest", "boosting"):
-        check(make_subject(data, model_spec({"train": kind})))
+        check(brought(crowd, train=kind))
 
 
-@pytest.mark.parametrize("library", ["xgboost", "lightgbm", "catboost"])
-def test_of_boosters_in_memory(crowd, library):
-    package = pytest.importorskip(library)
-    made = {
-        "xgboost": lambda: package.XGBClassifier(n_estimators=4, n_jobs=1),
-        "lightgbm": lambda: package.LGBMClassifier(n_estimators=4, verbose=-1, n_jobs=1),
-        "catboost": lambda: package.CatBoostClassifier(
-            iterations=4, verbose=0, thread_count=1, allow_writing_files=False
-        ),
-    }[library]()
-    check(in_memory(crowd, made, READ[:2]))
+def test_of_boosters_in_memory(crowd):
+    quiet = {"verbose": 0, "thread_count": 1, "allow_writing_files": False}
+    check(in_memory(crowd, xgboost.XGBClassifier(n_estimators=4, n_jobs=1), READ[:2]))
+    check(in_memory(crowd, lightgbm.LGBMClassifier(n_estimators=4, verbose=-1, n_jobs=1), READ[:2]))
+    check(in_memory(crowd, catboost.CatBoostClassifier(iterations=4, **quiet), READ[:2]))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from audits.data import FeatureSpace, LabelCut
+from audits.data import FeatureSpace
 from audits.errors import RunCancelled
-from audits.models import Model, ModelSpec, Predictions, Subject, make_subject, model_facts, model_spec
+from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts, model_spec
 from audits.models.protocol import class_text, favorable_columns
 from audits.models.thresholds import check_threshold, cuts
 from tests.refused import refused
@@ -20,35 +19,21 @@ from tests.refused import refused
 SCORED = ModelSpec(predictions=Predictions(score="income"))
 
 
-@pytest.mark.parametrize("kind", ["forest", "mlp"])
-def test_every_model_keeps_the_protocol(data, kind):
-    subject = make_subject(data, ModelSpec(train=kind))
-    assert isinstance(subject.model, Model)
-    assert len(subject.model.sha256) == 64
-    np.testing.assert_array_equal(subject.scores, subject.favorable_score(subject.data.frame))
-    np.testing.assert_array_equal(subject.decisions, subject.scores >= 0.5)
-    assert subject.space.encode(subject.data.frame).shape[0] == subject.data.n
-
-
 # ---- thresholds
 
 
-def test_thresholds_by_group_decide_each_group(data):
-    subject = make_subject(data, SCORED, threshold={"sex": {"f": 45, "m": 55.5}})
-    sex, income = data.frame["sex"], data.frame["income"]
-    np.testing.assert_array_equal(subject.decisions, income >= np.where(sex == "f", 45, 55.5))
-    assert subject.rule == "favorable where the score is at least 45 (sex f), 55.5 (sex m)"
+@pytest.mark.parametrize("higher_is", ["favorable", "unfavorable"])
+def test_thresholds_by_group_decide_each_group_and_turn_with_the_direction(data, higher_is):
+    spec = ModelSpec(predictions=Predictions(score="income", higher_is=higher_is))
+    subject = make_subject(data, spec, threshold={"sex": {"f": 45, "m": 55.5}})
+    at, turned = (np.where(data.frame["sex"] == sex, 45, 55.5) for sex in ("f", "m"))
+    above = higher_is == "favorable"
+    np.testing.assert_array_equal(subject.decisions, (data.frame["income"] >= at) == above)
+    assert [each for each in ("45 (sex f)", "55.5 (sex m)") if each not in subject.rule] == []
     swapped = data.groups.replace({"f": "m", "m": "f"})
-    np.testing.assert_array_equal(
-        subject.decide(subject.scores, swapped), income >= np.where(sex == "m", 45, 55.5)
-    )
-
-
-def test_thresholds_by_group_turn_with_the_direction(data):
-    spec = ModelSpec(predictions=Predictions(score="income", higher_is="unfavorable"))
-    subject = make_subject(data, spec, threshold={"sex": {"f": 45.0, "m": 55.5}})
-    sex, income = data.frame["sex"], data.frame["income"]
-    np.testing.assert_array_equal(subject.decisions, income < np.where(sex == "f", 45, 55.5))
+    decided = subject.decide(subject.scores, swapped)
+    np.testing.assert_array_equal(decided, (data.frame["income"] >= turned) == above)
+    assert model_facts(subject)["quality"]["log_loss"] is None  # of a score on any scale
 
 
 @pytest.mark.parametrize(
@@ -71,19 +56,15 @@ def test_a_wrong_threshold_is_named(data, threshold, refusal):
         make_subject(data, SCORED, threshold=threshold)
 
 
-def test_the_range_of_a_threshold_is_that_of_the_scores(data):
+def test_a_threshold_lies_in_the_range_of_the_scores_and_its_groups_match_as_text(make_data, people):
+    data = make_data(people, protected=("flag",), features=("age", "income"))
     assert check_threshold(55, data.groups, "number") == 55.0
     with refused("threshold", "55"):
         check_threshold(55, data.groups, "probability")
     with refused("threshold"):
         check_threshold(0, data.groups, "label")
-
-
-def test_values_of_a_threshold_match_as_text(make_data, people):
-    data = make_data(people, protected=("flag",), features=("age", "income"))
-    assert check_threshold({"flag": {0: 0.5, 1: 0.6}}, data.groups, "number") == {
-        "flag": {"0": 0.5, "1": 0.6}
-    }
+    asked = {"flag": {0: 0.5, 1: 0.6}}
+    assert check_threshold(asked, data.groups, "number") == {"flag": {"0": 0.5, "1": 0.6}}
     with refused("threshold.flag", "'other'"):
         cuts({"flag": {"0": 0.5}}, pd.DataFrame({"flag": ["0", "other"]}))
 
@@ -113,57 +94,31 @@ class Fixed:
         return frame[list(self.columns)].to_numpy()
 
 
-@given(
-    st.lists(st.tuples(st.floats(0.01, 1), st.floats(0.01, 1), st.floats(0.01, 1)), min_size=3, max_size=9),
-    st.sets(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=2),
-    st.permutations(["a", "b", "c"]),
-)
-@settings(max_examples=6)
-def test_the_favourable_score_is_the_sum_whatever_the_order_of_classes(make_data, rows, good, order):
-    p = np.array(rows) / np.sum(rows, axis=1, keepdims=True)
-    frame = pd.DataFrame(p, columns=["p0", "p1", "p2"]).assign(
-        y=np.resize(["a", "b", "c"], len(p)), sex=np.resize(["f", "m"], len(p))
-    )
-
-    def scores(favorable):
-        options = {"kinds": {"y": "categorical"}, "features": ("p0", "p1", "p2")}
-        data = make_data(frame, label="y", favorable=tuple(favorable), **options)
-        return Subject(data, Fixed(tuple(order)), 0.5, FeatureSpace.fit(data)).scores
-
-    expected = sum(p[:, order.index(value)] for value in good)
-    np.testing.assert_allclose(scores(good), expected, atol=1e-12)
-    np.testing.assert_allclose(scores({"a", "b", "c"} - good), 1 - expected, atol=1e-12)
-
-
-def test_a_score_at_the_threshold_is_favorable_whichever_class_is(make_data):
+def test_a_score_is_the_sum_of_the_favorable_classes_and_favorable_at_the_threshold(make_data):
     """1 - 0.9 is 0.09999999999999998, and 0.7 + 0.1 is 0.7999999999999999."""
     hundredths = np.arange(1, 100)
     frame = pd.DataFrame({"p0": 1.0 - hundredths / 100, "p1": hundredths / 200, "p2": hundredths / 200})
     frame = frame.assign(y=np.resize(["a", "b", "c"], 99), sex=np.resize(["f", "m"], 99))
-    data = make_data(frame, label="y", favorable="a", features=("p0",), kinds={"y": "categorical"})
+
+    def subject(favorable):
+        told = {"label": "y", "favorable": favorable, "features": ("p0",), "kinds": {"y": "categorical"}}
+        data = make_data(frame, **told)
+        return Subject(data, Fixed(("b", "a", "c")), 0.5, FeatureSpace.fit(data))
+
+    for favorable, columns in ((("a",), ["p1"]), (("b", "c"), ["p0", "p2"]), (("a", "c"), ["p1", "p2"])):
+        np.testing.assert_allclose(subject(favorable).scores, frame[columns].sum(axis=1), atol=1e-12)
+    first = subject(("b",))
     for cut in range(1, 100):
-        subject = Subject(data, Fixed(("a", "b", "c")), cut / 100, FeatureSpace.fit(data))
-        np.testing.assert_array_equal(subject.decisions, 100 - hundredths >= cut)
+        at = dataclasses.replace(first, threshold=cut / 100)
+        np.testing.assert_array_equal(at.decisions, 100 - hundredths >= cut)
     tiny = pd.DataFrame({"p0": [1e-17, 1 - 1e-16], "p1": [1.0, 1e-16], "p2": [0.0, 0.0]})
-    np.testing.assert_array_equal(subject.favorable_score(tiny), tiny["p0"])
-
-
-def test_favourable_classes_by_hand():
-    chosen = favorable_columns((0, 1), ("1.0",), ("0.0", "1.0"), "m")
-    assert chosen.tolist() == [False, True]
-    assert favorable_columns(("<=50K", ">50K"), (">50K",), (), "m").tolist() == [False, True]
-    assert favorable_columns((1, 2, 3), (True, 3), (1, 3), "m").tolist() == [True, False, True]
+    np.testing.assert_array_equal(first.favorable_score(tiny), tiny["p0"])
 
 
 @pytest.mark.parametrize(
     ("classes", "favorable", "labels", "refusal"),
     [
-        (
-            (0, 1),
-            (1,),
-            (1, 2),
-            ("model.classes",),
-        ),
+        ((0, 1), (1,), (1, 2), ("model.classes",)),
         ((0, 1), ("yes",), (), ("model.classes", "'yes'")),
         ((0, 1), (), (0, 1), ("data.favorable",)),
         ((0, 1), (0, 1), (0, 1), ("data.favorable",)),
@@ -173,6 +128,7 @@ def test_classes_that_do_not_fit_the_label_are_refused(classes, favorable, label
     """German credit's 1 and 2 must not pass for a model's 0 and 1 because they share a 1."""
     with refused(*refusal):
         favorable_columns(classes, favorable, labels, "m")
+    assert favorable_columns((0, 1), ("1.0",), ("0.0", "1.0"), "m").tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -186,16 +142,6 @@ def test_classes_that_do_not_fit_the_label_are_refused(classes, favorable, label
 )  # fmt: skip
 def test_label_values_are_compared_as_text(left, right, same):
     assert (class_text(left) == class_text(right)) is same
-
-
-def test_a_label_cut_from_a_number_is_trained_on_and_compared(make_data, people):
-    frame = people.assign(guess=(people["age"] > 45).astype(int))
-    data = make_data(frame, label=LabelCut("age", at_least=50), favorable=None, features=("income", "flag"))
-    subject = make_subject(data, ModelSpec(predictions=Predictions(label="guess")))
-    np.testing.assert_array_equal(subject.decisions, people["age"] > 45)
-    right = ((people["age"] > 45) == (people["age"] >= 50)).mean()
-    assert model_facts(subject)["quality"]["accuracy"]["value"] == pytest.approx(right)
-    assert make_subject(data, ModelSpec(train="logistic")).scores.shape == (120,)
 
 
 # ---- specs, facts, progress
@@ -263,12 +209,6 @@ def test_facts_are_plain_and_hold_what_a_page_shows(data):
         assert set(estimate) == {"value", "low", "high", "n", "method"}
         assert estimate["low"] < estimate["value"] < estimate["high"]
         assert estimate["n"] == subject.data.n
-
-
-def test_scores_on_any_scale_have_no_log_loss(data):
-    quality = model_facts(make_subject(data, SCORED, threshold=50))["quality"]
-    assert quality["log_loss"] is None
-    assert quality["auc"]["value"] is not None
 
 
 def test_progress_rises_to_one_and_cancels(data):

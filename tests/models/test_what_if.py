@@ -11,7 +11,7 @@ import pytest
 
 from audits.data import build_data, data_spec
 from audits.data.values import text_of
-from audits.models import ModelSpec, make_subject
+from audits.models import ModelSpec, Predictions, make_subject
 from audits.models.what_if import what_if
 from tests.refused import refused
 
@@ -20,29 +20,16 @@ from tests.refused import refused
 def subject():
     rng = np.random.default_rng(2)
     n = 400
-    frame = pd.DataFrame(
-        {
-            "income": rng.normal(40.0, 10.0, n),
-            "children": rng.integers(0, 4, n),
-            "job": rng.choice(["cook", "judge"], n),
-            "owner": rng.choice([True, False], n),
-            "age": rng.integers(20, 60, n),
-        }
-    )
+    numbers = {"income": rng.normal(40.0, 10.0, n), "children": rng.integers(0, 4, n)}
+    words = {"job": rng.choice(["cook", "judge"], n), "owner": rng.choice([True, False], n)}
+    frame = pd.DataFrame({**numbers, **words, "age": rng.integers(20, 60, n)})
     frame.loc[frame.index[::9], "job"] = None
     score = 0.2 * (frame["income"] - 40) + (frame["job"] == "judge") - 0.5 * frame["children"]
     frame["y"] = (score + rng.normal(0, 1, n) > 0).astype(int)
-    section = {
-        "label": "y",
-        "favorable": 1,
-        "protected": ["age"],
-        "bins": {"age": [20, 40, 60]},
-        "features": ["income", "children", "job", "owner"],
-    }
+    section = {"label": "y", "favorable": 1, "protected": ["age"], "bins": {"age": [20, 40, 60]}}
+    data = build_data(frame, data_spec({**section, "features": [*numbers, *words]}))
     threshold = {"age": {"[20, 40)": 0.3, "[40, 60]": 0.7}}
-    return make_subject(
-        build_data(frame, data_spec(section)), ModelSpec(train="logistic"), threshold=threshold
-    )
+    return make_subject(data, ModelSpec(train="logistic"), threshold=threshold)
 
 
 def test_the_answer_is_the_models_own_score_of_the_changed_row(subject):
@@ -65,6 +52,9 @@ def test_what_can_be_changed_comes_with_what_was_seen_of_everybody(subject):
     assert (told["income"]["low"], told["income"]["high"]) == (seen["income"].min(), seen["income"].max())
     assert set(told["job"]["levels"]) == {"cook", "judge"}
     assert told["children"]["value"] == subject.data.frame["children"].iloc[0]
+    assert what_if(subject, row, {"income": told["income"]["high"]})["notes"] == []
+    (note,) = what_if(subject, row, {"income": 1e4})["notes"]
+    assert "income 10000" in note  # nobody has it
 
 
 def test_the_group_and_so_the_threshold_follow_a_changed_value(subject):
@@ -72,14 +62,6 @@ def test_the_group_and_so_the_threshold_follow_a_changed_value(subject):
     answer = what_if(subject, row, {"age": 45})
     assert (answer["before"]["threshold"], answer["after"]["threshold"]) == (0.3, 0.7)
     assert answer["before"]["score"] == answer["after"]["score"]  # the model does not read it
-
-
-def test_a_value_that_nobody_has_is_noted(subject):
-    row = subject.data.frame.index[0]
-    high = what_if(subject, row, {})["columns"][0]["high"]
-    assert what_if(subject, row, {"income": high})["notes"] == []
-    (note,) = what_if(subject, row, {"income": 1e4})["notes"]
-    assert "income 10000" in note
 
 
 def test_a_date_is_read_in_one_way_only_and_what_nobody_lacks_is_noted():
@@ -145,23 +127,9 @@ def test_what_cannot_be_asked(subject, changes, refusal):
         what_if(subject, subject.data.frame.index[0], changes)
 
 
-def test_a_column_of_predictions_is_no_model_to_ask():
-    frame = pd.DataFrame({"sex": list("fm") * 20, "a": range(40), "score": np.linspace(0, 1, 40)})
-    data = build_data(frame, data_spec({"protected": ["sex"]}))
-    from audits.models import Predictions
-
-    subject = make_subject(data, ModelSpec(predictions=Predictions(score="score")))
+def test_a_column_of_predictions_is_no_model_to_ask_and_nobody_no_row(subject):
+    with refused("row", "7777"):
+        what_if(subject, 7777, {})
+    told = make_subject(subject.data, ModelSpec(predictions=Predictions(score="income")), threshold=40.0)
     with refused("model"):
-        what_if(subject, 0, {"a": 1})
-    with refused("row", "77"):
-        what_if(_trained(), 77, {})
-
-
-def _trained():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"sex": list("fm") * 30, "a": rng.normal(size=60)})
-    frame["y"] = (frame["a"] > 0).astype(int)
-    data = build_data(frame, data_spec({"label": "y", "favorable": 1, "protected": ["sex"]}))
-    subject = make_subject(data, ModelSpec(train="logistic"))
-    assert 77 not in subject.data.frame.index
-    return subject
+        what_if(told, told.data.frame.index[0], {"children": 1})
