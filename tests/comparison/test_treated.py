@@ -18,6 +18,7 @@ from audits.runs.spec import parse_spec
 from tests.refused import refused
 
 TREATED = {"treated": {"protected": ["g"], "amounts": [0.2]}}
+LABEL = {"predictions": {"label": "paid"}}
 MITIGATION = {"mitigation": TREATED["treated"] | {"also": {}, "level": 0.1, "measure": "true_positive_rate"}}
 
 
@@ -44,40 +45,30 @@ def found(base: Path) -> RunResult:
     return execute(parse_spec(spec(MITIGATION, "groups", compare=TREATED), base))
 
 
-def changes(found: RunResult) -> Changes:
-    assert found.compared is not None
-    return found.compared.changes
-
-
-def of(found: RunResult, name: str) -> Any:
-    return next(each for each in changes(found).audits if each.audit == name)
-
-
-def row(found: RunResult, name: str, where: str) -> Any:
-    return next(each for each in of(found, name).rows if each.where == where)
+def row(found: RunResult, place: int, where: str) -> Any:
+    return next(each for each in found.compared.changes.audits[place].rows if each.where == where)
 
 
 def test_the_treated_model_is_the_one_that_mitigation_chose(found: RunResult) -> None:
-    mitigation = found.audits[0].result
+    mitigation, changes = found.audits[0].result, found.compared.changes
     step = mitigation.steps[mitigation.chosen]
     assert mitigation.chosen > 0
-    group = row(found, "groups", "table[g: c].selection_rate")
+    group = row(found, 1, "table[g: c].selection_rate")
     assert group.second.value == pytest.approx(step.favorable_in.value)
     assert group.first.value == pytest.approx(mitigation.steps[0].favorable_in.value)
-    assert any(f"{step.added} " in note for note in changes(found).notes)
-    assert found.compared.second.spec["compare"]["treated"]["amounts"] == [0.2]  # type: ignore[union-attr]
+    assert any(f"{step.added} " in note for note in changes.notes)
 
 
 def test_an_audit_that_is_not_paired_stands_beside_and_counts_in_no_correction(found: RunResult) -> None:
-    told = of(found, "mitigation")
+    changes = found.compared.changes
+    told = changes.audits[0]
     assert told.judged.interval.low is None
     assert told.rows
     assert all(each.change.low is None and each.change.method for each in told.rows)
     own = found.audits[0].result.steps[0].accuracy.value
-    assert row(found, "mitigation", "steps[0].accuracy").first.value == own
-    alone = [each.verdict for each in changes(found).across()][1:]
-    rest = Changes(changes(found).models, changes(found).audits[1:])
-    assert [each.verdict for each in rest.across()] == alone
+    assert row(found, 0, "steps[0].accuracy").first.value == own
+    rest = Changes(changes.models, changes.audits[1:])
+    assert [each.verdict for each in rest.across()] == [each.verdict for each in changes.across()][1:]
     assert told.headline in html.unescape(render_report(found, template="comparison"))
 
 
@@ -88,14 +79,9 @@ def test_an_audit_that_is_not_paired_stands_beside_and_counts_in_no_correction(f
         ({"compare": {"treated": {"also": {}}}}, ("compare.treated.also", "audits")),
         ({"compare": {"treated": {"amounts": [2]}}}, ("compare.treated.amounts[0]", "2")),
         ({"compare": {"treated": {"support": 0.9}}}, ("compare.treated.support", "0.9")),
-        (
-            {"compare": TREATED, "model": {"predictions": {"label": "paid"}}},
-            ("compare.treated", "model: {train: logistic}"),
-        ),
+        ({"compare": TREATED, "model": LABEL}, ("compare.treated", "model: {train: logistic}")),
     ],
 )
-def test_what_is_wrong_with_the_treatment_is_told(
-    base: Path, change: dict[str, Any], refusal: tuple[str, ...]
-) -> None:
+def test_what_is_wrong_with_the_treatment_is_told(base: Path, change: Any, refusal: Any) -> None:
     with refused(*refusal):
         execute(parse_spec(spec("groups", **change), base))
