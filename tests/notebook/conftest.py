@@ -10,31 +10,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-PEOPLE = 400
-
-
-def people(n: int = PEOPLE) -> tuple[pd.DataFrame, np.ndarray]:
-    """A frame of every usual type, and who was hired."""
-    rng = np.random.default_rng(5)
-    sex = rng.choice(["f", "m"], n)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(18, 70, n).astype("int32"),
-            "income": rng.normal(size=n) + 0.8 * (sex == "m"),
-            "job": pd.Categorical(
-                rng.choice(["cook", "judge", "nurse"], n), categories=["nurse", "judge", "cook"]
-            ),
-            "member": rng.random(n) < 0.5,
-            "sex": sex,
-        }
-    )
-    hired = (frame["income"] + 0.02 * frame["age"] + rng.normal(size=n) > 1.3).to_numpy().astype(int)
-    return frame, hired
-
 
 @pytest.fixture(scope="package")
 def crowd() -> tuple[pd.DataFrame, np.ndarray]:
-    return people()
+    """A frame of every usual type, and who was hired."""
+    rng, n = np.random.default_rng(5), 400
+    sex, age = rng.choice(["f", "m"], n), rng.integers(18, 70, n).astype("int32")
+    income, job = rng.normal(size=n) + 0.8 * (sex == "m"), rng.choice(["cook", "judge", "nurse"], n)
+    frame = pd.DataFrame({"age": age, "income": income, "member": rng.random(n) < 0.5, "sex": sex})
+    frame.insert(2, "job", pd.Categorical(job, categories=["nurse", "judge", "cook"]))
+    return frame, (income + 0.02 * age + rng.normal(size=n) > 1.3).astype(int)
 
 
 @pytest.fixture(scope="package")

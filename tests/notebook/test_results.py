@@ -90,8 +90,6 @@ def test_a_rule_is_refused_by_the_word_that_is_wrong_before_anything_runs(result
 
 
 def test_everything_public_is_reachable_by_one_name() -> None:
-    assert evenhand.groups.__name__ == "audits.groups"
-    assert evenhand.__version__
     assert {"audit", "check", "compare", "load", "Monitor", "groups"} <= set(dir(evenhand))
     for name in dir(evenhand):
         getattr(evenhand, name)
