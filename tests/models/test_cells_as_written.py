@@ -82,21 +82,6 @@ def test_a_pipeline_in_a_file_or_behind_an_address_scores_question_marks_as_in_t
         np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
 
 
-def test_an_invented_person_without_a_value_is_shown_to_the_model_as_the_file_would(raw, table, tmp_path):
-    """The category that stands for ? is admissible: who is given it is scored with a ?."""
-    pipeline = fitted(raw)
-    subject = make_subject(audited(table), ModelSpec(path=saved(pipeline, tmp_path / "people.onnx")))
-    z = subject.space.encode(subject.data.frame.iloc[:5])
-    block = subject.space.blocks["job"]
-    assert subject.space.names[block][-1] == "job is missing"
-    z[:, block] = 0.0
-    z[:, block.stop - 1] = 0.5
-    invented = subject.space.decode(z)
-    assert invented["job"].isna().all()
-    expected = pipeline.predict_proba(raw[READ].iloc[:5].assign(job="?"))[:, 1]
-    np.testing.assert_allclose(subject.favorable_score(invented), expected, rtol=0, atol=1e-6)
-
-
 @pytest.mark.parametrize("missing", ["category", "impute"])
 def test_numbers_filled_in_for_statistics_stay_missing_for_the_model(raw, tmp_path, missing):
     """Trees learned where a blank goes; half of the blanks are of people without a label."""

@@ -143,16 +143,6 @@ def test_what_has_no_gradient(people, make_data, tmp_path, save, what):
     assert make_subject(make_data(people, features=tuple(read)), spec).differentiable is None
 
 
-@pytest.mark.parametrize("how", [False, "skops"])
-def test_texts_that_say_true_have_the_gradient_of_truth_values(people, make_data, tmp_path, how):
-    own = pipeline(people, LogisticRegression())
-    frame = people.assign(flag=people["flag"].astype(bool).astype(str))
-    subject = brought(own, how, tmp_path / "m.onnx", make_data(frame))
-    expected = own.predict_proba(people[COLUMNS])[:, 1]
-    np.testing.assert_allclose(subject.scores, expected, rtol=0, atol=1e-5)
-    assert subject.differentiable is not None
-
-
 def test_what_is_filled_in_for_statistics_only_has_no_gradient(holed, make_data, tmp_path):
     """Under impute the points are of people with a filled-in income, the model sees none: they differ."""
     own = pipeline(holed, LogisticRegression())

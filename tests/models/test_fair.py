@@ -11,7 +11,7 @@ from scipy.special import expit
 from audits.data import DataSpec, build_data
 from audits.models import make_subject, model_spec
 from audits.models.networks.gradients import logits_over
-from audits.models.subspaces import attribute_directions, orthonormal, protected_directions
+from audits.models.subspaces import attribute_directions, orthonormal
 from audits.models.trained import fair
 from audits.models.trained.fair import balance_outcomes, sensitive_basis, train_fair_network
 from audits.models.trained.mlp import train_mlp
@@ -90,17 +90,6 @@ def test_k_groups_give_k_minus_one_directions_and_a_number_one():
     assert abs(line[0, 2]) > 10 * np.abs(np.delete(line[0], 2)).max()
     assert max(p, p_of_number) < 1e-6
     assert attribute_directions(x, rng.choice(["f", "m"], 600))[1] > 0.01
-
-
-def test_directions_that_span_everything_fall_back_to_the_leading_one():
-    rng, n = np.random.default_rng(1), 900
-    frame = pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n)})
-    frame["race"] = np.where(frame["a"] > 0.5, "x", np.where(frame["b"] > 0.5, "y", "z"))
-    frame["label"] = (frame["a"] + rng.normal(size=n) > 0).astype(int)
-    data = build_data(frame, DataSpec(label="label", favorable=1, protected=("race",)))
-    subject = make_subject(data, model_spec({"train": "logistic"}))
-    vectors, doubts = protected_directions(subject.data, subject.space, ("race",))
-    assert (vectors.shape, len(doubts)) == ((1, 2), 1)
 
 
 def test_bad_input(data):

@@ -18,9 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from audits.data import DataSpec, build_data, read_table
-from audits.errors import InputError
 from audits.models import ModelSpec, make_subject
-from audits.models.formats import format_of
 from audits.models.native.opened import ModelFile
 from tests.refused import refused
 
@@ -89,13 +87,6 @@ def test_xgboost(x, y, tmp_path, brought, ending, options):
     margin = own.get_booster().predict(xgboost.DMatrix(x, enable_categorical=True), output_margin=True)
     # float32 of the library, read as the shortest decimal
     np.testing.assert_allclose(scores, 1 / (1 + np.exp(-margin.astype(float))), rtol=0, atol=1e-6)
-
-
-def test_xgboost_s_lines_that_were_fitted_on_codes_are_refused(x, y, tmp_path, brought):
-    coded = x.assign(job=x["job"].cat.codes.astype(float), sex=x["sex"].cat.codes.astype(float))
-    xgb(booster="gblinear").fit(coded, y).save_model(tmp_path / "m.json")
-    with pytest.raises(InputError, match=r"'job'.*'nurse'"):
-        brought(tmp_path / "m.json")
 
 
 def test_xgboost_uses_the_trees_that_early_stopping_kept(x, y, tmp_path, brought):
@@ -203,10 +194,11 @@ def test_features_that_no_column_is_named_after_can_be_pointed_to(people, data, 
     x = x.set_axis(["flag", "years"], axis=1) if named else x.to_numpy()
     own = xgb().fit(x, people["hired"] == "yes")
     own.save_model(tmp_path / "m.json")
-    with refused("XGBoost model m.json", *(["'years'", "COLUMN"] if named else [])):
-        make_subject(data, ModelSpec(path=str(tmp_path / "m.json")))
+    (tmp_path / "m.json").rename(tmp_path / "m.onnx")  # the content decides, not the name
+    with refused("XGBoost model m.onnx", *(["'years'", "COLUMN"] if named else [])):
+        make_subject(data, ModelSpec(path=str(tmp_path / "m.onnx")))
     columns = {"years": ("age",)} if named else ("flag", "age")
-    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.json"), columns=columns))
+    subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.onnx"), columns=columns))
     np.testing.assert_allclose(subject.scores, own.predict_proba(x)[:, 1], rtol=0, atol=1e-6)
 
 
@@ -220,11 +212,11 @@ class Trap:
         return (open, ("/tmp/evenhand-trap", "w"))
 
 
-def zipped(**files):
+def zipped(files):
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         for name, content in files.items():
-            archive.writestr(name.replace("__", "/"), content)
+            archive.writestr(name, content)
     return made.getvalue()
 
 
@@ -234,9 +226,9 @@ def zipped(**files):
         ("m.onnx", pickle.dumps(Trap()), ("model.path", "pickle")),
         ("m.skops", pickle.dumps(Trap(), protocol=2), ("model.path", "pickle")),
         ("m.json", b"\x78\x9c" + b"0" * 30, ("model.path", "pickle")),  # what joblib compresses
-        ("m.onnx", zipped(archive__data__pkl=b"", **{"m/data.pkl": b"x"}), ("model.path", "torch.onnx")),
-        ("m.onnx", zipped(**{"m/archive_format": b"pt2"}), ("model.path", "torch.onnx")),
-        ("m.txt", zipped(**{"config.json": b"{}", "model.weights.h5": b""}), ("model.path", "Keras")),
+        ("m.onnx", zipped({"m/data.pkl": b"x"}), ("model.path", "torch.onnx")),
+        ("m.onnx", zipped({"m/archive_format": b"pt2"}), ("model.path", "torch.onnx")),
+        ("m.txt", zipped({"config.json": b"{}", "model.weights.h5": b""}), ("model.path", "Keras")),
         ("m.onnx", b"\x89HDF\r\n\x1a\n" + bytes(20), ("model.path", "Keras")),
         ("m.txt", b"artifact_path: model\nflavors:\n  python_function: {}\n", ("model.path", "MLflow")),
         ("m.bin", b'\x40\x00\x00\x00\x00\x00\x00\x00{"w":{"dtype":"F32"}}', ("model.path", "torch.onnx")),
@@ -245,7 +237,7 @@ def zipped(**files):
         ("m.ubj", b"{L\x00\x00\x00\x00\x00\x00", ("XGBoost model m.ubj",)),
         ("m.cbm", b"CBM1" + bytes(40), ("CatBoost model m.cbm",)),
         ("m.txt", b"tree\nversion=v4\n", ("LightGBM model m.txt",)),
-        ("m.skops", zipped(**{"schema.json": b"{}"}), ("skops model m.skops",)),
+        ("m.skops", zipped({"schema.json": b"{}"}), ("skops model m.skops",)),
     ],
 )  # fmt: skip
 def test_other_content_is_refused_with_a_recipe(data, tmp_path, name, content, refusal):
@@ -256,11 +248,6 @@ def test_other_content_is_refused_with_a_recipe(data, tmp_path, name, content, r
     assert "\n" not in str(caught.value)
     assert str(tmp_path) not in str(caught.value)
     assert not Path("/tmp/evenhand-trap").exists()
-
-
-def test_the_content_decides_not_the_name(x, y, tmp_path):
-    xgb().fit(x, y).save_model(tmp_path / "m.json")
-    assert format_of((tmp_path / "m.json").rename(tmp_path / "m.onnx")) == "XGBoost"
 
 
 def test_types_beyond_the_list_are_refused(people, data, tmp_path):

@@ -67,13 +67,13 @@ def test_a_pipeline_with_one_input_a_column_scores_as_in_scikit_learn(
 
 def test_a_matrix_takes_the_columns_that_the_spec_names_in_their_order(people, data, tmp_path):
     numbers = ["income", "flag", "age"]
-    fitted = LogisticRegression(max_iter=5000).fit(people[numbers].to_numpy(np.float32), people["hired"])
+    x = people[numbers].to_numpy(np.float32)
+    fitted = LogisticRegression(max_iter=5000).fit(x, people["hired"])
     path = convert(fitted, [("X", FloatTensorType([None, 3]))], tmp_path / "m.onnx", zipmap=False)
     no_subject(path, data, "columns: [age, income, flag]")
     model = load_onnx(path, data, columns=numbers)
-    assert model.columns == ("income", "flag", "age")
-    expected = fitted.predict_proba(people[numbers].to_numpy(np.float32))
-    np.testing.assert_allclose(model.score(data.frame), expected, atol=2e-6)
+    assert model.columns == tuple(numbers)
+    np.testing.assert_allclose(model.score(data.frame), fitted.predict_proba(x), atol=2e-6)
     assert any("income, flag, age" in note for note in model.notes)
     assert any("'job'" in note for note in model.notes), "an unread feature must be told"
 
@@ -135,12 +135,10 @@ def test_text_whole_number_and_truth_inputs_are_fed_as_such(save, people, make_d
         is_judge = Cast<to = 9>(j)
         p = Where(is_judge, half, low)
     }""")
-    frame = people.astype({"job": object})
-    frame.loc[3, "job"] = None
-    data = make_data(frame)
-    model = load_onnx(path, data)
+    frame = people.assign(job=people["job"].mask(people.index == 3))
+    model = load_onnx(path, make_data(frame))
     by_hand = np.where(frame["job"] == "judge", 0.5, np.where(frame["flag"] == 1, 0.25, 0.125))
-    np.testing.assert_array_equal(model.score(data.frame)[:, 1], by_hand)
+    np.testing.assert_array_equal(model.score(make_data(frame).frame)[:, 1], by_hand)
     assert any("'job'" in note for note in model.notes)
 
 
@@ -187,18 +185,14 @@ def test_metadata_columns_must_be_columns_of_the_data(linear, data, columns, tel
     no_subject(linear([1.0, 1.0], metadata={"columns": columns}), data, tells)
 
 
-def test_log_odds_are_read_where_the_spec_says_so(save, numeric_data):
-    for width, opposite in ((1, [0.1]), (2, [-0.1, 0.1])):
-        path = save(
-            f"""(float[n,1] X) => (float[n,{width}] logit)
-            <float[1,{width}] w = {{{", ".join(map(str, opposite))}}},
-             float[{width}] b = {{{", ".join(str(-50 * each) for each in opposite)}}}>
-            {{ logit = Gemm(X, w, b) }}"""
-        )
-        no_subject(path, numeric_data, "output: logits", columns=("age",))
-        subject = make_subject(numeric_data, ModelSpec(path=str(path), columns=("age",), output="logits"))
-        logit = (0.1 if width == 1 else 0.2) * (numeric_data.frame["age"].to_numpy() - 50)
-        np.testing.assert_allclose(subject.scores, 1 / (1 + np.exp(-logit)), atol=1e-6)
+@pytest.mark.parametrize(("width", "weights", "slope"), [(1, "0.1", 0.1), (2, "-0.1, 0.1", 0.2)])
+def test_log_odds_are_read_where_the_spec_says_so(save, numeric_data, width, weights, slope):
+    path = save(f"""(float[n,1] X) => (float[n,{width}] y)
+        <float[1,{width}] w = {{{weights}}}, float[1] b = {{50}}> {{ d = Sub(X, b) y = MatMul(d, w) }}""")
+    no_subject(path, numeric_data, "output: logits", columns=("age",))
+    subject = make_subject(numeric_data, ModelSpec(path=str(path), columns=("age",), output="logits"))
+    logit = slope * (numeric_data.frame["age"].to_numpy() - 50)
+    np.testing.assert_allclose(subject.scores, 1 / (1 + np.exp(-logit)), atol=1e-6)
 
 
 def test_a_matrix_of_one_column_needs_no_name(linear, people, make_data):

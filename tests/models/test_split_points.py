@@ -73,13 +73,20 @@ def check(subject, columns=("age", "income")):
         assert (edges[near] <= along[changes + 1] + 1e-4).all()
 
 
-def test_of_estimators_in_memory(crowd):
+def test_of_estimators_and_boosters_in_memory(crowd):
     check(in_memory(crowd, make_pipeline(encoded(StandardScaler()), forest())))
     boosting = HistGradientBoostingClassifier(max_iter=4, categorical_features="from_dtype")
     check(in_memory(crowd, boosting, job=crowd["job"].astype("category")))
-    bags = BaggingClassifier(GradientBoostingClassifier(n_estimators=2), 3, max_features=1, random_state=0)
-    check(in_memory(crowd, bags, READ[:2]))
-    check(in_memory(crowd, VotingClassifier([("a", forest()), ("b", forest())], voting="soft"), READ[:2]))
+    trees = GradientBoostingClassifier(n_estimators=2)
+    quiet = {"verbose": 0, "thread_count": 1, "allow_writing_files": False}
+    for model in (
+        BaggingClassifier(trees, 3, max_features=1, random_state=0),
+        VotingClassifier([("a", forest()), ("b", forest())], voting="soft"),
+        xgboost.XGBClassifier(n_estimators=4, n_jobs=1),
+        lightgbm.LGBMClassifier(n_estimators=4, verbose=-1, n_jobs=1),
+        catboost.CatBoostClassifier(iterations=4, **quiet),
+    ):
+        check(in_memory(crowd, model, READ[:2]))
 
 
 def test_of_what_is_no_tree_or_no_straight_line(crowd):
@@ -103,10 +110,3 @@ def test_of_files_and_of_trees_trained_here(crowd, tmp_path):
         check(brought(crowd, path=str(tmp_path / name)))
     for kind in ("forest", "boosting"):
         check(brought(crowd, train=kind))
-
-
-def test_of_boosters_in_memory(crowd):
-    quiet = {"verbose": 0, "thread_count": 1, "allow_writing_files": False}
-    check(in_memory(crowd, xgboost.XGBClassifier(n_estimators=4, n_jobs=1), READ[:2]))
-    check(in_memory(crowd, lightgbm.LGBMClassifier(n_estimators=4, verbose=-1, n_jobs=1), READ[:2]))
-    check(in_memory(crowd, catboost.CatBoostClassifier(iterations=4, **quiet), READ[:2]))

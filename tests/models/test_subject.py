@@ -42,13 +42,8 @@ def test_thresholds_by_group_decide_each_group_and_turn_with_the_direction(data,
         ({"sex": {"f": 0.5}}, ("threshold.sex", "'m'")),
         ({"sex": {}}, ("threshold.sex", "'f'", "'m'")),
         ({"gender": {"f": 0.5}}, ("threshold", "'gender'")),
-        ({"sex": 0.5}, ("threshold.sex",)),
-        ({"sex": {"f": "x", "m": 1}}, ("threshold.sex.f", "'x'")),
         ({"sex": {"f": 0.5, "m": 0.5}, "job": {}}, ("threshold",)),
-        ({}, ("threshold",)),
         (float("nan"), ("threshold",)),
-        ("0.5", ("threshold",)),
-        (True, ("threshold",)),
     ],
 )
 def test_a_wrong_threshold_is_named(data, threshold, refusal):
@@ -71,12 +66,10 @@ def test_a_threshold_lies_in_the_range_of_the_scores_and_its_groups_match_as_tex
 
 def test_a_group_only_among_the_trained_on_still_needs_no_luck(make_data, people):
     """A value that one person has needs a threshold whichever part of the split that person is in."""
-    data = make_data(people.assign(sex=["x", *people["sex"][1:]]))
-    for seed in range(4):
+    data, halves = make_data(people.assign(sex=["x", *people["sex"][1:]])), {"sex": {"f": 0.5, "m": 0.5}}
+    for seed in range(3):
         with refused("threshold.sex", "'x'"):
-            make_subject(
-                data, ModelSpec(train="logistic"), threshold={"sex": {"f": 0.5, "m": 0.5}}, seed=seed
-            )
+            make_subject(data, ModelSpec(train="logistic"), threshold=halves, seed=seed)
 
 
 # ---- the favorable score
@@ -85,10 +78,7 @@ def test_a_group_only_among_the_trained_on_still_needs_no_luck(make_data, people
 class Fixed:
     """A model whose class probabilities are columns of the frame."""
 
-    name, columns, invents, sha256 = "fixed", ("p0", "p1", "p2"), True, "0" * 64
-
-    def __init__(self, classes):
-        self.classes = classes
+    name, columns, classes, invents, sha256 = "fixed", ("p0", "p1", "p2"), ("b", "a", "c"), True, "0" * 64
 
     def score(self, frame):
         return frame[list(self.columns)].to_numpy()
@@ -103,7 +93,7 @@ def test_a_score_is_the_sum_of_the_favorable_classes_and_favorable_at_the_thresh
     def subject(favorable):
         told = {"label": "y", "favorable": favorable, "features": ("p0",), "kinds": {"y": "categorical"}}
         data = make_data(frame, **told)
-        return Subject(data, Fixed(("b", "a", "c")), 0.5, FeatureSpace.fit(data))
+        return Subject(data, Fixed(), 0.5, FeatureSpace.fit(data))
 
     for favorable, columns in ((("a",), ["p1"]), (("b", "c"), ["p0", "p2"]), (("a", "c"), ["p1", "p2"])):
         np.testing.assert_allclose(subject(favorable).scores, frame[columns].sum(axis=1), atol=1e-12)
@@ -151,23 +141,18 @@ def test_label_values_are_compared_as_text(left, right, same):
     ("section", "refusal"),
     [
         ({}, ("model", "'train'", "'path'", "'endpoint'")),
-        ({"train": "mlp", "path": "m.onnx"}, ("model",)),
         ({"train": "svm"}, ("model.train", "'logistic'", "'mlp'", "'sensr'", "'reductions'")),
-        ({"trian": "mlp"}, ("model.trian", "'train'")),
-        ({"path": "m.pkl"}, ("model.path", "'m.pkl'")),
         ({"path": "m.pt"}, ("model.path", "torch.onnx.export")),
         ({"path": "m.onnx", "columns": []}, ("model.columns",)),
         ({"path": "m.onnx", "output": "margin"}, ("model.output", "'probabilities'", "'logits'")),
         ({"train": "mlp", "output": "logits"}, ("model.output",)),
         ({"endpoint": {"url": "http://h/s"}, "columns": {"x": ["a"]}}, ("model.columns",)),
-        ({"path": "m.safetensors"}, ("model.path",)),
         ({"path": "models/MLmodel"}, ("model.path", "MLflow")),
         ({"endpoint": {"url": "ftp://127.0.0.1/score"}}, ("model.endpoint.url",)),
         ({"endpoint": "http://127.0.0.1/score"}, ("model.endpoint",)),
         ({"endpoint": {"url": "http://h/s", "rows_at_once": 0}}, ("model.endpoint.rows_at_once",)),
         ({"endpoint": {"url": "http://h/s", "token": "secret"}}, ("model.endpoint.token",)),
         ({"predictions": {"scor": "a"}}, ("model.predictions.scor",)),
-        ({"predictions": {}}, ("model.predictions",)),
         ({"predictions": {"label": "a", "higher_is": "unfavorable"}}, ("model.predictions.higher_is",)),
     ],
 )  # fmt: skip
@@ -183,23 +168,12 @@ def test_a_model_file_is_looked_up_beside_the_spec(data, tmp_path):
     (tmp_path / "folder.onnx").mkdir()
     with refused("model.path"):
         make_subject(data, ModelSpec(path="folder.onnx"), base_dir=tmp_path)
-    (tmp_path / "flow").mkdir()
-    (tmp_path / "flow" / "MLmodel").write_text("flavors: {}")
-    with refused("model.path", "MLflow"):
-        make_subject(data, ModelSpec(path="flow"), base_dir=tmp_path)
-
-
-@pytest.mark.parametrize("seed", [-1, 2**32, 1.5, True, "0"])
-def test_a_wrong_seed_is_named(data, seed):
-    with refused("seed"):
-        make_subject(data, ModelSpec(train="logistic"), seed=seed)
 
 
 def test_facts_are_plain_and_hold_what_a_page_shows(data):
     subject = make_subject(data, ModelSpec(train="logistic"), threshold={"sex": {"f": 0.5, "m": 0.4}})
     facts = model_facts(subject)
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
-    assert facts["name"] == "logistic regression"
     assert facts["trained_on"] + facts["audited"] == data.n
     assert facts["threshold"] == {"sex": {"f": 0.5, "m": 0.4}}
     right = int((subject.decisions == subject.data.y).sum())
@@ -221,6 +195,5 @@ def test_progress_rises_to_one_and_cancels(data):
         if doing.lower().startswith("training"):
             raise RunCancelled
 
-    for kind in ("mlp", "forest"):
-        with pytest.raises(RunCancelled):
-            make_subject(data, ModelSpec(train=kind), progress=cancel)
+    with pytest.raises(RunCancelled):
+        make_subject(data, ModelSpec(train="mlp"), progress=cancel)
