@@ -11,7 +11,6 @@ from onnx import TensorProto, helper
 from skl2onnx import to_onnx
 from skl2onnx.common.data_types import FloatTensorType, Int64TensorType, StringTensorType
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -92,63 +91,48 @@ def test_a_single_output_is_the_probability_of_the_larger_label_value(linear, nu
         make_subject(numeric_data, ModelSpec(path=str(linear([-0.1, 0.0], 5.0))))
 
 
-def test_a_fixed_batch_gives_the_same_scores_as_a_free_one(linear, numeric_data):
-    free = load_onnx(linear([0.1, 0.01], -5.0), numeric_data).score(numeric_data.frame)
-    fixed = load_onnx(linear([0.1, 0.01], -5.0, rows=150), numeric_data).score(numeric_data.frame)
-    # the matrix product of one row and of many may round differently in float32
-    np.testing.assert_allclose(fixed, free, atol=2e-7)
-
-
-def test_many_classes_add_up_to_the_favourable_score(people, tmp_path, make_data):
-    frame = people.assign(hired=np.select([people["age"] < 35, people["age"] < 60], ["low", "mid"], "high"))
-    data = make_data(frame, favorable=("mid", "high"), features=("age", "income"))
-    x = frame[["age", "income"]].to_numpy(np.float32)
-    forest = RandomForestClassifier(5, random_state=0).fit(x, frame["hired"])
-    path = convert(forest, [("X", FloatTensorType([None, 2]))], tmp_path / "m.onnx", zipmap=True)
-    subject = make_subject(data, ModelSpec(path=str(path), columns=("age", "income")))
-    assert subject.model.classes == ("high", "low", "mid")
-    expected = forest.predict_proba(x)
-    np.testing.assert_allclose(subject.probabilities, expected[:, [0, 2]].sum(axis=1), atol=1e-6)
-    assert np.array_equal(subject.decisions, forest.predict(x) != "low")
-
-
-def test_labels_alone_are_decisions(save, numeric_data):
-    """A LabelEncoder from 0 and 1 to text, as skl2onnx writes it, behind a comparison."""
-    path = save("""(float[n,1] age) => (string[n,1] label) <float[1,1] cut = {40}> {
-        older = Greater(age, cut)
-        code = Cast<to = 7>(older)
-        label = ai.onnx.ml.LabelEncoder<keys_int64s = [0, 1], values_strings = ["no", "yes"]>(code)
-    }""")
-    subject = make_subject(numeric_data, ModelSpec(path=str(path)))
-    assert subject.model.classes == ("no", "yes")
-    assert subject.score_kind == "label"
-    np.testing.assert_array_equal(subject.decisions, numeric_data.frame["age"] > 40)
-    np.testing.assert_array_equal(np.unique(subject.scores), [0.0, 1.0])
-
-
-def test_text_whole_number_and_truth_inputs_are_fed_as_such(save, people, make_data):
-    """p = 0.5 if the job is judge, else 0.25 where the flag is set, else 0.125."""
-    path = save("""(string[n,1] job, bool[n,1] flag) => (float[n,1] p)
+LABEL = 'ai.onnx.ml.LabelEncoder<keys_int64s = [0, 1], values_strings = ["no", "yes"]>'
+OLDER = f"""(float[n,1] age) => (string[n,1] label) <float[1,1] cut = {{40}}>
+    {{ older = Greater(age, cut) code = Cast<to = 7>(older) label = {LABEL}(code) }}"""
+TABLE = """(int64[n,1] flag) => (float[n,1] p) <float[2] table = {0.75, 0.25}>
+    { p = Gather<axis = 0>(table, flag) }"""
+PICKED = """(int64[n,1] flag) => (float[n,2] p, string[n] label)
+    <float[1,1] one = {1}, string[2] labels = {"yes", "no"}> {
+        first = Cast<to = 1>(flag) second = Sub(one, first) p = Concat<axis = 1>(first, second)
+        at = ArgMax<axis = 1, keepdims = 0>(p) label = Gather<axis = 0>(labels, at)
+    }"""
+TURNED = f"""(float[n,1] age) => (float[n,1] p, string[n,1] label) <float[1,1] cut = {{40.5}}> {{
+        d = Sub(age, cut) p = Sigmoid(d) younger = Less(age, cut) code = Cast<to = 7>(younger)
+        label = {LABEL}(code)
+    }}"""
+SEVEN = """(float[n,1] age) => (float[n,1] p) <float[1,1] zero = {0}, float[1,1] p0 = {0.7}>
+    { x = Mul(age, zero) p = Add(x, p0) }"""
+KINDS = """(string[n,1] job, bool[n,1] flag) => (float[n,1] p)
     <float[1,1] half = {0.5}, float[1,1] quarter = {0.25}, float[1,1] eighth = {0.125}> {
         j = ai.onnx.ml.LabelEncoder<keys_strings = ["judge"], values_floats = [1.0], default_float = 0.0>(job)
-        low = Where(flag, quarter, eighth)
-        is_judge = Cast<to = 9>(j)
-        p = Where(is_judge, half, low)
-    }""")
+        low = Where(flag, quarter, eighth) is_judge = Cast<to = 9>(j) p = Where(is_judge, half, low)
+    }"""
+
+
+@pytest.mark.parametrize(
+    ("graph", "classes", "threshold", "decided"),
+    [
+        (OLDER, None, 0.5, lambda p: p["age"] > 40),  # labels alone are decisions
+        (TABLE, None, 0.5, lambda p: p["flag"] == 0),  # probabilities in a list are no class labels
+        (PICKED, None, 0.5, lambda p: p["flag"] == 1),  # a label picked by position names the classes
+        (TURNED, ("yes", "no"), 0.5, lambda p: p["age"] <= 40),
+        (SEVEN, None, 0.7, lambda p: p["age"] > 0),  # 0.7 in float32 is 0.69999999: a tie would be lost
+        (SEVEN, ("yes", "no"), 0.3, lambda p: p["age"] > 0),
+        (KINDS, None, 0.5, lambda p: p["job"] == "judge"),
+        (KINDS, None, 0.25, lambda p: (p["job"] == "judge") | (p["flag"] == 1)),
+    ],
+)
+def test_a_graph_decides_as_is_read_off_it(save, people, make_data, graph, classes, threshold, decided):
     frame = people.assign(job=people["job"].mask(people.index == 3))
-    model = load_onnx(path, make_data(frame))
-    by_hand = np.where(frame["job"] == "judge", 0.5, np.where(frame["flag"] == 1, 0.25, 0.125))
-    np.testing.assert_array_equal(model.score(make_data(frame).frame)[:, 1], by_hand)
-    assert any("'job'" in note for note in model.notes)
-
-
-def test_a_model_that_says_seven_tenths_meets_that_threshold(save, numeric_data):
-    """0.7 in float32 is 0.69999999: read as such, a tie would be lost."""
-    zeros = "float[1,1] zero = {0}, float[1,1] p0 = {0.7}"
-    path = save(f"(float[n,1] age) => (float[n,1] p) <{zeros}> {{ x = Mul(age, zero) p = Add(x, p0) }}")
-    assert make_subject(numeric_data, ModelSpec(path=str(path)), threshold=0.7).decisions.all()
-    turned = make_subject(numeric_data, ModelSpec(path=str(path), classes=("yes", "no")), threshold=0.3)
-    assert turned.decisions.all()
+    spec = ModelSpec(path=str(save(graph)), classes=classes)
+    subject = make_subject(make_data(frame), spec, threshold=threshold)
+    np.testing.assert_array_equal(subject.decisions, decided(frame))
+    assert subject.score_kind == ("label" if graph is OLDER else "probability")
 
 
 # ---- what is refused
@@ -179,10 +163,11 @@ def test_inputs_that_no_column_has_are_named_with_both_lists(pipeline, people, t
         ("age,income", "JSON"),
         ('["age", "age"]', "'age'"),
         ('["age", "hired"]', "'hired'"),
+        (None, "does not name them"),
     ],
 )
 def test_metadata_columns_must_be_columns_of_the_data(linear, data, columns, tells):
-    no_subject(linear([1.0, 1.0], metadata={"columns": columns}), data, tells)
+    no_subject(linear([1.0, 1.0], metadata={"columns": columns} if columns else {}), data, tells)
 
 
 @pytest.mark.parametrize(("width", "weights", "slope"), [(1, "0.1", 0.1), (2, "-0.1, 0.1", 0.2)])
@@ -195,21 +180,13 @@ def test_log_odds_are_read_where_the_spec_says_so(save, numeric_data, width, wei
     np.testing.assert_allclose(subject.scores, 1 / (1 + np.exp(-logit)), atol=1e-6)
 
 
-def test_a_matrix_of_one_column_needs_no_name(linear, people, make_data):
-    path = linear([0.1], -5.0, metadata={})
-    assert load_onnx(path, make_data(people, features=("age", "job"))).columns == ("age",)
-    no_subject(path, make_data(people, features=("age", "income")), r"does not name them")
-
-
 @pytest.mark.parametrize("missing", ["category", "impute"])
 def test_people_without_a_number_are_told_of_where_nothing_in_the_file_is_for_them(
     save, people, make_data, missing
 ):
     """1 where income is over 50: NaN is not, so that everyone without an income is turned down."""
-    over = """(float[n,1] income) => (float[n,1] p) <float[1,1] cut = {50}> {
-        over = Greater(income, cut)
-        p = Cast<to = 1>(over)
-    }"""
+    over = """(float[n,1] income) => (float[n,1] p) <float[1,1] cut = {50}>
+        { over = Greater(income, cut) p = Cast<to = 1>(over) }"""
     frame = people.assign(income=people["income"].mask(people.index <= 60))
     subject = make_subject(make_data(frame, missing=missing), ModelSpec(path=str(save(over))))
     (told,) = (note for note in subject.notes if "NaN" in note)
@@ -252,38 +229,29 @@ def test_external_data_is_refused_before_anything_is_read(linear, numeric_data, 
     no_subject(path, numeric_data, "'secret'" if where in {"attribute", "subgraph"} else "'../../etc/passwd'")
 
 
-@pytest.fixture
-def apart(linear, tmp_path):
-    """Save a model with its weights in a file of its own."""
-    model = onnx.load(linear([0.1, 0.01], -5.0))
-    path = tmp_path / "apart" / "model.onnx"
-    path.parent.mkdir()
-    onnx.save(model, path, save_as_external_data=True, location="weights.bin", size_threshold=0)
-    return path
-
-
-def test_weights_in_a_file_beside_the_model_are_read(linear, apart, numeric_data, tmp_path):
-    whole = load_onnx(linear([0.1, 0.01], -5.0), numeric_data).score(numeric_data.frame)
+def test_weights_in_a_file_beside_the_model_are_read_and_bounded(linear, numeric_data, tmp_path, monkeypatch):
+    whole = linear([0.1, 0.01], -5.0)
+    expected = load_onnx(whole, numeric_data).score(numeric_data.frame)
+    fixed = load_onnx(linear([0.1, 0.01], -5.0, rows=150), numeric_data)  # people a batch
+    np.testing.assert_allclose(fixed.score(numeric_data.frame), expected, atol=2e-7)
+    apart, weights = tmp_path / "apart" / "model.onnx", tmp_path / "apart" / "weights.bin"
+    apart.parent.mkdir()
+    told = {"save_as_external_data": True, "location": weights.name, "size_threshold": 0}
+    onnx.save(onnx.load(linear([0.1, 0.01], -5.0)), apart, **told)
     model = load_onnx(apart, numeric_data)
-    np.testing.assert_array_equal(model.score(numeric_data.frame), whole)
-    again = reopen(model.content, model.feeding())
-    np.testing.assert_array_equal(again.score(numeric_data.frame), whole)
-    weights = apart.with_name("weights.bin")
+    for each in (model, reopen(model.content, model.feeding())):
+        np.testing.assert_array_equal(each.score(numeric_data.frame), expected)
     weights.write_bytes(weights.read_bytes()[:-1])
     no_subject(apart, numeric_data)
     elsewhere = weights.rename(tmp_path / "elsewhere.bin")
     no_subject(apart, numeric_data, "'weights.bin'")
     weights.symlink_to(elsewhere)
     no_subject(apart, numeric_data, "'weights.bin'")
-
-
-def test_a_file_is_bounded_together_with_its_weights(linear, apart, numeric_data, monkeypatch):
     monkeypatch.setenv("EVENHAND_MAX_FILE_MB", "1")
-    os.truncate(apart.with_name("weights.bin"), 2_000_000)
-    no_subject(apart, numeric_data, "1 MB", "2.0 MB")
-    path = linear([0.1, 0.0])
-    os.truncate(path, 3_000_000)
-    no_subject(path, numeric_data, "1 MB", "3.0 MB")
+    elsewhere.rename(weights)
+    for path, size in ((weights, 2_000_000), (whole, 3_000_000)):
+        os.truncate(path, size)
+        no_subject(apart if path is weights else whole, numeric_data, "1 MB", f"{size / 1e6} MB")
 
 
 def test_a_function_made_of_standard_operators_is_no_foreign_one(save, numeric_data):
@@ -293,46 +261,6 @@ def test_a_function_made_of_standard_operators_is_no_foreign_one(save, numeric_d
     by_hand = 1 / (1 + np.exp(-numeric_data.frame["age"].to_numpy()))
     np.testing.assert_allclose(found.score(numeric_data.frame)[:, 1], by_hand, atol=1e-6)
     no_subject(save(graph, functions=function.format("my.ops.Trick")), numeric_data, "'my.ops'")
-
-
-def test_classes_in_the_wrong_order_are_found_out(save, numeric_data):
-    """The file's label output says yes where its second probability is small: sorting would be wrong."""
-    path = save("""(float[n,1] age) => (float[n,1] p, string[n,1] out) <float[1,1] cut = {40.5}> {
-        d = Sub(age, cut)
-        p = Sigmoid(d)
-        younger = Less(age, cut)
-        code = Cast<to = 7>(younger)
-        out = ai.onnx.ml.LabelEncoder<keys_int64s = [1, 0], values_strings = ["yes", "no"]>(code)
-    }""")
-    no_subject(path, numeric_data, "400 of 400")
-    subject = make_subject(numeric_data, ModelSpec(path=str(path), classes=("yes", "no")))
-    np.testing.assert_array_equal(subject.decisions, numeric_data.frame["age"] <= 40)
-
-
-def test_a_table_of_probabilities_is_not_taken_for_class_labels(save, make_data, people):
-    """Scores picked from a constant list are scores: only a label output may name the classes so."""
-    path = save("""(int64[n,1] flag) => (float[n,1] p) <float[2] table = {0.75, 0.25}> {
-        p = Gather<axis = 0>(table, flag)
-    }""")
-    subject = make_subject(make_data(people), ModelSpec(path=str(path)))
-    assert subject.model.classes == ("no", "yes")
-    np.testing.assert_array_equal(subject.scores, np.where(people["flag"] == 1, 0.25, 0.75))
-
-
-def test_a_label_picked_by_position_names_the_classes(save, make_data, people):
-    """The label list of the file says 1, 0: its first probability is that of label 1."""
-    path = save("""(int64[n,1] flag) => (float[n,2] p, int64[n] label)
-    <float[1,1] one = {1}, int64[2] labels = {1, 0}> {
-        first = Cast<to = 1>(flag)
-        second = Sub(one, first)
-        p = Concat<axis = 1>(first, second)
-        at = ArgMax<axis = 1, keepdims = 0>(p)
-        label = Gather<axis = 0>(labels, at)
-    }""")
-    frame = people.assign(hired=(people["hired"] == "yes").astype(int))
-    subject = make_subject(make_data(frame, favorable=1), ModelSpec(path=str(path)))
-    assert subject.model.classes == (1, 0)
-    np.testing.assert_array_equal(subject.decisions, people["flag"] == 1)
 
 
 _TWO = "(float[n,2] p) { s = Sigmoid(age) p = Concat<axis = 1>(s, s) }"
@@ -348,6 +276,7 @@ _THREE = "(float[n,3] p) { x = Concat<axis = 1>(age, age, age) p = Softmax<axis 
         ("(float[n,1] p) { s = Sigmoid(age) p = ReduceMean<keepdims = 1>(s) }", "'p'", {}),
         ("(float[n,1] p) { p = Sigmoid(absent) }", "onnxruntime", {}),
         (_TWO, "400 of 400", {}),
+        (TURNED.split("=>")[1], "400 of 400", {}),  # its labels say yes where its probability of yes is small
         (_THREE, "'yes'", {}),
         (_THREE, "3", {"classes": ("no", "yes")}),
         (_THREE, "'yes'", {"classes": ("no", "maybe", "perhaps")}),
