@@ -10,14 +10,14 @@ import torch
 from skl2onnx import to_onnx
 from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 
-from audits.data import DataSpec, LabelCut, build_data, read_table
+from audits.data import DataSpec, build_data, read_table
 from audits.data.samples import write_samples
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import ModelSpec, make_subject
@@ -150,24 +150,3 @@ def test_what_is_filled_in_for_statistics_only_has_no_gradient(holed, make_data,
     own_scores = own.predict_proba(holed[COLUMNS])[:, 1]
     np.testing.assert_allclose(subject.scores, own_scores, rtol=0, atol=2e-6)
     assert subject.differentiable is None
-
-
-@pytest.mark.parametrize("kind", ["network", "forest"])
-def test_regressions_that_were_brought_have_their_gradient(people, make_data, tmp_path, kind):
-    read = ["age", "income"]
-    made = {
-        "network": MLPRegressor(hidden_layer_sizes=(6,), max_iter=20, random_state=0),
-        "forest": RandomForestRegressor(3, random_state=0),
-    }
-    x, pay = people[read].to_numpy("float32"), people["income"] / 10 - people["flag"]
-    own = make_pipeline(StandardScaler(), made[kind]).fit(x, pay)
-    (tmp_path / "m.onnx").write_bytes(to_onnx(own, x[:1]).SerializeToString())
-    cut = {"label": LabelCut("pay", at_least=4.5), "favorable": None, "features": tuple(read)}
-    spec = ModelSpec(path=str(tmp_path / "m.onnx"), columns=tuple(read), predict="label")
-    subject = make_subject(make_data(people.assign(pay=pay).head(60), **cut), spec)
-    found = subject.regression
-    assert (found is None) == (kind == "forest")
-    if found is not None:
-        numbers = found.regression()(torch.from_numpy(found.design(subject.data.frame))).detach().numpy()
-        np.testing.assert_allclose(numbers[:, 0], own.predict(x[:60]), rtol=0, atol=1e-5)
-        assert "exact" in loss_ratio(subject, LossRatioOptions(steps=2), rng=0).method

@@ -11,9 +11,8 @@ from scipy.special import expit
 from audits.data import DataSpec, build_data
 from audits.models import make_subject, model_spec
 from audits.models.networks.gradients import logits_over
-from audits.models.subspaces import attribute_directions, orthonormal
 from audits.models.trained import fair
-from audits.models.trained.fair import balance_outcomes, sensitive_basis, train_fair_network
+from audits.models.trained.fair import sensitive_basis, train_fair_network
 from audits.models.trained.mlp import train_mlp
 from audits.models.trained.reductions import train_reductions
 from tests.refused import refused
@@ -71,25 +70,6 @@ def test_same_seed_same_scores(data):
         first, second = train(), train()
         np.testing.assert_array_equal(first.score(few.frame), second.score(few.frame))
         assert first.sha256 == second.sha256
-
-
-def test_balanced_gives_both_outcomes_half(data):
-    even = balance_outcomes(data)
-    assert even.weights[even.y].sum() == pytest.approx(even.weights[~even.y].sum(), rel=1e-12)
-    assert even.weights.sum() == pytest.approx(data.n, rel=1e-12)
-    assert even.digest != data.digest
-
-
-def test_k_groups_give_k_minus_one_directions_and_a_number_one():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(600, 4))
-    groups = np.array(["a", "b", "c"])[(x[:, 0] > 0.3).astype(int) + (x[:, 0] + x[:, 1] > 1)]
-    found, p = attribute_directions(x, groups)
-    assert (found.shape, orthonormal(found).shape) == ((2, 4), (4, 2))
-    line, p_of_number = attribute_directions(x, 3.0 * x[:, 2] + rng.normal(size=600))
-    assert abs(line[0, 2]) > 10 * np.abs(np.delete(line[0], 2)).max()
-    assert max(p, p_of_number) < 1e-6
-    assert attribute_directions(x, rng.choice(["f", "m"], 600))[1] > 0.01
 
 
 def test_bad_input(data):

@@ -20,17 +20,12 @@ from tests.refused import refused
 def people(n: int = 900) -> pd.DataFrame:
     """Numbers with blanks, a date, yes and no, words with blanks, and 300 jobs, most of them rare."""
     rng = np.random.default_rng(3)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(18, 80, n).astype(float),
-            "debt": np.exp(rng.normal(7, 2, n)),
-            "since": pd.Timestamp("2001-01-01") + pd.to_timedelta(rng.integers(0, 9000, n), unit="D"),
-            "owner": rng.random(n) < 0.4,
-            "town": rng.choice(["north", "south", "west", "east"], n),
-            "job": [f"job {k}" for k in rng.zipf(1.4, n) % 300],
-            "group": rng.choice(["a", "b"], n),
-        }
-    )
+    frame = pd.DataFrame({"age": rng.integers(18, 80, n).astype(float), "debt": np.exp(rng.normal(7, 2, n))})
+    frame["since"] = pd.Timestamp("2001-01-01") + pd.to_timedelta(rng.integers(0, 9000, n), unit="D")
+    frame["owner"] = rng.random(n) < 0.4
+    frame["town"] = rng.choice(["north", "south", "west", "east"], n)
+    frame["job"] = [f"job {k}" for k in rng.zipf(1.4, n) % 300]
+    frame["group"] = rng.choice(["a", "b"], n)
     frame.loc[rng.random(n) < 0.15, "debt"] = np.nan
     frame.loc[rng.random(n) < 0.15, "town"] = None
     worth = frame["age"] / 20 + frame["owner"] + (frame["town"] == "west") - frame["debt"].isna()

@@ -118,14 +118,6 @@ def test_a_feature_that_tells_the_decision_is_named(make_data, scored):
     assert len(told[1]) == len(told[0]) + 1
 
 
-def test_digests_follow_the_column_its_values_and_its_direction(make_data, scored):
-    digest = by_score(make_data(scored)).model.sha256
-    assert by_score(make_data(scored), threshold=4).model.sha256 == digest
-    assert by_score(make_data(scored), threshold=5, higher_is="favorable").model.sha256 != digest
-    changed = scored.assign(risk=scored["risk"].where(scored.index != 17, 3 + scored["risk"] % 2))
-    assert by_score(make_data(changed)).model.sha256 != digest
-
-
 @pytest.mark.parametrize(
     ("values", "ask", "refusal"),
     [

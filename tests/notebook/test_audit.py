@@ -13,17 +13,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LinearRegression
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import audits
 from audits import notebook
 from audits.errors import InputError
-from audits.models.networks.gradients import logits_over
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from tests.refused import refused
@@ -168,30 +164,6 @@ def test_matrices_and_networks():
         np.testing.assert_allclose(subject.scores, expected, atol=1e-6)
         assert subject.differentiable is not None
     assert network.training, "the user's own network stays in the mode it was in"
-
-
-@pytest.mark.parametrize("kind", ["lines", "network", "forest"])
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_gradient_is_the_slope_of_the_model_itself(crowd, pipeline, kind):
-    frame, hired = crowd
-    if kind == "forest":
-        forest = RandomForestClassifier(5, random_state=0).fit(frame[["age", "income"]], hired)
-        assert groups(forest, frame, hired, favorable=1, protected="sex").subject.differentiable is None
-        return
-    network = MLPClassifier((8,), activation="tanh", max_iter=30, random_state=0)
-    network = make_pipeline(StandardScaler(), network)
-    model = pipeline if kind == "lines" else network.fit(frame[["age", "income"]], hired)
-    subject = groups(model, frame, hired, favorable=0, protected="sex").subject
-    own = model.predict_proba(frame[model.feature_names_in_])[:, 0]
-    np.testing.assert_allclose(subject.scores, own, atol=1e-12)
-    z = torch.from_numpy(subject.space.encode(subject.data.frame)[:20]).requires_grad_()
-    logits_over(subject.differentiable, subject.space, subject.data.frame)(z).sum().backward()
-    moved = subject.data.frame.iloc[:20].copy()
-    moved["income"] += 1e-4 * subject.space.scale["income"][1]
-    p, q = own[:20], subject.favorable_score(moved)
-    slope = (np.log(q / (1 - q)) - np.log(p / (1 - p))) / 1e-4
-    at = subject.space.blocks["income"].start
-    np.testing.assert_allclose(z.grad[:, at].numpy(), slope, rtol=1e-3)
 
 
 def test_stored_predictions_and_what_they_allow(crowd, monkeypatch):

@@ -113,13 +113,6 @@ def test_the_lines_that_are_told_work(people, hired) -> None:
     assert evenhand.audit(model, read, hired, favorable=1, weights=weighed, **asked)["groups"].table
 
 
-def test_british_words_mean_american_ones(people, hired) -> None:
-    asked = {"protected": {"sex": SEX}, "audits": "groups", "scores": people["hours"]}
-    ours = evenhand.audit(None, people, hired, favorable=0, higher_is="unfavorable", **asked)
-    theirs = evenhand.audit(None, people, hired, favourable=0, higher_is="unfavourable", **asked)
-    assert theirs.to_json()["audits"] == ours.to_json()["audits"]
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [
