@@ -15,6 +15,7 @@ from scipy import stats
 
 import audits
 from audits.comparison.intervals import People, share_moved
+from audits.drawing.svg import media
 from audits.reports.html import render_report
 from audits.reports.schema import results_schema
 from audits.runs.comparison.two_models import paired_changes
@@ -194,6 +195,10 @@ def test_it_is_saved_loaded_and_reported(found: RunResult, tmp_path: Path) -> No
     changes = again.compared.changes
     assert changes.finding in render_report(again, template="comparison")
     assert first(found) == (changes.verdict, changes.judged.badge_text, changes.finding)
+    assert changes.judged.badge_text in changes._repr_html_()
+    drawn = media(changes.figure())["application/vnd.plotly.v1+json"]["layout"]["yaxis"]["tickvals"]
+    shown = [row for row in changes.audits[0].rows if row.verdict and row.kind != "number"]
+    assert len(drawn) == len(shown) > 0
 
 
 def test_people_with_several_rows_count_once(base: Path, found: RunResult) -> None:

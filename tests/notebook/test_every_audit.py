@@ -1,4 +1,4 @@
-"""What results of every audit have in common: one long table, files, pickles, types, and names for a gate."""
+"""What results of every audit have in common: one long table, files, pickles, types, and a gate in memory."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 import evenhand
+from audits.errors import InputError
 from audits.findings import Findings
 from audits.runs.gates.rules import Rule, check_words, metric_names, numbers
 from audits.runs.registry import AUDITS
+from tests.refused import refused
 
 ROOT = Path(__file__).resolve().parents[2]
 SIDES = {"source": {"sex": "f"}, "target": {"sex": "m"}}
@@ -35,10 +37,6 @@ CHOSEN = {
     "attribute_swap": {},
     "sensitivity": {"protected": "sex", "bootstrap": 100},
 }
-
-
-TEXTS = pd.Index([f"p{k:03}" for k in range(150)])
-TIMES = pd.date_range("2024", periods=150, tz="UTC")
 
 
 def audited(rows: pd.Index, chosen: Iterable[str] = CHOSEN) -> Findings:
@@ -58,13 +56,12 @@ def audited(rows: pd.Index, chosen: Iterable[str] = CHOSEN) -> Findings:
 
 @pytest.fixture(scope="module")
 def results() -> Findings:
-    return audited(TEXTS)
+    return audited(pd.Index([f"p{k:03}" for k in range(150)]))
 
 
 def test_people_may_be_named_by_times_as_by_texts(results, tmp_path):
-    """Each of these has another way to look people up."""
-    chosen = ("groups", "flipset", "rule_sets", "attribute_swap")
-    named = audited(TIMES, chosen)
+    chosen = ("groups", "flipset", "rule_sets", "attribute_swap")  # each looks people up in a way of its own
+    named = audited(pd.date_range("2024", periods=150, tz="UTC"), chosen)
     named.save(tmp_path)
     assert [named[name].verdict for name in chosen] == [results[name].verdict for name in chosen]
 
@@ -131,3 +128,48 @@ def test_the_docs_list_names_that_rules_may_have(results: Findings) -> None:
     stated = {re.sub(r"\[.*?\]", "", path).rpartition(".")[2] for path in results.tidy()["measure"]}
     # none is taken for a mistake before a run
     check_words([Rule(metric=name, at_least=0.0) for name in sorted(stated)], {"audits": list(CHOSEN)})
+
+
+def test_a_gate_holds_results_in_memory(results: Findings) -> None:
+    assert results.check({"metric": "selection_rate", "at_least": 0.0}) is results
+    with pytest.raises(evenhand.GateFailed, match="impact_ratio") as failed:
+        results.check([{"metric": "impact_ratio", "audit": "groups", "at_least": 0.99}])
+    assert failed.value.results is results
+    assert re.search(r"results.tables\['(.+?)'\]", str(failed.value))[1] in results.tables
+    for ask, where in (
+        (lambda: results.check([{"metrik": "impact_ratio"}]), "gate.rules[0].metrik"),
+        (lambda: results.check("impact_ratio > 0.8"), "rules"),
+        (lambda: evenhand.check(results, "material", fail_on="evidence"), "fail_on"),
+        (lambda: evenhand.check(print, [{"metric": "selection_rate", "at_least": 0.1}]), "spec"),
+        (lambda: evenhand.compare(results, "other"), "second"),
+    ):
+        with refused(where):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("rule", "meant"),
+    [
+        ({"metric": "impact_ration"}, "'impact_ratio'"),
+        ({"metric": "disparate_impact"}, "impact_ratio"),
+        ({"by": "sexx"}, "'sex'"),
+        ({"audit": "grops"}, "'groups'"),
+        ({"group": "women"}, "'m'"),
+    ],
+)
+def test_a_rule_is_refused_by_the_word_that_is_wrong_before_anything_runs(results, rule, meant) -> None:
+    spec = {"data": {"path": "missing.csv", "protected": ["sex"]}, "audits": ["groups"]}
+    for held in [results] if "group" in rule else [spec, results]:  # who is there is in the results
+        with pytest.raises(InputError) as said:
+            evenhand.check(held, [{"metric": "impact_ratio", "at_least": 0.8, **rule}])
+        assert said.value.where == f"gate.rules[0].{next(iter(rule))}"
+        assert meant in said.value.advice
+
+
+def test_everything_public_is_reachable_by_one_name() -> None:
+    assert {"audit", "check", "compare", "load", "Monitor", "groups"} <= set(dir(evenhand))
+    for name in dir(evenhand):
+        getattr(evenhand, name)
+    with pytest.raises(AttributeError) as said:
+        evenhand.grops  # noqa: B018
+    assert (said.value.name, said.value.obj) == ("grops", evenhand)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from skl2onnx import to_onnx
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -82,17 +83,13 @@ def test_each_names_what_is_wrong_and_what_to_write(people, hired) -> None:
 
 
 def test_a_model_file_has_the_scores_of_its_model(people, hired, tmp_path) -> None:
-    from skl2onnx import to_onnx
-
-    read = people[["hours", "age"]]
+    read, path = people[["hours", "age"]], tmp_path / "model.onnx"
     model = LogisticRegression().fit(read, hired)
     exported = to_onnx(model, read.to_numpy("float32")[:1], options={"zipmap": False})
-    (tmp_path / "model.onnx").write_bytes(exported.SerializeToString())
-    assert "columns=[" in told(read, hired, model=tmp_path / "model.onnx", X=people).advice
-    opened = evenhand.audit(
-        tmp_path / "model.onnx", people, hired, favorable=1, protected={"sex": SEX},
-        audits="groups", columns=["hours", "age"],
-    )  # fmt: skip
+    path.write_bytes(exported.SerializeToString())
+    assert "columns=[" in told(read, hired, model=path, X=people).advice
+    asked = {"favorable": 1, "protected": {"sex": SEX}, "audits": "groups", "columns": ["hours", "age"]}
+    opened = evenhand.audit(path, people, hired, **asked)
     np.testing.assert_allclose(opened.subject.scores, model.predict_proba(read)[:, 1], atol=1e-6)
     assert opened.spec["model"]["columns"] == ["hours", "age"]
 
