@@ -1,7 +1,8 @@
-"""A run with a second model: same people, paired changes, what is refused, and what is kept of it."""
+"""A run with a second model, or the first one treated: same people, paired changes, and what is refused."""
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -18,6 +19,7 @@ from audits.comparison.intervals import People, share_moved
 from audits.drawing.svg import media
 from audits.reports.html import render_report
 from audits.reports.schema import results_schema
+from audits.runs.comparison.changes import Changes
 from audits.runs.comparison.two_models import paired_changes
 from audits.runs.execute import execute
 from audits.runs.gates.gate import judge, read_gate
@@ -305,3 +307,60 @@ def test_decisions_about_people_without_a_label_count(base: Path, tmp_path: Path
     assert (whole.n, whole.gained, whole.lost) == (N, 0, moved.sum())
     assert (women.lost, men.lost) == (moved.sum(), 0)
     assert set(changes.people["favorable label"].isna()) == {True}
+
+
+TREATED = {"treated": {"protected": ["g"], "amounts": [0.2]}}
+MITIGATION = {"mitigation": TREATED["treated"] | {"also": {}, "level": 0.1, "measure": "true_positive_rate"}}
+
+
+def treatable(*asked: Any, **changes: Any) -> dict[str, Any]:
+    data = {"path": "people.csv", "label": "paid", "favorable": 1, "protected": ["g"]}
+    data["features"] = ["skill", "hours", "g"]
+    return {"data": data, "model": {"train": "logistic"}, "audits": list(asked)} | changes
+
+
+@pytest.fixture(scope="module")
+def refused_more(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """900 people of three groups; the smallest had been refused more often."""
+    folder = tmp_path_factory.mktemp("treated")
+    rng = np.random.default_rng(1)
+    group, skill = rng.choice(list("abc"), 900, p=[0.5, 0.3, 0.2]), rng.normal(size=900)
+    paid = (skill + rng.normal(size=900) - 1.2 * (group == "c") > 0).astype(int)
+    frame = pd.DataFrame({"g": group, "skill": skill, "hours": rng.integers(1, 60, 900), "paid": paid})
+    frame.to_csv(folder / "people.csv", index=False)
+    return folder
+
+
+def test_the_treated_model_is_the_one_that_mitigation_chose(refused_more: Path) -> None:
+    found = run(refused_more, treatable(MITIGATION, "groups", compare=TREATED))
+    mitigation, changes = found.audits[0].result, found.compared.changes
+    step = mitigation.steps[mitigation.chosen]
+    assert mitigation.chosen > 0
+    group = change(found, "groups", "table[g: c].selection_rate")
+    assert group.second.value == pytest.approx(step.favorable_in.value)
+    assert group.first.value == pytest.approx(mitigation.steps[0].favorable_in.value)
+    assert any(f"{step.added} " in note for note in changes.notes)
+    told = changes.audits[0]  # not paired: it counts in no correction
+    assert told.judged.interval.low is None
+    assert told.rows
+    assert all(each.change.low is None and each.change.method for each in told.rows)
+    own = mitigation.steps[0].accuracy.value
+    assert change(found, "mitigation", "steps[0].accuracy").first.value == own
+    rest = Changes(changes.models, changes.audits[1:])
+    assert [each.verdict for each in rest.across()] == [each.verdict for each in changes.across()][1:]
+    assert told.headline in html.unescape(render_report(found, template="comparison"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "refusal"),
+    [
+        ({"compare": {**TREATED, "model": {"train": "mlp"}}}, ("compare", "model", "treated")),
+        ({"compare": {"treated": {"also": {}}}}, ("compare.treated.also", "audits")),
+        ({"compare": {"treated": {"amounts": [2]}}}, ("compare.treated.amounts[0]", "2")),
+        ({"compare": {"treated": {"support": 0.9}}}, ("compare.treated.support", "0.9")),
+        ({"compare": TREATED, "model": {"predictions": {"label": "paid"}}}, ("compare.treated", "logistic")),
+    ],
+)
+def test_what_is_wrong_with_the_treatment_is_told(refused_more: Path, changes: Any, refusal: Any) -> None:
+    with refused(*refusal):
+        run(refused_more, treatable("groups", **changes))
