@@ -61,11 +61,8 @@ def serve() -> Iterator[Scorer]:
         def log_message(self, *_: object) -> None:
             pass
 
-    class Server(ThreadingHTTPServer):
-        def handle_error(self, *_: object) -> None:
-            """Stay silent where a caller has hung up."""
-
-    server = Server(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.handle_error = lambda *_: None  # where a caller has hung up
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     told.url = f"http://127.0.0.1:{server.server_address[1]}/score"

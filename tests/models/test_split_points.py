@@ -24,8 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import audits
-from audits.data import DataSpec, build_data
 from audits.models import ModelSpec, make_subject
+from tests.models.conftest import audit_data
 
 READ = ["age", "income", "job"]
 
@@ -52,11 +52,6 @@ def in_memory(crowd, model, read=READ, **changed):
     x = crowd[read].assign(**changed)
     told = {"favorable": 1, "protected": {"sex": crowd["sex"]}, "audits": {"groups": {"bootstrap": 0}}}
     return audits.audit(model.fit(x, crowd["hired"]), x, crowd["hired"], **told).subject
-
-
-def brought(crowd, **model):
-    spec = DataSpec(label="hired", favorable=(1,), protected=("sex",), features=tuple(READ))
-    return make_subject(build_data(crowd, spec), ModelSpec(**model))
 
 
 def check(subject, columns=("age", "income")):
@@ -106,7 +101,8 @@ def test_of_files_and_of_trees_trained_here(crowd, tmp_path):
     graph = to_onnx(own, initial_types=types, options={"zipmap": False})
     (tmp_path / "m.onnx").write_bytes(graph.SerializeToString())
     skops.io.dump(own, tmp_path / "m.skops")
+    data = audit_data(crowd, favorable=1, features=tuple(READ))
     for name in ("m.onnx", "m.skops"):
-        check(brought(crowd, path=str(tmp_path / name)))
+        check(make_subject(data, ModelSpec(path=str(tmp_path / name))))
     for kind in ("forest", "boosting"):
-        check(brought(crowd, train=kind))
+        check(make_subject(data, ModelSpec(train=kind)))
