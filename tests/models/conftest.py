@@ -19,16 +19,10 @@ from audits.data import AuditData, DataSpec, build_data
 def make_people(n: int = 400, *, seed: int = 0) -> pd.DataFrame:
     """Return people with numbers, a category, a flag, a group and a label that depends on them."""
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(18, 80, n),
-            "income": rng.normal(50.0, 10.0, n).round(2),
-            "job": rng.choice(["cook", "judge", "nurse"], n),
-            "flag": rng.integers(0, 2, n),
-            "sex": rng.choice(["f", "m"], n),
-        },
-        index=pd.RangeIndex(1, n + 1, name="row"),
-    )
+    age, income = rng.integers(18, 80, n), rng.normal(50.0, 10.0, n).round(2)
+    job, flag = rng.choice(["cook", "judge", "nurse"], n), rng.integers(0, 2, n)
+    columns = {"age": age, "income": income, "job": job, "flag": flag, "sex": rng.choice(["f", "m"], n)}
+    frame = pd.DataFrame(columns, index=pd.RangeIndex(1, n + 1, name="row"))
     logit = (frame["age"] - 50) / 10 + 2.0 * (frame["job"] == "judge") - frame["flag"]
     frame["hired"] = np.where(rng.random(n) < 1 / (1 + np.exp(-logit)), "yes", "no")
     return frame
@@ -83,21 +77,14 @@ def save(tmp_path: Path) -> Callable[..., Path]:
 def linear(save: Callable[..., Path]) -> Callable[..., Path]:
     """Return a function that saves sigmoid(X @ weights + intercept), its columns named in the file."""
 
-    def saved(
-        weights: list[float],
-        intercept: float = 0.0,
-        *,
-        rows: Any = "n",
-        metadata: dict[str, str] | None = None,
-    ) -> Path:
+    def saved(weights: list[float], intercept: float = 0.0, *, rows: Any = "n", metadata: Any = None) -> Path:
         width = len(weights)
-        if metadata is None:
-            metadata = {"columns": json.dumps(["age", "income", "flag", "job", "sex"][:width])}
+        named = {"columns": json.dumps(["age", "income", "flag", "job", "sex"][:width])}
         return save(
             f"""(float[{rows},{width}] X) => (float[{rows},1] p)
             <float[{width},1] w = {{{", ".join(map(str, weights))}}}, float[1] b = {{{intercept}}}>
             {{ logit = Gemm(X, w, b) p = Sigmoid(logit) }}""",
-            metadata=metadata,
+            metadata=named if metadata is None else metadata,
         )
 
     return saved

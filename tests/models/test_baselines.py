@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from audits.models import ModelSpec, make_subject
 from audits.models.trained.baselines import train_baseline
 from audits.models.trained.mlp import train_mlp
-from tests.models.conftest import audit_data
+from tests.models.conftest import audit_data, make_people
 from tests.refused import refused
 
 EVERY = ["logistic", "forest", "boosting", "mlp"]
@@ -68,9 +68,8 @@ def test_every_kind_learns_what_is_there_and_scores_what_it_never_saw(people, ki
     frame.loc[frame.index[3], "since"] = pd.NaT
     good = np.where(frame["age"].isna(), member, frame["age"] >= 50) ^ (rng.random(n) < 0.05)
     features = ("age", "income", "job", "flag", "since", "member", "same", "empty")
-    data = audit_data(
-        frame.assign(hired=np.where(good, "yes", "no")), features=features, kinds={"empty": "continuous"}
-    )
+    frame["hired"] = np.where(good, "yes", "no")
+    data = audit_data(frame, features=features, kinds={"empty": "continuous"})
     subject = make_subject(data, ModelSpec(train=kind), seed=3)
     assert (subject.decisions == subject.data.y).mean() > 0.78
     assert ((subject.scores >= 0) & (subject.scores <= 1)).all()
@@ -93,31 +92,20 @@ def test_the_held_out_people_are_not_trained_on(data):
     assert any(f"{len(trained):,} people" in note for note in subject.notes)
 
 
-_BITS = """
-import sys
-import pandas as pd
-from audits.data import DataSpec, build_data
-from audits.models import ModelSpec, make_subject
-
-def bits(path):
-    data = build_data(pd.read_csv(path), DataSpec(label="hired", favorable="yes", protected=("sex",)))
-    subjects = [make_subject(data, ModelSpec(train=kind), seed=7) for kind in ("forest", "mlp")]
+def bits() -> list[tuple[str, str]]:
+    """Return the digest and the scores of models, trained anew."""
+    data, two = audit_data(make_people(80)), ("forest", "mlp")
+    subjects = [make_subject(data, ModelSpec(train=kind), seed=7) for kind in two]
     return [(each.model.sha256, each.scores.tobytes().hex()) for each in subjects]
-"""
 
 
-def test_the_same_seed_gives_the_same_bits_in_every_process(people, tmp_path, request):
+def test_the_same_seed_gives_the_same_bits_in_every_process(request):
     """One thread or two, another hash seed: not one digit may move."""
-    people.head(80).to_csv(tmp_path / "people.csv", index=False)
     environment = {"PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "2", "PYTHONPATH": str(request.config.rootpath)}
     two = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "2")
-    done = subprocess.run(
-        [sys.executable, "-c", f"{_BITS}\nprint(bits(sys.argv[1]))", tmp_path / "people.csv"],
-        env=environment | two, capture_output=True, text=True, check=True, timeout=300,
-    )  # fmt: skip
-    here = {}
-    exec(compile(_BITS, "bits", "exec"), here)
-    assert done.stdout == f"{here['bits'](tmp_path / 'people.csv')}\n"
+    script = "from tests.models.test_baselines import bits; print(bits())"
+    told = {"env": environment | two, "capture_output": True, "text": True, "check": True, "timeout": 300}
+    assert subprocess.run([sys.executable, "-c", script], **told).stdout == f"{bits()}\n"
 
 
 @pytest.mark.parametrize("kind", ["forest", "mlp"])
@@ -127,9 +115,8 @@ def test_neither_the_order_of_features_nor_the_global_generators_play_a_part(peo
     def drawn(features=None):
         np.random.seed(4)  # noqa: NPY002 - the very state that must not be touched
         torch.manual_seed(4)
-        made = features and make_subject(
-            audit_data(people.head(120), features=features), ModelSpec(train=kind)
-        )
+        data = audit_data(people.head(120), features=features or ("age",))
+        made = features and make_subject(data, ModelSpec(train=kind))
         return made, (np.random.random(), float(torch.rand(1)))  # noqa: NPY002
 
     forth = ("age", "flag", "income", "job")

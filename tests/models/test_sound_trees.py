@@ -44,13 +44,9 @@ def light(*, many=False, words=True, **options):
 
 
 @pytest.fixture(scope="module")
-def boosted() -> str:
-    return boost().save_raw("json").decode()
-
-
-@pytest.fixture(scope="module")
-def lit() -> str:
-    return light()
+def written() -> tuple[str, str]:
+    """What XGBoost writes, and LightGBM."""
+    return boost().save_raw("json").decode(), light()
 
 
 def test_what_xgboost_and_lightgbm_write_passes():
@@ -85,8 +81,8 @@ TREE = ("gradient_booster", "model", "trees", 0)
         (("gradient_booster", "model", "tree_info"), [9, 0, 0]),
     ],
 )
-def test_trees_of_xgboost_that_lead_nowhere_are_refused(boosted, tmp_path, place, value):
-    document = json.loads(boosted)
+def test_trees_of_xgboost_that_lead_nowhere_are_refused(written, tmp_path, place, value):
+    document = json.loads(written[0])
     at = functools.reduce(lambda inner, key: inner[key], place[:-1], document["learner"])
     at[place[-1]] = value
     with refused("XGBoost model m.json", *(["tree 0"] if TREE[-2] in place else [])):
@@ -103,8 +99,8 @@ def test_trees_of_xgboost_that_lead_nowhere_are_refused(boosted, tmp_path, place
         (r"^threshold=\S+", "threshold=nan"),
     ],
 )
-def test_trees_of_lightgbm_that_lead_nowhere_are_refused(lit, tmp_path, old, new):
-    text = re.sub(old, new, lit, count=1, flags=re.MULTILINE)
+def test_trees_of_lightgbm_that_lead_nowhere_are_refused(written, tmp_path, old, new):
+    text = re.sub(old, new, written[1], count=1, flags=re.MULTILINE)
     starts = [found.start() for found in re.finditer(r"^Tree=", text, re.MULTILINE)]
     stops = [*starts[1:], text.index("\nend of trees") + 1]
     sizes = " ".join(str(stop - start) for start, stop in zip(starts, stops, strict=True))

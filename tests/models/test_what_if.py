@@ -88,24 +88,17 @@ def test_the_most_similar_person_of_a_group_is_the_nearest_by_all_features(subje
 
 
 def test_what_is_left_to_change_is_where_the_nearest_accepted_person_differs(subject):
-    data, decided = subject.data, subject.decisions
-    towards = ["income", "job"]
-    for row in data.frame.index[~decided]:
+    data, towards = subject.data, ["income", "job"]
+    accepted = data.frame[subject.decisions]
+    for row in data.frame.index[~subject.decisions][:5]:
         answer = what_if(subject, row, {}, towards=towards)["accepted"]["before"]
-        if isinstance(data.frame.loc[answer["row"], "job"], str):  # a missing value is none to choose
-            break
-    theirs = data.frame[decided]
-    far = np.abs(subject.space.encode(theirs) - subject.space.encode(data.frame.loc[[row]])).sum(axis=1)
-    assert answer["row"] == theirs.index[int(far.argmin())]
-    told = {name: (mine, other) for name, mine, other in answer["differs"]}
-    for name in towards:
-        mine, other = (text_of(data.frame.loc[each, name]) for each in (row, answer["row"]))
-        assert told.get(name) == (None if mine == other else (mine, other))
-    # with that person's values nothing is left
-    same = {name: data.frame.loc[answer["row"], name] for name in towards}
-    same = {name: value if name == "income" else text_of(value) for name, value in same.items()}
-    after = what_if(subject, row, same, towards=towards)["accepted"]["after"]
-    assert after["row"] != answer["row"] or after["differs"] == []
+        far = np.abs(subject.space.encode(accepted) - subject.space.encode(data.frame.loc[[row]])).sum(axis=1)
+        assert answer["row"] == accepted.index[int(far.argmin())]
+        told = {name: (mine, other) for name, mine, other in answer["differs"]}
+        for name in towards:
+            mine, other = (text_of(data.frame.loc[each, name]) for each in (row, answer["row"]))
+            if data.frame.loc[[row, answer["row"]], name].notna().all():  # a missing value is none to choose
+                assert told.get(name) == (None if mine == other else (mine, other))
 
 
 @pytest.mark.parametrize(
