@@ -72,6 +72,7 @@ def found(base: Path) -> RunResult:
         {"explain": {**PAIR, "draws": 200}},
         {"outcome_transport": {"by": ["sex"], "against": "label", "permutations": 19, "draws": 50}},
         {"rule_sets": {"protected": ["sex"], "support": 0.1, "permutations": 49, "measures": MEASURES}},
+        {"barycenter": {"by": ["sex"], "permutations": 19, "rounds": 0}},
     )
     return run(base, spec(*asked, compare=THEN))
 
@@ -122,6 +123,7 @@ PAIRED = {
     "explain": {"gap", "each[0].unexplained"},
     "rule_sets": {"leaderboard[sex = f].difference"},
     "outcome_transport": {"bias[f]"},
+    "barycenter": set(),
 }
 
 
