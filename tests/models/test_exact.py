@@ -12,12 +12,12 @@ from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 
-from audits.data import DataSpec, build_data, read_table
+from audits.data import DataSpec, LabelCut, build_data, read_table
 from audits.data.samples import write_samples
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import ModelSpec, make_subject
@@ -80,7 +80,7 @@ def differences(subject, frame, column, step):
 )
 def test_gradients_of_pipelines_are_those_of_their_scores(holed, make_data, tmp_path, kind, how):
     own = pipeline(holed, network(kind) if kind else LogisticRegression())
-    data = make_data(holed)
+    data = make_data(holed, favorable="no" if kind == "tanh" else "yes")
     subject = brought(own, how, tmp_path / "m.onnx", data)
     exact = subject.differentiable
     assert exact is not None
@@ -150,3 +150,17 @@ def test_what_is_filled_in_for_statistics_only_has_no_gradient(holed, make_data,
     own_scores = own.predict_proba(holed[COLUMNS])[:, 1]
     np.testing.assert_allclose(subject.scores, own_scores, rtol=0, atol=2e-6)
     assert subject.differentiable is None
+
+
+def test_a_regression_that_was_brought_has_its_gradient(people, make_data, tmp_path):
+    read, path = ["age", "income"], tmp_path / "m.onnx"
+    x, pay = people[read].to_numpy("float32"), people["income"] / 10 - people["flag"]
+    own = make_pipeline(StandardScaler(), Ridge()).fit(x, pay)
+    path.write_bytes(to_onnx(own, x[:1]).SerializeToString())
+    cut = {"label": LabelCut("pay", at_least=4.5), "favorable": None, "features": tuple(read)}
+    spec = ModelSpec(path=str(path), columns=tuple(read), predict="label")
+    subject = make_subject(make_data(people.assign(pay=pay).head(60), **cut), spec)
+    np.testing.assert_array_equal(subject.decisions, own.predict(x[:60]) >= 4.5)
+    found = subject.regression
+    numbers = found.regression()(torch.from_numpy(found.design(subject.data.frame))).detach().numpy()
+    np.testing.assert_allclose(numbers[:, 0], own.predict(x[:60]), rtol=0, atol=1e-5)

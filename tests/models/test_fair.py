@@ -65,7 +65,7 @@ def test_sensr_moves_less_than_the_plain_network(data, monkeypatch):
 
 
 def test_same_seed_same_scores(data):
-    few = data.take(np.arange(200))
+    few = data.take(np.arange(100))
     for train in (lambda: train_fair_network(few, "project", seed=3), lambda: train_reductions(few, seed=3)):
         first, second = train(), train()
         np.testing.assert_array_equal(first.score(few.frame), second.score(few.frame))

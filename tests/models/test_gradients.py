@@ -18,7 +18,7 @@ from tests.refused import refused
 @pytest.fixture(scope="module")
 def mixed() -> AuditData:
     """People with numbers, words, ranks, a date, one job that one person has, a constant, and blanks."""
-    rng, n = np.random.default_rng(0), 400
+    rng, n = np.random.default_rng(0), 250
     frame = pd.DataFrame(
         {
             "age": rng.integers(18, 80, n).astype(float),

@@ -32,13 +32,22 @@ def boost(*, many=False, words=True, **options):
     x, y = people()
     x = x if words else x.drop(columns="c")
     options = {"enable_categorical": words, "max_cat_to_onehot": 1, **options}
-    fitted = xgboost.XGBClassifier(n_estimators=3, max_depth=3, **options).fit(x, y if many else y > 0)
+    fitted = xgboost.XGBClassifier(n_estimators=3, max_depth=3, n_jobs=1, **options).fit(
+        x, y if many else y > 0
+    )
     return fitted.get_booster()
 
 
 def light(*, many=False, words=True, **options):
     x, y = people()
-    options = {"n_estimators": 3, "num_leaves": 5, "verbose": -1, "min_child_samples": 5, **options}
+    options = {
+        "n_estimators": 3,
+        "num_leaves": 5,
+        "verbose": -1,
+        "min_child_samples": 5,
+        "n_jobs": 1,
+        **options,
+    }
     x = x if words else x.drop(columns="c")
     return lightgbm.LGBMClassifier(**options).fit(x, y if many else y > 0).booster_.model_to_string()
 
