@@ -127,9 +127,6 @@ def test_neither_the_order_of_features_nor_the_global_generators_play_a_part(peo
     assert one.space.names == other.space.names
 
 
-# ---- what is refused
-
-
 @pytest.mark.parametrize(
     ("changed", "options", "refusal"),
     [

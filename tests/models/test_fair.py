@@ -12,7 +12,7 @@ from audits.data import DataSpec, build_data
 from audits.models import make_subject, model_spec
 from audits.models.networks.gradients import logits_over
 from audits.models.trained import fair
-from audits.models.trained.fair import sensitive_basis, train_fair_network
+from audits.models.trained.fair import balance_outcomes, sensitive_basis, train_fair_network
 from audits.models.trained.mlp import train_mlp
 from audits.models.trained.reductions import train_reductions
 from tests.refused import refused
@@ -62,6 +62,12 @@ def test_sensr_moves_less_than_the_plain_network(data, monkeypatch):
         moved_by(data, model, 1.0) for model in (train_mlp(data), train_fair_network(data, "sensr"))
     )
     assert sensr.mean() < plain.mean() / 2
+
+
+def test_balanced_gives_both_outcomes_half(data):
+    even = balance_outcomes(data)
+    assert even.weights[even.y].sum() == pytest.approx(data.n / 2, rel=1e-12)
+    assert even.weights.sum() == pytest.approx(data.n, rel=1e-12)
 
 
 def test_same_seed_same_scores(data):

@@ -1,6 +1,8 @@
-"""Logits over the feature space agree with the model's own scores, for every kind of column."""
+"""Logits over the feature space agree with the model's own scores, and slopes with differences."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -10,8 +12,9 @@ from scipy.special import expit
 
 from audits.data import AuditData, DataSpec, FeatureSpace, build_data
 from audits.models import make_subject, model_spec
-from audits.models.networks.dense import dense_of
+from audits.models.networks.dense import Dense, dense_of
 from audits.models.networks.gradients import Differentiable, logits_over
+from audits.models.networks.training import _loss_slope, cross_entropy
 from tests.refused import refused
 
 
@@ -70,3 +73,30 @@ def test_a_column_outside_the_space_is_refused(mixed):
     subject = make_subject(mixed, model_spec({"train": "logistic"}))
     with refused("data.features"):
         logits_over(subject.model, FeatureSpace.fit(subject.data, ["age", "job"]), subject.data.frame)
+
+
+def draw(rng: np.random.Generator, *widths: int) -> Dense:
+    weights = tuple(rng.normal(size=(a, b)) for a, b in pairwise(widths))
+    return Dense(weights, tuple(rng.normal(size=b) for b in widths[1:]))
+
+
+def test_other_layers_are_refused_by_name():
+    with refused("model", "ELU"):
+        dense_of(torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ELU()))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_training_gradients_equal_central_differences(classes: int):
+    rng, step, last = np.random.default_rng(1), 1e-6, 1 if classes == 2 else classes
+    net, found = draw(rng, 3, 4, last), draw(rng, 3, 4, last)
+    x, target, weights = rng.normal(size=(9, 3)), rng.integers(0, classes, 9), rng.random(9) + 0.5
+    out, hidden = net.forward(x)
+    net.parameter_slopes(_loss_slope(out, target, weights), hidden, found)
+    for array, gradient in zip([*net.weights, *net.biases], [*found.weights, *found.biases], strict=True):
+        for place in np.ndindex(array.shape):
+            kept, loss = array[place], []
+            for moved in (kept + step, kept - step):
+                array[place] = moved
+                loss.append(cross_entropy(net, x, target, weights))
+            array[place] = kept
+            assert gradient[place] == pytest.approx((loss[0] - loss[1]) / (2 * step), abs=1e-6)

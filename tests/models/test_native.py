@@ -194,9 +194,6 @@ def test_features_that_no_column_is_named_after_can_be_pointed_to(people, data, 
     np.testing.assert_allclose(subject.scores, own.predict_proba(x)[:, 1], rtol=0, atol=1e-6)
 
 
-# ---- what is refused
-
-
 class Trap:
     """Unpickling it would write a file."""
 

@@ -135,9 +135,6 @@ def test_a_graph_decides_as_is_read_off_it(save, people, make_data, graph, class
     assert subject.score_kind == ("label" if graph is OLDER else "probability")
 
 
-# ---- what is refused
-
-
 def no_subject(path, data, *tells, **options):
     with pytest.raises(InputError) as caught:
         make_subject(data, ModelSpec(path=str(path), **options))

@@ -19,9 +19,6 @@ from tests.refused import refused
 SCORED = ModelSpec(predictions=Predictions(score="income"))
 
 
-# ---- thresholds
-
-
 @pytest.mark.parametrize("higher_is", ["favorable", "unfavorable"])
 def test_thresholds_by_group_decide_each_group_and_turn_with_the_direction(data, higher_is):
     spec = ModelSpec(predictions=Predictions(score="income", higher_is=higher_is))
@@ -70,9 +67,6 @@ def test_a_group_only_among_the_trained_on_still_needs_no_luck(make_data, people
     for seed in range(3):
         with refused("threshold.sex", "'x'"):
             make_subject(data, ModelSpec(train="logistic"), threshold=halves, seed=seed)
-
-
-# ---- the favorable score
 
 
 class Fixed:
@@ -132,9 +126,6 @@ def test_classes_that_do_not_fit_the_label_are_refused(classes, favorable, label
 )  # fmt: skip
 def test_label_values_are_compared_as_text(left, right, same):
     assert (class_text(left) == class_text(right)) is same
-
-
-# ---- specs, facts, progress
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import evenhand
-from audits.errors import InputError, quoted
+from audits.errors import InputError
 
 N = 120
 SEX = ["f", "m"] * (N // 2)
@@ -112,17 +112,3 @@ def test_the_lines_that_are_told_work(people, hired) -> None:
         for word in ("favorable", "favourable")
     )
     assert ours == british
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (np.float64(0.5), "0.5"),
-        (np.array([1, 2]), "[1, 2]"),
-        ({np.str_("a"): (np.int8(1),)}, "{'a': (1,)}"),
-        (pd.Timestamp("2024-12-31"), "'2024-12-31 00:00:00'"),
-        ("it's", '"it\'s"'),
-    ],
-)
-def test_values_are_quoted_without_a_library_s_marks(value: object, text: str) -> None:
-    assert quoted(value) == text
