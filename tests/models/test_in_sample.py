@@ -57,9 +57,7 @@ def found(subject):
         ("points", None, 50, True),
     ],
 )
-def test_neither_predictions_in_sample_nor_those_on_another_scale_clear(
-    table, score, made, threshold, clears
-):
+def test_neither_scores_in_sample_nor_on_another_scale_clear(table, score, made, threshold, clears):
     one = subject(table, score, made, threshold=threshold)
     result = found(one)
     assert (one.cannot_clear == "") == clears

@@ -47,9 +47,7 @@ def column_types():
 
 
 @pytest.mark.parametrize("zipmap", [False, True, "columns"])
-def test_a_pipeline_with_one_input_a_column_scores_as_in_scikit_learn(
-    pipeline, people, data, tmp_path, zipmap
-):
+def test_a_pipeline_of_an_input_a_column_scores_as_in_training(pipeline, people, data, tmp_path, zipmap):
     path = convert(pipeline, column_types(), tmp_path / "m.onnx", zipmap=zipmap)
     model = load_onnx(path, data)
     assert model.classes == ("no", "yes")
@@ -178,9 +176,7 @@ def test_log_odds_are_read_where_the_spec_says_so(save, numeric_data, width, wei
 
 
 @pytest.mark.parametrize("missing", ["category", "impute"])
-def test_people_without_a_number_are_told_of_where_nothing_in_the_file_is_for_them(
-    save, people, make_data, missing
-):
+def test_people_without_a_number_are_told_of_where_nothing_is_for_them(save, people, make_data, missing):
     """1 where income is over 50: NaN is not, so that everyone without an income is turned down."""
     over = """(float[n,1] income) => (float[n,1] p) <float[1,1] cut = {50}>
         { over = Greater(income, cut) p = Cast<to = 1>(over) }"""
