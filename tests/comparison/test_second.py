@@ -255,12 +255,13 @@ def moves(changes: Any) -> dict[str, Any]:
     return {row.where: (row.change.value, row.change.low, row.change.high) for row in rows}
 
 
-@pytest.mark.parametrize("form", ["permuted", "by person"])
+@pytest.mark.parametrize("form", ["permuted", "renumbered", "by person"])
 def test_the_same_people_are_paired_in_any_order(base: Path, form: str) -> None:
     people = pd.read_csv(base / "people.csv").assign(who=lambda each: [f"p{k}" for k in range(len(each))])
     mixed, more = people.sample(frac=1, random_state=3), {}
+    mixed = mixed if form == "permuted" else mixed.reset_index(drop=True)
     if form == "by person":  # who cannot be told apart by what is known of them
-        people, mixed = (each.assign(skill=0.0, hours=1) for each in (people, mixed.reset_index(drop=True)))
+        people, mixed = (each.assign(skill=0.0, hours=1) for each in (people, mixed))
         more = {"person": "who"}
     first, straight, other = (
         some(frame, score, **more) for frame, score in ((people, "now"), (people, "then"), (mixed, "then"))
@@ -307,6 +308,13 @@ def test_decisions_about_people_without_a_label_count(base: Path, tmp_path: Path
     assert (whole.n, whole.gained, whole.lost) == (N, 0, moved.sum())
     assert (women.lost, men.lost) == (moved.sum(), 0)
     assert set(changes.people["favorable label"].isna()) == {True}
+
+
+def test_a_model_trained_here_and_stored_scores_are_compared_on_those_held_out(base: Path) -> None:
+    found = run(base, spec("groups", model={"train": "logistic"}, compare=THEN))
+    changes, held_out = found.compared.changes, found.audits[0].result.table
+    assert changes.decided[0].n == sum(row.n for row in held_out) < N
+    assert [row.n for row in found.compared.second.audits[0].result.table] == [row.n for row in held_out]
 
 
 TREATED = {"treated": {"protected": ["g"], "amounts": [0.2]}}
