@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import ModelSpec, make_subject, model_spec, service
 from audits.models.spec import Endpoint
 from tests.models.conftest import audit_data
@@ -93,6 +94,14 @@ def test_without_a_label_the_answer_is_the_chance_of_the_favourable_outcome(peop
     np.testing.assert_array_equal(subject.decisions, expected(data.frame) >= 0.7)
     assert subject.score_kind == "probability"
     assert subject.favorable_score(data.frame.head(0)).shape == (0,)
+
+
+def test_an_audit_asks_about_people_who_do_not_exist(people, scorer):
+    subject = make_subject(audit_data(people.head(40)), spec(scorer))
+    before = len(scorer.requests)
+    assert loss_ratio(subject, LossRatioOptions(sensitive=("sex",), steps=1)).statistic.value >= 1
+    incomes = {row["income"] for body in scorer.requests[before:] for row in body["instances"]}
+    assert len(incomes - set(people["income"])) > 40, "each person's gradient is by finite differences"
 
 
 def test_the_digest_is_of_address_version_and_scores_and_one_that_never_is_the_same_is_told(people, scorer):

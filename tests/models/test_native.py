@@ -13,11 +13,11 @@ import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from audits.data import DataSpec, build_data, read_table
+from audits.data import DataSpec, LabelCut, build_data, read_table
 from audits.models import ModelSpec, make_subject
 from audits.models.native.opened import ModelFile
 from tests.refused import refused
@@ -112,6 +112,13 @@ def test_scores_are_those_of_the_library(x, y, blanks, tmp_path, brought, name):
     np.testing.assert_allclose(subject.scores[::-1], expected, rtol=0, atol=tolerance)
 
 
+def test_lines_that_were_fitted_on_codes_of_words_are_refused(x, y, tmp_path, brought):
+    coded = x.assign(job=x["job"].cat.codes.astype(float), sex=x["sex"].cat.codes.astype(float))
+    xgb(booster="gblinear").fit(coded, y).save_model(tmp_path / "m.json")
+    with refused("XGBoost model m.json", "'job'", "'nurse'"):
+        brought(tmp_path / "m.json")
+
+
 def test_xgboost_of_three_classes(x, people, blanks, tmp_path, make_data):
     labels = pd.cut(people["income"], [-np.inf, 45, 55, np.inf], labels=["a", "b", "c"]).astype(str)
     own = xgb().fit(x, labels.map({"c": 0, "a": 1, "b": 2}))
@@ -178,6 +185,17 @@ def test_skops_without_chances_gives_labels_or_log_odds(people, data, tmp_path):
     subject = make_subject(data, ModelSpec(path=str(tmp_path / "m.skops"), output="logits"))
     margin = own.decision_function(people[["age", "flag"]])
     np.testing.assert_allclose(subject.scores, 1 / (1 + np.exp(-margin)), rtol=0, atol=1e-12)
+
+
+def test_a_regression_predicts_the_number_behind_the_label(people, tmp_path, make_data):
+    own, x = LinearRegression(), people[["age", "flag"]]
+    skops.dump(own.fit(x, people["income"]), tmp_path / "m.skops")
+    cut = {"label": LabelCut("income", at_least=50.0), "favorable": None, "features": ("age", "flag")}
+    path = str(tmp_path / "m.skops")
+    subject = make_subject(make_data(people, **cut), ModelSpec(path=path, predict="label"))
+    np.testing.assert_allclose(subject.scores, own.predict(x), rtol=1e-12)
+    with refused("skops model m.skops"):
+        make_subject(make_data(people), ModelSpec(path=path))
 
 
 @pytest.mark.parametrize("named", [False, True])
