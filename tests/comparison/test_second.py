@@ -44,6 +44,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame["paid"] = (skill + rng.normal(0, 1, N) > 0).astype(int)
     frame["now"], frame["then"], frame["same"] = now.round(4), then.round(4), now.round(4)
     frame["holes"] = frame["then"].where(frame.index > 0)
+    frame["count"] = rng.integers(1, 5, N)
     frame.to_csv(folder / "people.csv", index=False)
     return folder
 
@@ -310,11 +311,18 @@ def test_decisions_about_people_without_a_label_count(base: Path, tmp_path: Path
     assert set(changes.people["favorable label"].isna()) == {True}
 
 
-def test_a_model_trained_here_and_stored_scores_are_compared_on_those_held_out(base: Path) -> None:
-    found = run(base, spec("groups", model={"train": "logistic"}, compare=THEN))
-    changes, held_out = found.compared.changes, found.audits[0].result.table
-    assert changes.decided[0].n == sum(row.n for row in held_out) < N
-    assert [row.n for row in found.compared.second.audits[0].result.table] == [row.n for row in held_out]
+@pytest.mark.parametrize("weights", [None, "count"])
+def test_a_model_trained_here_and_stored_scores_are_compared_on_those_held_out(
+    base: Path, weights: Any
+) -> None:
+    document = spec("groups", model={"train": "logistic"}, compare=THEN)
+    document["data"] |= {"weights": weights} if weights else {}
+    found = run(base, document)
+    sizes = [row.n for row in found.audits[0].result.table]
+    assert [row.n for row in found.compared.second.audits[0].result.table] == sizes
+    assert found.compared.changes.decided[0].n == sum(sizes)
+    everyone = pd.read_csv(base / "people.csv")["count"].sum() if weights else N
+    assert sum(sizes) == pytest.approx(0.3 * everyone, abs=6)
 
 
 TREATED = {"treated": {"protected": ["g"], "amounts": [0.2]}}
