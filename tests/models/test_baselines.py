@@ -49,7 +49,7 @@ def test_counts_move_the_network_towards_the_many(people):
     """The same people, once with the hired counting ten times: scores must rise."""
     from audits.models.trained.mlp import train_mlp
 
-    few = people.head(200)
+    few = people.head(120)
     counted = few.assign(count=np.where(few["hired"] == "yes", 10, 1))
     weighted = train_mlp(audit_data(counted, weights="count"))
     assert (weighted.score(few) > train_mlp(audit_data(few)).score(few)).mean() > 0.9

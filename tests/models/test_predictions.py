@@ -70,6 +70,9 @@ def test_predictions_are_no_features_and_invent_nobody(make_data, scored):
     assert "risk" not in subject.space.columns
     assert subject.data.digest != data.digest
     assert not subject.model.invents
+    moved = scored.assign(risk=scored["risk"].where(scored.index != 17, 3 + scored["risk"] % 2))
+    others = (by_score(data, higher_is="favorable"), by_score(make_data(moved)))
+    assert len({each.model.sha256 for each in (subject, by_score(data, threshold=4), *others)}) == 3
     assert any("'risk'" in note for note in subject.notes)
     with refused("model.predictions.score", "'risk'"):
         subject.favorable_score(data.frame.drop(columns="risk"))

@@ -31,7 +31,7 @@ CHOSEN = {
     "barycenter": {"by": ["sex"], "permutations": 19},
     "explain": {**SIDES, "explainers": ["hours", "age"]},
     "rule_sets": {"permutations": 49, "samples": 0},
-    "loss_ratio": {"steps": 10},
+    "loss_ratio": {"steps": 3},
     "outcome_transport": {"by": ["sex"], "against": "label", "permutations": 19, "draws": 20},
     "recourse": {"actionable": ["hours"], "steps": [0, 0.5, 1]},
     "attribute_swap": {},
