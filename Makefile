@@ -59,8 +59,8 @@ fuzz: setup-tests
 
 # what runs without torch and Streamlit, which have one version and no lower one that was tried
 LOWEST := .venv-lowest
-NEED_MORE := samples_by_design and (loss_ratio or mitigation or sensitivity) or a_table_too_large or test_mitigation \
-	or toxicity or cannot_be_saved or finished_run_again or what_audits_take
+NEED_MORE := samples_by_design and (loss_ratio or mitigation or sensitivity) or test_mitigation \
+	or cannot_be_saved or finished_run_again
 lowest:
 	python3 -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check packaging
