@@ -23,18 +23,12 @@ def people(seed=0, n=N):
     return pd.DataFrame({"sex": sex, "skill": skill, "town": town, "paid": paid})
 
 
-def section(**more):
-    return {"label": "paid", "favorable": "yes", "protected": ["sex"], **more}
-
-
 def found(folder, frame, *, predictions=None, text=None, **more):
     """Write a table, examine it, and return findings by kind, with what builds it after a mend."""
     path = folder / "people.csv"
-    if text is None:
-        frame.to_csv(path, index=False)
-    else:
-        path.write_text(text, encoding="utf-8")
-    told = section(**more)
+    path.write_text(frame.to_csv(index=False) if text is None else text, encoding="utf-8")
+    told = {"label": "paid", "favorable": "yes", "protected": ["sex"]} if text is None else {"protected": []}
+    told |= more
 
     def look(given):
         spec = data_spec(given)
@@ -46,10 +40,9 @@ def found(folder, frame, *, predictions=None, text=None, **more):
         return {each.kind: each for each in examine(table, spec, data, predictions=predictions)}, data
 
     def after(mend):
-        before = look(told)[1]
         changed = {**told, **mend.put, "recode": {**told.get("recode", {}), **mend.recode}}
         if mend.leave_out:
-            changed["features"] = [name for name in before.features if name not in mend.leave_out]
+            changed["features"] = [name for name in look(told)[1].features if name not in mend.leave_out]
         if mend.unprotect:
             changed["protected"] = [name for name in told["protected"] if name not in mend.unprotect]
         return look(changed)
@@ -57,57 +50,40 @@ def found(folder, frame, *, predictions=None, text=None, **more):
     return look(told)[0], after
 
 
-def test_nothing_is_found_in_a_table_of_people(tmp_path):
-    assert found(tmp_path, people())[0] == {}
-
-
-def _row_numbers(frame):
-    return frame.assign(nr=np.arange(7, N + 7))
-
-
-def _twice(frame):
-    return frame.assign(gender=frame["sex"].map({"female": 0, "male": 1}))
-
-
 def _leak(frame):
     rng = np.random.default_rng(2)
     told = np.where(rng.random(N) < 0.97, frame["paid"] == "yes", rng.random(N) < 0.5)
-    return frame.assign(bar1=np.where(told, 5.0, 1.0) + frame["skill"] / 10)
+    return np.where(told, 5.0, 1.0) + frame["skill"] / 10
 
 
-def _proxy(frame):
-    rng = np.random.default_rng(1)
-    told = frame["sex"].where(rng.random(N) < 0.95, "female").map({"female": "wife", "male": "husband"})
-    return frame.assign(relationship=told)
+def _spouse(frame):
+    told = frame["sex"].where(np.random.default_rng(1).random(N) < 0.95, "female")
+    return told.map({"female": "wife", "male": "husband"})
 
 
-def _spelled(frame):
-    return frame.assign(town=frame["town"].mask(frame.index % 7 == 0, "a"))
+TWICE = {"gender": lambda frame: frame["sex"].map({"female": 0, "male": 1})}
+WRONG = [
+    ("row numbers", {"nr": np.arange(7, N + 7)}),
+    ("same attribute", TWICE),
+    ("gives the label away", {"bar1": _leak}),
+    ("proxies of sex", {"relationship": _spouse}),
+    ("spellings", {"town": lambda frame: frame["town"].mask(frame.index % 7 == 0, "a")}),
+    ("infinite", {"skill": lambda frame: frame["skill"].mask(frame.index == 3, 1e308)}),
+    ("impossible", {"age": lambda frame: (40 + 9 * frame["skill"]).round().mask(frame.index == 5, -66)}),
+    ("impossible", {"pay": lambda frame: (3000 + 99 * frame["skill"]).round().mask(frame.index < 9, -999)}),
+    ("codes", {"education": np.arange(N) % 4 + 1}),
+]
 
 
-def _infinite(frame):
-    return frame.assign(skill=frame["skill"].mask(frame.index == 3, 1e308))
-
-
-def _worded(frame):
-    skill = frame["skill"].astype(str).mask(frame.index == 3, "inf").mask(frame.index == 9, "-inf")
-    return frame.assign(skill=skill.mask(frame.index == 5, "none yet"))
-
-
-def _impossible(frame):
-    return frame.assign(age=(40 + 9 * frame["skill"]).round().mask(frame.index == 5, -66))
-
-
-def _marked(frame):
-    return frame.assign(income=(3000 + 100 * frame["skill"]).round().mask(frame.index < 9, -999))
-
-
-def _repeated(frame):
-    return pd.concat([frame, frame.iloc[: N // 2]])
-
-
-def _coded(frame):
-    return frame.assign(education=np.arange(N) % 4 + 1)
+@pytest.mark.parametrize(("kind", "wrong"), WRONG)
+def test_what_is_wrong_is_found_named_and_mended(kind, wrong, tmp_path):
+    assert found(tmp_path, people())[0] == {}
+    seen, after = found(tmp_path, people().assign(**wrong))
+    assert list(seen) == [kind]
+    assert all(name in seen[kind].said for name in wrong)
+    left, data = after(seen[kind].mends[0])
+    assert kind not in left
+    assert data is not None
 
 
 def test_a_feature_that_names_people_is_found_and_left_out(tmp_path):
@@ -118,40 +94,16 @@ def test_a_feature_that_names_people_is_found_and_left_out(tmp_path):
     assert data.features == ("skill", "town")
 
 
-@pytest.mark.parametrize(
-    ("kind", "wrong", "columns"),
-    [
-        ("row numbers", _row_numbers, ["nr"]),
-        ("same attribute", _twice, ["gender"]),
-        ("gives the label away", _leak, ["bar1"]),
-        ("proxies of sex", _proxy, ["relationship"]),
-        ("spellings", _spelled, ["town"]),
-        ("infinite", _infinite, ["skill"]),
-        ("words among numbers", _worded, ["skill", "'inf'", "'none yet'"]),
-        ("impossible", _impossible, ["age"]),
-        ("impossible", _marked, ["income"]),
-        ("equal rows", _repeated, []),
-        ("codes", _coded, ["education"]),
-    ],
-)
-def test_what_is_wrong_is_found_named_and_mended(kind, wrong, columns, tmp_path):
-    seen, after = found(tmp_path, wrong(people()))
-    assert list(seen) == [kind]
-    assert all(name in seen[kind].said for name in columns)
-    left, data = after(seen[kind].mends[0])
-    assert kind not in left
-    assert data is not None
-
-
 def test_words_among_numbers_become_missing_ones(tmp_path):
-    seen, after = found(
-        tmp_path, _worded(people()).assign(town=lambda each: each["town"].mask(each.index == 1))
-    )
-    mend = seen["words among numbers"].mends[0]
-    data = after(mend)[1]
+    frame = people().astype({"skill": str})
+    frame.loc[[3, 9, 5], "skill"] = ["inf", "-inf", "none yet"]
+    frame.loc[1, "town"] = np.nan
+    seen, after = found(tmp_path, frame)
+    assert list(seen) == ["words among numbers"]
+    assert all(word in seen["words among numbers"].said for word in ("skill", "'inf'", "'none yet'"))
+    data = after(seen["words among numbers"].mends[0])[1]
     assert data.kinds["skill"] == "continuous"
-    assert data.frame["skill"].isna().sum() == 3
-    assert data.frame["town"].isna().sum() == 1
+    assert data.frame[["skill", "town"]].isna().sum().tolist() == [3, 1]
 
 
 def test_a_code_with_zeros_before_it_is_no_number(tmp_path):
@@ -160,7 +112,7 @@ def test_a_code_with_zeros_before_it_is_no_number(tmp_path):
 
 
 def test_what_was_protected_twice_is_no_feature_after_its_mend(tmp_path):
-    seen, after = found(tmp_path, _twice(people()), protected=["sex", "gender"])
+    seen, after = found(tmp_path, people().assign(**TWICE), protected=["sex", "gender"])
     left, data = after(seen["same attribute"].mends[0])
     assert left == {}
     assert data.protected == ("sex",)
@@ -168,7 +120,7 @@ def test_what_was_protected_twice_is_no_feature_after_its_mend(tmp_path):
 
 
 def test_every_column_that_tells_the_label_is_named_the_strongest_first(tmp_path):
-    frame = _leak(people()).assign(dropout=lambda each: (each["paid"] == "no").astype(int))
+    frame = people().assign(bar1=_leak, dropout=lambda each: (each["paid"] == "no").astype(int))
     said = found(tmp_path, frame)[0]["gives the label away"].said
     assert said.index("dropout (1.00)") < said.index("bar1")
 
@@ -183,7 +135,8 @@ def test_a_stored_decision_in_other_words_is_found_and_left_out(tmp_path):
 
 
 def test_equal_rows_are_left_out_and_counted(tmp_path):
-    seen, after = found(tmp_path, _repeated(people()))
+    seen, after = found(tmp_path, pd.concat([people(), people().iloc[: N // 2]]))
+    assert list(seen) == ["equal rows"]
     data = after(seen["equal rows"].mends[0])[1]
     assert data.n == len(people().drop_duplicates())
     assert data.excluded["it repeats another row in every column"] == data.rows_read - data.n
@@ -191,65 +144,43 @@ def test_equal_rows_are_left_out_and_counted(tmp_path):
 
 def test_a_second_header_becomes_the_names(tmp_path):
     rows = "\n".join(f"{i % 50},{i % 7},{i % 2}" for i in range(60))
-    text = f"X1,X2,Y\nLIMIT,PAY,default\n{rows}\n"
-    seen, after = found(tmp_path, None, text=text, label=None, favorable=None, protected=[])
+    seen, after = found(tmp_path, None, text=f"X1,X2,Y\nLIMIT,PAY,default\n{rows}\n")
     _, data = after(seen["second header"].mends[0])
     assert list(data.frame.columns) == ["LIMIT", "PAY", "default"]
 
 
 @pytest.mark.parametrize(
     ("written", "decimal", "first"),
-    [("1.234,5 €", ",", 1234.5), ("$1,234.5", ".", 1234.5), ("31,20 €", ",", 31.2), ("1'200", ".", 1200.0)],
+    [("1.234,5 €", ",", 1234.5), ("$1,234.5", ".", 1234.5), ("1'200", ".", 1200)],
 )
 def test_numbers_in_another_writing_are_read_as_numbers(written, decimal, first, tmp_path):
     lines = [f'"{written}",{i % 2}' for i in range(30)] + [f'"{written.replace("1", "2")}",1'] * 3
-    seen, after = found(
-        tmp_path, None, text="pay,paid\n" + "\n".join(lines), label=None, favorable=None, protected=[]
-    )
+    seen, after = found(tmp_path, None, text="pay,paid\n" + "\n".join(lines))
     mend = next(each for each in seen["written numbers"].mends if each.put["read"]["decimal"] == decimal)
-    _, data = after(mend)
-    assert data.frame["pay"].iloc[0] == first
+    assert after(mend)[1].frame["pay"].iloc[0] == first
 
 
-def test_a_sheet_is_chosen(tmp_path):
+def test_a_sheet_is_chosen_among_those_that_may_be_the_table(tmp_path):
+    """A cover with no table, and a sheet beyond a limit, are passed over and refuse nothing."""
     path = tmp_path / "book.xlsx"
     with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"a": ["All cases of 2024"] * 3}).to_excel(
+            book, sheet_name="Cover", index=False, header=False
+        )
         pd.DataFrame({"note": ["read me", "and me"], "of": [1, 2]}).to_excel(
             book, sheet_name="About", index=False
         )
-        people(n=50).to_excel(book, sheet_name="People", index=False)
-    spec = data_spec({})
-    seen = examine(read_table(path), spec)
+        people(n=50).to_excel(book, sheet_name="People", index=False, startrow=3)
+        book.sheets["People"]["A1"] = "All cases"
+        pd.DataFrame([range(2_100)] * 2).to_excel(book, sheet_name="Wide", index=False)
+    table = read_table(path)
+    assert table.report.files[0].sheets == ("About", "People")
+    seen = examine(table, data_spec({}))
     assert [mend.button for mend in seen[0].mends] == ["Read People", "About is right"]
     read = data_spec(dict(seen[0].mends[0].put)).read
     assert list(read_table(path, options=read).frame.columns) == list(people().columns)
     with refused("read.sheet", "book.xlsx", "'Peple'", "'People'"):
         read_table(path, options=data_spec({"read": {"sheet": "Peple"}}).read)
-
-
-@pytest.mark.parametrize("rows", [1, 3])
-def test_a_sheet_that_is_no_table_is_passed_over(rows, tmp_path):
-    path = tmp_path / "book.xlsx"
-    with pd.ExcelWriter(path) as book:
-        pd.DataFrame({"a": ["All cases of 2024"] * rows}).to_excel(
-            book, sheet_name="Cover", index=False, header=False
-        )
-        people(n=50).to_excel(book, sheet_name="People", index=False, startrow=3)
-        book.sheets["People"]["A1"] = "All cases"
-    table = read_table(path)
-    assert list(table.frame.columns) == list(people().columns)
-    assert table.report.files[0].sheets == ("People",)
-
-
-def test_a_sheet_beyond_a_limit_is_not_offered_and_refuses_nothing(tmp_path):
-    path = tmp_path / "book.xlsx"
-    with pd.ExcelWriter(path) as book:
-        people(n=50).to_excel(book, sheet_name="People", index=False)
-        wide = pd.DataFrame([range(2_100)] * 2)
-        wide.to_excel(book, sheet_name="Wide", index=False)
-    table = read_table(path)
-    assert len(table.frame) == 50
-    assert table.report.files[0].sheets == ("People",)
 
 
 def test_a_label_equal_to_the_predictions_and_fractional_weights(tmp_path):
@@ -262,42 +193,27 @@ def test_a_label_equal_to_the_predictions_and_fractional_weights(tmp_path):
         assert "fractional weights" not in mended
 
 
-def test_what_was_mended_is_a_note_of_the_data(tmp_path):
-    frame = people()
-    spec = data_spec(section(mended=["Left out nr: it numbers the rows."]))
-    assert "Left out nr: it numbers the rows." in build_data(frame, spec).notes
-
-
 def test_a_model_better_than_is_likely_has_the_columns_named_that_alone_tell_the_outcome(tmp_path):
-    frame = people()
-    y = frame["paid"] == "yes"
-    frame["result"] = np.where(y, 1, 0)
-    frame["letter"] = np.where(np.random.default_rng(1).random(N) < 0.9, y, ~y).astype(int)
-    path = tmp_path / "people.csv"
-    frame.to_csv(path, index=False)
-    spec = data_spec(section())
-    table = read_table(path, options=spec.read)
-    data = build_data(table, spec)
-    kinds = {each.kind: each for each in examine(table, spec, data, unlikely="right about all 400 people")}
-    card = kinds["unlikely performance"]
+    y = people()["paid"] == "yes"
+    letter = np.where(np.random.default_rng(1).random(N) < 0.9, y, ~y).astype(int)
+    spec = data_spec({"label": "paid", "favorable": "yes", "protected": ["sex"]})
+    cards = []
+    for told in ({"result": y.astype(int), "letter": letter}, {}):
+        people().assign(**told).to_csv(tmp_path / "people.csv", index=False)
+        table = read_table(tmp_path / "people.csv", options=spec.read)
+        cards.append(examine(table, spec, build_data(table, spec), unlikely="right about all 400 people"))
+    (card,) = cards[0]  # one card says it, and none "gives the label away"
+    assert card.kind == "unlikely performance"
     assert "right about all 400 people" in card.said
     assert card.said.index("result (1.00)") < card.said.index("letter (0."), "the strongest first"
     assert [mend.leave_out for mend in card.mends][:3] == [("result",), ("letter",), ("result", "letter")]
-    assert "gives the label away" not in kinds, "one card says it"
-    frame = frame.drop(columns=["result", "letter"])
-    frame.to_csv(path, index=False)
-    table = read_table(path, options=spec.read)
-    (card,) = examine(table, spec, build_data(table, spec), unlikely="right about all 400 people")
-    assert not card.mends
+    assert not cards[1][0].mends
 
 
-def _stands_for_unknown(values, n=N):
-    return np.where(np.arange(n) % 25 == 0, values, np.arange(n) % 60)
-
-
-@pytest.mark.parametrize("mark", [666, 999, 999999.4, 1e6, -1])
+@pytest.mark.parametrize("mark", [666, 999999.4, -1])
 def test_codes_for_what_is_not_known_are_shown_as_they_stand(mark, tmp_path):
-    seen, after = found(tmp_path, people().assign(points=_stands_for_unknown(mark)))
+    points = np.where(np.arange(N) % 25 == 0, mark, np.arange(N) % 60)
+    seen, after = found(tmp_path, people().assign(points=points))
     card = seen["impossible"]
     assert f" {mark:.10g} " in card.said
     assert card.mends[0].recode == {"points": {"map": {f"{mark:.10g}": None}}}
@@ -318,12 +234,12 @@ def test_large_and_repeated_numbers_that_may_be_are_left_alone(tmp_path):
 
 def test_columns_that_are_missing_together_are_no_proxies(tmp_path):
     gone = np.random.default_rng(1).random(N) < 0.3
-    frame = people().assign(race=lambda each: np.where(np.arange(N) % 2, "a", "b"), letter="x")
+    frame = people().assign(
+        race=np.where(np.arange(N) % 2, "a", "b"), letter=np.where(np.arange(N) % 3, "x", "y")
+    )
     frame.loc[gone, ["race", "letter"]] = np.nan
-    frame["letter"] = frame["letter"].where(np.arange(N) % 3 > 0, "y").mask(gone)
-    assert not [
-        kind for kind in found(tmp_path, frame, protected=["race"])[0] if "prox" in kind or "same" in kind
-    ]
+    kinds = found(tmp_path, frame, protected=["race"])[0]
+    assert not [kind for kind in kinds if "prox" in kind or "same" in kind]
 
 
 def test_a_number_whose_cut_is_the_outcome_is_named_with_its_cut(tmp_path):
