@@ -5,9 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from audits.data import AuditData, DataSpec, FeatureSpace, build_data
 from audits.data.values import number_column
@@ -39,19 +36,9 @@ def test_encoding_by_hand():
         *("age", "wage", "wage is missing", "job=cook", "job=judge", "job is missing"),
         *("hired=yes", "grade", "born", "flag", "same"),
     )
-    assert space.blocks == {
-        "age": slice(0, 1),
-        "wage": slice(1, 3),
-        "job": slice(3, 6),
-        "hired": slice(6, 7),
-        "grade": slice(7, 8),
-        "born": slice(8, 9),
-        "flag": slice(9, 10),
-        "same": slice(10, 11),
-    }
+    ends = [1, 3, 6, 7, 8, 9, 10, 11]
+    assert space.blocks == {n: slice(*ab) for n, *ab in zip(PEOPLE, [0, *ends[:-1]], ends, strict=True)}
     z = space.encode(PEOPLE)
-    assert z.flags.c_contiguous
-    assert z.dtype == np.float64
     # age: mean 35, variance (225 + 25 + 25 + 225) / 4 = 125
     np.testing.assert_allclose(z[:, 0], np.array([-15, -5, 5, 15]) / np.sqrt(125), rtol=1e-15)
     # wage: 1, 2, 3: mean 2, variance 2 / 3; the missing one is 0 and marked
@@ -61,23 +48,17 @@ def test_encoding_by_hand():
     assert z[:, 6].tolist() == [0, 1, 1, 0]
     # ranks 0, 2, 1, 0: mean 0.75, variance (0.5625 + 1.5625 + 0.0625 + 0.5625) / 4 = 0.6875
     np.testing.assert_allclose(z[:, 7], (np.array([0, 2, 1, 0]) - 0.75) / np.sqrt(0.6875), rtol=1e-15)
-    np.testing.assert_allclose(
-        z[:, 8], np.array([-3, -1, 1, 3]) / np.sqrt(5), rtol=1e-12
-    )  # days since 1970 are large
+    # days since 1970 are large
+    np.testing.assert_allclose(z[:, 8], np.array([-3, -1, 1, 3]) / np.sqrt(5), rtol=1e-12)
     assert z[:, 9].tolist() == [0, 1, 1, 0]
     assert z[:, 10].tolist() == [0, 0, 0, 0]
     assert space.scale["age"] == (35.0, pytest.approx(np.sqrt(125)))
     assert space.scale["same"] == (7.0, 1.0)
     assert set(space.scale) == {"age", "wage", "grade", "born", "same"}
-
-
-def test_a_change_of_category_costs_one_under_l1():
-    space = FeatureSpace.fit(make(), ["job", "hired", "flag"])
-    z = space.encode(PEOPLE)
-    changed = space.encode(PEOPLE.assign(job=["cook", "judge", None, "cook"]))
-    np.testing.assert_array_equal(np.abs(z - changed).sum(axis=1), 1.0)
-    turned = space.encode(PEOPLE.assign(hired=["yes", "no", "no", "yes"]))
-    np.testing.assert_array_equal(np.abs(z - turned).sum(axis=1), 1.0)
+    # a change of category costs one under L1
+    for changed in ({"job": ["cook", "judge", None, "cook"]}, {"hired": ["yes", "no", "no", "yes"]}):
+        apart = np.abs(z - space.encode(PEOPLE.assign(**changed))).sum(axis=1)
+        np.testing.assert_allclose(apart, 1.0, rtol=1e-12)
 
 
 def test_missing_two_valued_cells_lie_midway():
@@ -87,49 +68,51 @@ def test_missing_two_valued_cells_lie_midway():
     assert space.encode(frame).tolist() == [[0, 0], [1, 0], [0.5, 1]]
 
 
-def test_any_point_decodes_to_an_admissible_row():
+def test_rows_come_back_and_any_point_decodes_to_an_admissible_row():
     space = FeatureSpace.fit(make(), tuple(PEOPLE))
+    pd.testing.assert_frame_equal(space.decode(space.encode(PEOPLE)), make().frame.reset_index(drop=True))
     z = np.random.default_rng(0).normal(0, 100, (500, len(space.names)))
     rows = space.decode(z)
     assert rows["age"].between(20, 50).all()
     assert rows["age"].dtype == np.int64
     assert rows["wage"].dropna().between(1, 3).all()
     assert (rows["wage"].isna() == (z[:, 2] >= 0.5)).all()
-    assert set(rows["job"].dropna()) == {"cook", "judge"}
-    assert set(rows["grade"]) == {"low", "medium", "high"}
+    for column, values in {
+        "job": {"cook", "judge"},
+        "grade": {"low", "medium", "high"},
+        "flag": {0, 1},
+    }.items():
+        assert set(rows[column].dropna()) == values
     assert rows["born"].between("2000-01-01", "2000-01-07").all()
     assert (rows["born"] == rows["born"].dt.normalize()).all()
-    assert set(rows["flag"]) == {0, 1}
     assert (rows["same"] == 7).all()
+    once = space.encode(rows)  # an admissible row is its own nearest one
+    np.testing.assert_allclose(space.encode(space.decode(once)), once, rtol=1e-9, atol=1e-9)
 
 
 def test_dates_with_times_decode_to_whole_seconds():
-    frame = pd.DataFrame(
-        {"t": pd.to_datetime(["2024-01-01 10:00:01", "2024-05-05 23:59:59", "1900-01-01 00:00:00"])}
-    )
-    space = FeatureSpace.fit(make(frame))
-    assert space.decode(space.encode(frame))["t"].tolist() == frame["t"].tolist()
-    fine = pd.DataFrame(
-        {
-            "t": pd.to_datetime(
-                ["2024-01-01 00:00:00.25", "2024-01-01 00:00:30", "2024-01-02"], format="ISO8601"
-            )
-        }
-    )
-    space = FeatureSpace.fit(make(fine))
-    assert (space.decode(space.encode(fine))["t"] - fine["t"]).abs().max() <= pd.Timedelta(microseconds=1)
+    for times, within in (
+        (["2024-01-01 10:00:01", "2024-05-05 23:59:59", "1900-01-01 00:00:00"], 0),
+        (["2024-01-01 00:00:00.25", "2024-01-01 00:00:30", "2024-01-02"], 1),
+    ):
+        frame = pd.DataFrame({"t": pd.to_datetime(times, format="ISO8601")})
+        space = FeatureSpace.fit(make(frame))
+        apart = (space.decode(space.encode(frame))["t"] - frame["t"]).abs().max()
+        assert apart <= pd.Timedelta(microseconds=within)
 
 
 def test_unknown_values():
     space = FeatureSpace.fit(make(), ["age", "job", "hired"])
-    strange = PEOPLE.assign(age=[20, None, 40, 50], job=["pilot", None, "cook", "judge"])
-    with refused("column 'age'"):
-        space.encode(strange)
-    with refused("column 'job'", "'pilot'"):
-        space.encode(strange.assign(age=1))
-    with refused("column 'hired'", "'maybe'"):
-        space.encode(PEOPLE.assign(hired="maybe"))
-    z = space.encode(strange, unknown="zero")
+    for strange, tells in (
+        ({"age": [20, None, 40, 50]}, ("column 'age'",)),
+        ({"job": ["pilot", None, "cook", "judge"]}, ("column 'job'", "'pilot'")),
+        ({"hired": "maybe"}, ("column 'hired'", "'maybe'")),
+    ):
+        with refused(*tells):
+            space.encode(PEOPLE.assign(**strange))
+    z = space.encode(
+        PEOPLE.assign(age=[20, None, 40, 50], job=["pilot", None, "cook", "judge"]), unknown="zero"
+    )
     assert z[1, 0] == 0
     assert z[0, 1:4].tolist() == [0, 0, 0]
 
@@ -137,31 +120,20 @@ def test_unknown_values():
 def test_what_has_no_place_in_the_space():
     frame = pd.DataFrame({"many": [f"v{i}" for i in range(201)], "n": range(201), "t": "a b c"})
     data = make(frame, kinds={"many": "categorical", "t": "text", "n": "identifier"})
-    with refused("features: 'many'", "201", "200"):
-        FeatureSpace.fit(data, ["many"])
-    with refused("features: 't'"):
-        FeatureSpace.fit(data, ["t"])
-    with refused("features: 'n'"):
-        FeatureSpace.fit(data, ["n"])
-    with refused("features", "'x'"):
-        FeatureSpace.fit(data, ["x"])
-    with refused("features"):
-        FeatureSpace.fit(data, [])
+    for features, tells in (
+        (["many"], ("features: 'many'", "201", "200")),
+        (["t"], ("features: 't'",)),
+        (["n"], ("features: 'n'",)),
+        (["x"], ("features", "'x'")),
+        ([], ("features",)),
+    ):
+        with refused(*tells):
+            FeatureSpace.fit(data, features)
     with refused("features"):
         FeatureSpace.fit(data.take([]), ["n"])
     space = FeatureSpace.fit(make(), ["age"])
     with refused("frame", "'age'"):
         space.encode(PEOPLE.drop(columns="age"))
-    with refused("column 'age'"):
-        space.encode(PEOPLE.assign(age=np.inf))
-    with refused("column 'age'", "'a'"):
-        space.encode(PEOPLE.assign(age=["a", "b", "c", "d"]))
-    with refused("column 'born'", "'int64'"):
-        FeatureSpace.fit(make(), ["born"]).encode(PEOPLE.assign(born=1))
-    with refused("z"):
-        space.decode(np.zeros((4, 2)))
-    with refused("z"):
-        space.decode(np.array([[np.nan]]))
     with refused("unknown", "'ignore'"):
         space.encode(PEOPLE, unknown="ignore")
 
@@ -190,92 +162,25 @@ def test_numbers_as_categories_keep_their_type():
 
 
 def test_extreme_numbers_stay_finite():
-    frame = pd.DataFrame(
-        {"big": [1e29, -1e29, 5e28], "tiny": [1e-300, 2e-300, 5e-300], "near": [1e15, 1e15 + 1, 1e15 + 2]}
-    )
+    numbers = {
+        "big": [1e29, -1e29, 5e28],
+        "tiny": [1e-300, 2e-300, 5e-300],
+        "near": [1e15, 1e15 + 1, 1e15 + 2],
+    }
+    frame = pd.DataFrame(numbers)
     space = FeatureSpace.fit(make(frame, kinds={}), tuple(frame))
     z = space.encode(frame)
-    assert np.isfinite(z).all()
-    np.testing.assert_allclose(z.mean(axis=0), 0, atol=1e-15)
-    np.testing.assert_allclose(z.std(axis=0), 1, rtol=1e-12)
+    np.testing.assert_allclose([z.mean(axis=0), z.std(axis=0)], [[0] * 3, [1] * 3], rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(space.decode(z), frame, rtol=1e-14)
 
 
 def test_a_weighted_table_has_the_space_of_the_people_it_stands_for():
     rng = np.random.default_rng(3)
-    frame = pd.DataFrame(
-        {"x": rng.normal(size=30), "g": rng.integers(0, 9, 30), "count": rng.integers(1, 6, 30)}
-    )
-    weighted = FeatureSpace.fit(build_data(frame, DataSpec(weights="count", features=("x", "g"))))
+    frame = pd.DataFrame({"x": rng.normal(size=30), "count": rng.integers(1, 6, 30)})
+    weighted = FeatureSpace.fit(build_data(frame, DataSpec(weights="count", features=("x",))))
     long = frame.loc[frame.index.repeat(frame["count"])].reset_index(drop=True)
-    plain = FeatureSpace.fit(build_data(long, DataSpec(features=("x", "g"))))
+    plain = FeatureSpace.fit(build_data(long, DataSpec(features=("x",))))
     np.testing.assert_allclose(weighted.encode(frame), plain.encode(frame), rtol=1e-12)
-
-
-def test_the_slow_obvious_version_agrees():
-    """Scikit-learn's scaler and one-hot encoder, the latter halved."""
-    rng = np.random.default_rng(1)
-    n = 500
-    frame = pd.DataFrame(
-        {
-            "x": rng.normal(5, 3, n),
-            "k": rng.integers(0, 90, n),
-            "c": rng.choice(list("abcde"), n),
-            "d": rng.choice(["u", "v"], n),
-        }
-    )
-    space = FeatureSpace.fit(make(frame), tuple(frame))
-    expected = np.hstack(
-        [
-            StandardScaler().fit_transform(frame[["x", "k"]].astype(float)),
-            OneHotEncoder(sparse_output=False).fit_transform(frame[["c", "d"]]) / 2,
-        ]
-    )
-    np.testing.assert_allclose(space.encode(frame), expected, rtol=1e-12, atol=1e-12)
-
-
-cells = {
-    "number": st.one_of(st.none(), st.floats(-1e6, 1e6, allow_nan=False)),
-    "whole": st.integers(-1000, 1000),
-    "gappy": st.one_of(st.none(), st.integers(0, 5)),
-    "word": st.one_of(st.none(), st.sampled_from(["a", "b", "?", "", "NA", "é"])),
-    "answer": st.sampled_from(["yes", "no"]),
-    "bool": st.booleans(),
-    "date": st.one_of(st.none(), st.dates()),
-}
-tables = st.lists(st.fixed_dictionaries(cells), min_size=1, max_size=25)
-
-
-@settings(max_examples=12)
-@given(rows=tables, seed=st.integers(0, 2**32 - 1))
-def test_round_trips(rows: list[dict], seed: int):
-    frame = pd.DataFrame(rows, columns=list(cells))
-    frame["date"] = pd.to_datetime(frame["date"]).astype("datetime64[us]")
-    kinds = {"number": "continuous", "word": "categorical", "date": "datetime"}
-    data = build_data(frame, DataSpec(features=tuple(cells), kinds=kinds))
-    space = FeatureSpace.fit(data)
-    z = space.encode(data.frame)
-    back = space.decode(z)
-    raw = data.frame.reset_index(drop=True)
-    for column in cells:
-        if column == "number":  # one rounding each way, relative to the column's largest number
-            most = raw[column].abs().max() if raw[column].notna().any() else 0.0
-            np.testing.assert_allclose(back[column], raw[column].astype(float), rtol=0, atol=1e-14 * most)
-        else:
-            pd.testing.assert_series_equal(back[column], raw[column])
-    rows_anywhere = space.decode(np.random.default_rng(seed).normal(0, 3, (20, z.shape[1])))
-    for column in cells:
-        values, known = rows_anywhere[column].dropna(), raw[column].dropna()
-        assert raw[column].isna().any() or len(values) == 20
-        if not len(known):
-            continue
-        if column in {"number", "whole", "gappy", "date"}:
-            assert values.between(known.min(), known.max()).all()
-        else:
-            assert set(values) <= set(known)
-    # An admissible row is its own nearest one
-    once = space.encode(rows_anywhere)
-    np.testing.assert_allclose(space.encode(space.decode(once)), once, rtol=1e-9, atol=1e-9)
 
 
 def test_a_date_that_stands_for_never_is_a_number_of_days():
