@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from audits.data import AuditData, DataSpec, build_data, group_name
 from audits.data.spec import Weights
@@ -16,8 +14,8 @@ from tests.refused import refused
 RACES = ["African-American", "Caucasian", "Asian", None]
 
 
-def make(n: int = 40, *, label: bool = True, seed: int = 0) -> AuditData:
-    rng = np.random.default_rng(seed)
+def make(n: int = 40, *, label: bool = True) -> AuditData:
+    rng = np.random.default_rng(0)
     hired = np.where(rng.random(n) < 0.3, "yes", "no")
     hired[:2] = ["yes", "no"]
     frame = pd.DataFrame(
@@ -46,25 +44,19 @@ def test_take_by_mask_and_by_position():
     np.testing.assert_array_equal(taken.y, data.y[mask])
     np.testing.assert_array_equal(taken.weights, data.weights[mask])
     assert taken.groups["race"].unique().tolist() == ["Asian"]
-    assert taken.rows_read == data.rows_read
-    again = data.take(np.flatnonzero(mask))
-    assert again.digest == taken.digest != data.digest
+    assert data.take(np.flatnonzero(mask)).digest == taken.digest != data.digest
     assert data.take(np.array([2, 0, 0])).frame.index.tolist() == [3, 1, 1]
     assert data.take(np.array([2, 0])).digest != data.take(np.array([0, 2])).digest
-    assert data.take(np.ones(40, dtype=bool)) is data
     assert data.take([]).n == 0
 
 
-def test_take_refuses_positions_that_are_none():
-    data = make()
-    with refused("positions", "40"):
-        data.take(np.array([True, False, True]))
-    with refused("positions", "39", "40"):
-        data.take(np.array([0, 40]))
-    with refused("positions", "39"):
-        data.take(np.array([-1, 3]))
-    with refused("positions"):
-        data.take(np.array([0.5]))
+@pytest.mark.parametrize(
+    ("positions", "tells"),
+    [([True, False, True], ("40",)), ([0, 40], ("39", "40")), ([-1, 3], ("39",)), ([0.5], ())],
+)
+def test_take_refuses_positions_that_are_none(positions: list, tells: tuple):
+    with refused("positions", *tells):
+        make().take(np.array(positions))
 
 
 def test_members():
@@ -72,27 +64,17 @@ def test_members():
     races = data.groups["race"].to_numpy()
     married = data.groups["married"].to_numpy()
     for where, expected in (
-        ({"race": "Asian"}, races == "Asian"),
         ({"race": ["Asian", "Caucasian"]}, np.isin(races, ["Asian", "Caucasian"])),
         ({"race": {"not": "Asian"}}, races != "Asian"),
         ({"race": {"not": ["Asian", "Caucasian"]}}, ~np.isin(races, ["Asian", "Caucasian"])),
         ({"race": "(missing)"}, races == "(missing)"),
-        ({"married": 1}, married == "1"),
-        ({"married": "1"}, married == "1"),
-        ({"married": 1.0}, married == "1"),
-        ({"married": True}, married == "1"),
+        *(({"married": one}, married == "1") for one in (1, "1", 1.0, True)),
         ({"race": "Asian", "married": 0}, (races == "Asian") & (married == "0")),
     ):
         np.testing.assert_array_equal(data.members(where), expected)
-        assert data.members(where).dtype == bool
 
 
-@pytest.mark.parametrize(
-    ("where", "refusal"),
-    [
-        *cases(__file__, "refused_groups.yaml"),
-    ],
-)
+@pytest.mark.parametrize(("where", "refusal"), cases(__file__, "refused_groups.yaml"))
 def test_groups_that_are_none(where: object, refusal: str):
     with refused(*refusal):
         make().members(where)
@@ -197,15 +179,3 @@ def test_splits_that_cannot_be():
             make().split(size, 0)
     with refused("data.test_size", "40", "0.001"):
         make().split(0.001, 0)
-
-
-@settings(max_examples=10)
-@given(n=st.integers(12, 80), size=st.floats(0.1, 0.9), seed=st.integers(0, 99))
-def test_splits_keep_everyone_once_and_the_share_of_favorable_labels(n: int, size: float, seed: int):
-    data = make(n, seed=seed)
-    train, held = data.split(size, seed)
-    both = [pd.Series(part.weights, part.frame.index) for part in (train, held)]
-    assert both[0].add(both[1], fill_value=0).sort_index().tolist() == data.weights.tolist()
-    favorable, held_favorable = (part.weights[part.y].sum() for part in (data, held))
-    if min(favorable, data.size - favorable) >= 2:
-        assert abs(held_favorable - size * favorable) <= 0.5 + 1e-9

@@ -12,24 +12,17 @@ from audits.data.values import as_text
 from tests.refused import refused
 
 
-def kind(values: object, name: str = "x") -> str:
-    return infer_kinds(pd.DataFrame({name: values}))[name]
-
-
 @pytest.mark.parametrize(
     ("values", "name", "expected"),
     [
         ([0, 1, 1], "x", "boolean"),
         ([0.0, 1.0, np.nan], "x", "boolean"),
-        ([1, 1, 1], "x", "boolean"),
         ([True, False], "x", "boolean"),
         (["yes", "no", None], "x", "boolean"),
-        (["TRUE", "FALSE"], "x", "boolean"),
         (["t", "f"], "x", "boolean"),
         (["Yes", "no", "yes"], "x", "categorical"),
         (["male", "female"], "x", "categorical"),
         ([1, 2, 2], "x", "integer"),
-        ([1.0, 2.0, np.nan], "x", "integer"),
         ([1.5, 2.0], "x", "continuous"),
         ([np.inf, 1.0, 2.0], "x", "continuous"),
         ([np.nan, np.nan], "x", "categorical"),
@@ -37,24 +30,20 @@ def kind(values: object, name: str = "x") -> str:
         (["1", "2", "1"], "x", "categorical"),
         (list(range(50)), "x", "integer"),
         (list(range(50)), "unnamed_1", "identifier"),
-        (list(range(50)), "Unnamed: 0", "identifier"),
         (list(range(50)), "person_id", "identifier"),
         (list(range(50)), "PassengerId", "identifier"),
-        (list(range(50)), "id", "identifier"),
         (list(range(50)), "paid", "integer"),
         ([1, 2, 3] * 20, "education_id", "integer"),
         ([x + 0.5 for x in range(50)], "sander_index", "continuous"),
-        ([f"b{i}" for i in range(10)], "uuid", "identifier"),
         ([f"0x{i:08d}" for i in range(30)], "hash", "identifier"),
         ([f"town{i}" for i in range(150)] + ["town1"] * 50, "town", "identifier"),
         ([f"zip{i % 300}" for i in range(3000)], "zip", "categorical"),
         ([f"they said that {i} was enough" for i in range(30)], "comment", "text"),
         (["Never worked at all", "Worked for a while"] * 30, "history", "categorical"),
-        (list("abcdefgh"), "grade", "categorical"),
     ],
 )
 def test_inferred(values: object, name: str, expected: str):
-    assert kind(values, name) == expected
+    assert infer_kinds(pd.DataFrame({name: values})) == {name: expected}
 
 
 def test_overrides_convert_where_that_loses_nothing():
@@ -62,27 +51,24 @@ def test_overrides_convert_where_that_loses_nothing():
     assert as_kind(codes, "integer", "k").tolist()[:2] == [7, 10]
     assert as_kind(pd.Series([True, False]), "integer", "k").tolist() == [1, 0]
     assert as_kind(pd.Series(["1.5", "2"]), "continuous", "k").tolist() == [1.5, 2.0]
-    assert as_kind(pd.Series(["2024-12-31", "2023-01-01"]), "datetime", "k").iloc[0] == pd.Timestamp(
-        "2024-12-31"
-    )
-    for wanted in ("categorical", "identifier", "text"):
-        assert as_kind(codes, wanted, "k") is codes
+    assert as_kind(pd.Series(["2024-12-31"]), "datetime", "k").tolist() == [pd.Timestamp("2024-12-31")]
+    assert as_kind(codes, "categorical", "k") is codes
 
 
-def test_overrides_that_cannot_be():
-    words = pd.Series(["30", "forty"], name="x")
-    with refused("data.kinds.x", "'forty'"):
-        as_kind(words, "continuous", "data.kinds.x")
-    with refused("k", "1.5"):
-        as_kind(pd.Series([1.0, 1.5]), "integer", "k")
-    with refused("k", "'1'", "'2'", "'3'"):
-        as_kind(pd.Series([1, 2, 3]), "boolean", "k")
-    with refused("k", "2024", "12", "31", "'forty'"):
-        as_kind(pd.Series(["forty", "2024-01-01"]), "datetime", "k")
-    with refused("k", "2024", "12", "31", "'1'"):
-        as_kind(pd.Series([1, 2]), "datetime", "k")
-    with refused("k", "'2024-01-01'"):
-        as_kind(pd.to_datetime(pd.Series(["2024-01-01"])), "integer", "k")
+@pytest.mark.parametrize(
+    ("values", "kind", "tells"),
+    [
+        (["30", "forty"], "continuous", ("'forty'",)),
+        ([1.0, 1.5], "integer", ("1.5",)),
+        ([1, 2, 3], "boolean", ("'1'", "'2'", "'3'")),
+        (["forty", "2024-01-01"], "datetime", ("2024", "12", "31", "'forty'")),
+        ([1, 2], "datetime", ("2024", "12", "31", "'1'")),
+        (pd.to_datetime(["2024-01-01"]), "integer", ("'2024-01-01'",)),
+    ],
+)
+def test_overrides_that_cannot_be(values: object, kind: str, tells: tuple):
+    with refused("data.kinds.x", *tells):
+        as_kind(pd.Series(values, name="x"), kind, "data.kinds.x")
 
 
 @pytest.mark.parametrize(

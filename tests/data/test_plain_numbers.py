@@ -26,7 +26,7 @@ def _array(cells: list[str], cut: int) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array(cells[:cut], pa.string()), later])
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(
     pool=st.lists(st.sampled_from(_PLAIN), min_size=1, max_size=5),
     odd=st.lists(st.sampled_from(_ODD), max_size=2),
