@@ -38,7 +38,6 @@ def read(
     ("content", "options", "where", "tells"),
     [
         ("", {}, "", ""),
-        ("\n \n\n", {}, "", ""),
         ("a,b,c\n", {}, "", ""),
         ("a,b,a\n1,2,3\n", {}, ", column 'a'", " 2 "),
         ("a,b,c\n1,2,3\n4,5\n6,7,8\n", {}, ", row 2 (line 3)", " 3 fields"),
@@ -49,7 +48,6 @@ def read(
         ("a,b\n1,2\n", {"separator": "::"}, "read.separator", "'::'"),
         ("a,b\n1,2\n", {"names": ("a",)}, "read.names", " 2 columns"),
         ("a,b\n1,2\n", {"skip_rows": 5}, "", "read.skip_rows"),
-        ("a,b\n1,2\n", {"skip_rows": -1}, "read.skip_rows", "-1"),
         ("a,b\n1,2\n", {"skip_rows": (1, 2)}, "read.skip_rows", "(1, 2)"),
         ("a,b\n1,2\n", {"encoding": "rot13"}, "read.encoding", "'rot13'"),
         ("a,b\nä,2\n".encode("latin-1"), {"encoding": "utf-8"}, "", "line 2"),
@@ -107,19 +105,20 @@ def test_a_file_over_the_limit_is_refused_by_its_size_without_being_read(tmp_pat
 def test_lines_and_cells_are_bounded_while_they_are_decoded(tmp_path, monkeypatch, packed):
     """In chunks that a line goes across, too."""
     monkeypatch.setattr(reading, "_CHUNK", 40_000)
-    path = tmp_path / "people.csv"
-    cell = b'a,b\n1,"' + (b"x" * 99 + b"\n") * 20_000 + b'"\n2,3\n'
+
+    def rows(content: bytes, **limits: int) -> int:
+        content = gzip.compress(content, mtime=0) if packed else content
+        return len(read(tmp_path, content, limits=Limits(**limits)).frame)
+
+    cell = b'a,b\n1,"' + (b"x" * 99 + b"\n") * 2_000 + b'"\n2,3\n'
     for content in (b"a,b\n" + b"x" * 150_000 + b"\n1,2\n", cell):
-        path.write_bytes(gzip.compress(content, mtime=0) if packed else content)
         with refused("people.csv"):
-            read_table(path, limits=Limits(line_bytes=100_000))
-    path.write_bytes(b"a,b\n" + (b"x" * 70_000 + b",1\n") * 3)
-    assert len(read_table(path, limits=Limits(line_bytes=100_000)).frame) == 3
+            rows(content, line_bytes=100_000)
+    assert rows(b"a,b\n" + (b"x" * 70_000 + b",1\n") * 3, line_bytes=100_000) == 3
     content = b"a,b\n1,2\n3,4\n" + b"\n" * 400
-    path.write_bytes(gzip.compress(content, mtime=0) if packed else content)
-    assert len(read_table(path, limits=Limits(rows=250)).frame) == 2
+    assert rows(content, rows=250) == 2
     with refused("people.csv", "400"):
-        read_table(path, limits=Limits(rows=40))
+        rows(content, rows=40)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "coded feather", "xlsx"])
@@ -140,33 +139,32 @@ def test_bombs(tmp_path: Path):
     with refused("people.csv.gz"):
         read(tmp_path, gzip.compress(b"1,2\n" * 100_000, mtime=0), "people.csv.gz", limits=small)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/worksheets/sheet1.xml", b"0" * 50_000_000)
+        archive.writestr("xl/worksheets/sheet1.xml", b"0" * 9_000_000)
     for limits in (small, None):
         with refused("bomb.xlsx"):
             read(tmp_path, out.getvalue(), "bomb.xlsx", limits=limits)
     for kind in ("parquet", "feather"):
-        getattr(pd.DataFrame({"a": np.zeros(1_000_000)}), f"to_{kind}")(tmp_path / f"bomb.{kind}")
+        getattr(pd.DataFrame({"a": np.zeros(100_000)}), f"to_{kind}")(tmp_path / f"bomb.{kind}")
         with refused(f"bomb.{kind}", "1,000"):
             read_table(tmp_path / f"bomb.{kind}", limits=Limits(rows=1000))
 
 
 def test_workbooks(tmp_path: Path):
     book = openpyxl.Workbook()
-    book.save(tmp_path / "empty.xlsx")
-    with refused("empty.xlsx"):
-        read_table(tmp_path / "empty.xlsx")
+
+    def refused_as(name: str, *tells: str, content: bytes | None = None) -> bytes:
+        path = tmp_path / name
+        book.save(path) if content is None else path.write_bytes(content)
+        with refused(name, *tells):
+            read_table(path)
+        return path.read_bytes()
+
+    refused_as("empty.xlsx")
     book.active.append(["a", "b"])
-    book.save(tmp_path / "header.xlsx")
-    with refused("header.xlsx"):
-        read_table(tmp_path / "header.xlsx")
+    whole = refused_as("header.xlsx")
+    refused_as("cut.xlsx", content=whole[: len(whole) // 2])
     book.active["XFD5"] = 1
-    book.save(tmp_path / "far.xlsx")
-    with refused("far.xlsx", "16,384", "2,000"):
-        read_table(tmp_path / "far.xlsx")
-    whole = (tmp_path / "header.xlsx").read_bytes()
-    (tmp_path / "cut.xlsx").write_bytes(whole[: len(whole) // 2])
-    with refused("cut.xlsx"):
-        read_table(tmp_path / "cut.xlsx")
+    refused_as("far.xlsx", "16,384", "2,000")
 
 
 def test_paths(tmp_path: Path):
@@ -193,11 +191,8 @@ def test_several_files_must_agree(tmp_path: Path):
         read_table([tmp_path / "one.csv", tmp_path / "three.jsonl"])
 
 
-letters = st.text('ab1?,;"\n |.\t', max_size=80)
-
-
-@settings(max_examples=60)
-@given(text=letters)
+@settings(max_examples=25)
+@given(text=st.text('ab1?,;"\n |.\t', max_size=80))
 @example(text='1\n"; "')  # one column, and what looks like a separator before a quote
 def test_any_text_is_a_table_or_an_input_error(tmp_path_factory: pytest.TempPathFactory, text: str):
     path = tmp_path_factory.mktemp("text") / "x.csv"
