@@ -11,6 +11,7 @@ import pytest
 from audits.data import build_data, data_spec, read_table
 from audits.data.preprocessing.filters import EVERYONE_ELSE
 from audits.data.selection import group_of, selected_rows
+from audits.models import ModelSpec, make_subject
 from tests.refused import refused
 
 ROWS = [
@@ -63,19 +64,15 @@ def test_a_group_of_the_spec_holds_the_very_people_selected(table, terms, rows):
     assert json.loads(json.dumps(made)) == made  # as a draft keeps it
 
 
-def test_values_filled_in_are_named_by_their_rows(table):
-    section = {**SECTION, "missing": "impute", "protected": ["sex"], "bins": {}}
-    data = build_data(table, data_spec(section))
+def test_values_filled_in_and_a_runs_people_are_named_by_their_rows(table):
+    spec = data_spec({**SECTION, "missing": "impute", "protected": ["sex"], "bins": {}})
     terms = [{"column": "age", "between": [30, 40]}]  # row 3 got the middle age, 35
+    data = build_data(table, spec)
     assert selected_rows(data, terms).tolist() == [2, 3, 4]
-    assert group_of(table, data_spec(section), data, terms, None) == {"rows": ["2-4"]}
-
-
-def test_a_runs_people_are_named_by_their_rows_within_the_conditions(table):
-    data = build_data(table, data_spec(SECTION))
-    terms = [{"column": "job", "in": ["cook"]}]
-    made = group_of(table, data_spec(SECTION), data, terms, pd.Index([1, 2, 7]))
-    assert made == {"where": [{"column": "job", "in": ["cook"]}], "rows": [1, 7]}
+    assert group_of(table, spec, data, terms, None) == {"rows": ["2-4"]}
+    terms, spec = [{"column": "job", "in": ["cook"]}], data_spec(SECTION)
+    made = group_of(table, spec, build_data(table, spec), terms, pd.Index([1, 2, 7]))
+    assert made == {"where": terms, "rows": [1, 7]}
 
 
 def test_a_group_needs_people_in_it_and_beside_it(table):
@@ -92,10 +89,7 @@ def test_a_group_needs_people_in_it_and_beside_it(table):
         ({"rows": ["5-9"]}, ("data.recode.chosen.rows", "'5-9'")),
         ({"rows": [1], "map": {"a": "b"}}, ("data.recode.chosen",)),
         ({"where": [{"column": "age"}]}, ("data.recode.chosen.where[0]",)),
-        (
-            {"where": [{"column": "agee", "above": 1}]},
-            ("data.recode.chosen.where[0].column",),
-        ),
+        ({"where": [{"column": "agee", "above": 1}]}, ("data.recode.chosen.where[0].column",)),
     ],
 )
 def test_a_group_that_cannot_be(table, recode, refusal):
@@ -104,8 +98,6 @@ def test_a_group_that_cannot_be(table, recode, refusal):
 
 
 def test_nobody_else_is_audited_and_the_model_learns_from_everybody():
-    from audits.models import ModelSpec, make_subject
-
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({"age": rng.integers(18, 70, 300), "sex": rng.choice(["f", "m"], 300)})
     frame["y"] = (frame["age"] + rng.normal(0, 9, 300) > 40).astype(int)

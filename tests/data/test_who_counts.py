@@ -28,6 +28,7 @@ def people() -> pd.DataFrame:
     )
 
 
+SAMPLED = {"column": "weight", "kind": "sampling"}
 SECTION = {"label": "hired", "favorable": 1, "protected": ["sex"]}
 
 
@@ -58,7 +59,7 @@ def test_the_order_of_rows_numbers_no_persons():
 
 
 def test_sampling_weights_make_no_more_people():
-    data = made(weights={"column": "weight", "kind": "sampling", "strata": "region", "cluster": "school"})
+    data = made(weights={**SAMPLED, "strata": "region", "cluster": "school"})
     assert data.weights is None
     assert data.size == 120
     assert data.design is not None
@@ -98,16 +99,10 @@ def test_many_equal_rows_are_asked_about():
         ({"weights": {"column": "weight", "strata": "region"}}, ("data.weights.kind", "'sampling'")),
         ({"weights": "hours", "person": "who"}, ("data.person",)),
         ({"weights": {"column": "weight", "kind": "survey"}}, ("data.weights.kind",)),
-        (
-            {"weights": {"column": "weight", "kind": "sampling", "cluster": "scool"}},
-            ("data.weights", "'school'"),
-        ),
+        ({"weights": {**SAMPLED, "cluster": "scool"}}, ("data.weights", "'school'")),
         ({"person": "nobody"}, ("data.person",)),
         ({"person": "who", "features": ["who"]}, ("data.features",)),
-        (
-            {"weights": {"column": "weight", "kind": "sampling", "cluster": "hours"}, "person": "who"},
-            ("data.person",),
-        ),
+        ({"weights": {**SAMPLED, "cluster": "hours"}, "person": "who"}, ("data.person",)),
     ],
 )
 def test_contradictions_are_one_sentence(section, refusal):
