@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from audits.runs import registry
-from tests.brought.installing import install_example
+
+EXAMPLE = Path(__file__).resolve().parents[1] / "example_audit"
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return install_example(tmp_path_factory.mktemp("brought"))
+    """Return a folder for the import path that holds the package and its entry point, as pip leaves them."""
+    folder = tmp_path_factory.mktemp("site")
+    facts = tomllib.loads((EXAMPLE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for package in EXAMPLE.glob("*/"):
+        shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
+    told = folder / f"evenhand_top_scores-{facts['version']}.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {facts['name']}\nVersion: {facts['version']}\n"
+    )
+    points = "".join(
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in each.items())
+        for group, each in facts["entry-points"].items()
+    )
+    (told / "entry_points.txt").write_text(points)
+    return folder
 
 
 @pytest.fixture
