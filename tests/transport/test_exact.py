@@ -56,21 +56,20 @@ def test_squared_l1_prefers_two_short_moves_to_one_long():
     assert exact_coupling(x, y, cost="l1").cost == 1.5
 
 
-GRID = st.integers(-3, 3).map(float)
 WEIGHT = st.one_of(st.integers(0, 4).map(float), st.floats(0.01, 10))
 
 
 @st.composite
-def problems(draw, elements=GRID):
+def problems(draw):
     """Small problems full of ties: points on a grid, sizes 1 to 7, weights that may be 0, or none."""
     n, m, d = draw(st.integers(1, 7)), draw(st.integers(1, 7)), draw(st.integers(1, 4))
-    x, y = draw(arrays(float, (n, d), elements=elements)), draw(arrays(float, (m, d), elements=elements))
+    x, y = (draw(arrays(float, (size, d), elements=st.integers(-3, 3).map(float))) for size in (n, m))
     weights = [draw(st.none() | arrays(float, size, elements=WEIGHT)) for size in (n, m)]
     weights = [None if w is None or not w.any() else w for w in weights]
     return x, y, draw(st.sampled_from(COSTS)), *weights
 
 
-@settings(max_examples=20)
+@settings(max_examples=15)
 @given(problems())
 def test_as_cheap_as_the_linear_program(problem):
     x, y, cost, a, b = problem
@@ -80,55 +79,17 @@ def test_as_cheap_as_the_linear_program(problem):
     assert_proved(coupling, x, y, cost, a, b)
 
 
-@settings(max_examples=10)
-@given(problems(elements=st.floats(-5, 5)), st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_nothing(problem, random):
-    x, y, cost, a, b = problem
-    rows, columns = list(range(len(x))), list(range(len(y)))
-    random.shuffle(rows)
-    random.shuffle(columns)
-    one = exact_coupling(x, y, cost=cost, a=a, b=b)
-    other = exact_coupling(
-        x[rows], y[columns], cost=cost, a=None if a is None else a[rows], b=None if b is None else b[columns]
-    )
-    np.testing.assert_allclose(
-        other.plan.toarray(), one.plan.toarray()[np.ix_(rows, columns)], atol=1e-14
-    )  # sums of an atom's weights, in another order
-    assert other.cost == pytest.approx(one.cost, rel=1e-12, abs=1e-15)
-
-
-@settings(max_examples=10)
-@given(problems(elements=st.floats(-5, 5, width=32)))
-def test_swapping_the_groups_and_stretching_the_axes(problem):
-    x, y, cost, a, b = problem
-    one = exact_coupling(x, y, cost=cost, a=a, b=b).cost
-    scale = pairwise_cost(x, y, cost).mean()
-    assert exact_coupling(y, x, cost=cost, a=b, b=a).cost == pytest.approx(one, rel=1e-9, abs=1e-10 * scale)
-    power = 2 if cost.endswith("squared") else 1
-    stretched = exact_coupling(3 * x, 3 * y, cost=cost, a=a, b=b).cost
-    assert stretched == pytest.approx(one * 3**power, rel=1e-9, abs=1e-9 * scale)
-    heavier = exact_coupling(x, y, cost=cost, a=None if a is None else 7 * a, b=b).cost
-    assert heavier == pytest.approx(one, rel=1e-9, abs=1e-10 * scale)
-
-
-def test_repeating_every_row_is_weighting_it():
+def test_repeating_every_row_is_weighting_it_and_equal_people_get_equal_shares():
     rng = np.random.default_rng(4)
     x, y = rng.integers(0, 4, size=(30, 3)).astype(float), rng.normal(size=(20, 3))
     counts = rng.integers(1, 5, size=30)
-    weighted = exact_coupling(x, y, a=counts)
-    repeated = exact_coupling(np.repeat(x, counts, axis=0), y)
+    weighted, repeated = exact_coupling(x, y, a=counts), exact_coupling(np.repeat(x, counts, axis=0), y)
     assert repeated.cost == pytest.approx(weighted.cost, rel=1e-13)
-    summed = np.add.reduceat(repeated.plan.toarray(), np.cumsum(counts) - counts, axis=0)
+    firsts = np.cumsum(counts) - counts
+    summed = np.add.reduceat(repeated.plan.toarray(), firsts, axis=0)
     np.testing.assert_allclose(summed, weighted.plan.toarray(), atol=1e-15)
-
-
-def test_equal_people_get_equal_shares():
-    rng = np.random.default_rng(5)
-    x, y = rng.integers(0, 2, size=(80, 2)).astype(float), rng.normal(size=(60, 2))
-    shares = exact_coupling(x, y).shares().toarray()
-    for value in np.unique(x, axis=0):
-        alike = shares[(x == value).all(axis=1)]
-        np.testing.assert_allclose(alike, np.broadcast_to(alike[0], alike.shape), atol=1e-15)
+    shares = repeated.shares().toarray()
+    np.testing.assert_allclose(shares, np.repeat(shares[firsts], counts, axis=0), atol=1e-15)
 
 
 def test_feature_weights_are_a_stretch_and_zero_drops_the_feature():
@@ -162,17 +123,15 @@ def test_the_restricted_simplex_finds_the_assignment(monkeypatch, cost, spread):
     assert_proved(coupling, x, y, cost)
 
 
-@pytest.mark.parametrize("cost", ["l1_squared", "l2"])
 @pytest.mark.parametrize(
-    "weights",
+    ("weights", "cost"),
     [
-        lambda rng, n: None,
-        lambda rng, n: rng.integers(1, 50, n),
-        lambda rng, n: rng.pareto(1.1, n) + 1e-3,
-        lambda rng, n: np.where(np.arange(n) == 3, 1e6, 1.0),
-        lambda rng, n: rng.random(n) * (rng.random(n) < 0.5),
+        (lambda rng, n: rng.integers(1, 50, n), "l1_squared"),
+        (lambda rng, n: rng.pareto(1.1, n) + 1e-3, "l1_squared"),
+        (lambda rng, n: np.where(np.arange(n) == 3, 1e6, 1.0), "l2"),
+        (lambda rng, n: rng.random(n) * (rng.random(n) < 0.5), "l2"),
     ],
-    ids=["equal", "counts", "heavy", "one giant", "half are 0"],
+    ids=["counts", "heavy", "one giant", "half are 0"],
 )
 def test_the_restricted_simplex_takes_any_sizes_and_weights(monkeypatch, weights, cost):
     monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
@@ -192,33 +151,27 @@ def test_the_restricted_simplex_heeds_neither_the_order_of_rows_nor_the_number_o
     """Points on a coarse grid, so that many plans tie: still one and the same is chosen."""
     monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
     rng = np.random.default_rng(15)
-    x, y = rng.integers(0, 6, size=(400, 3)).astype(float), rng.integers(1, 7, size=(350, 3)).astype(float)
-    one = exact_coupling(x, y).plan.toarray()
-    assert_proved(exact_coupling(x, y), x, y, "l1_squared")
+    x, y = rng.integers(0, 5, size=(200, 3)).astype(float), rng.integers(1, 6, size=(170, 3)).astype(float)
+    first = exact_coupling(x, y)
+    assert first.method == "restricted network simplex"
+    assert_proved(first, x, y, "l1_squared")
+    one = first.plan.toarray()
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0}, raising=False)
     assert np.array_equal(exact_coupling(x, y).plan.toarray(), one)
-    rows, columns = rng.permutation(400), rng.permutation(350)
-    np.testing.assert_allclose(
-        exact_coupling(x[rows], y[columns]).plan.toarray(), one[np.ix_(rows, columns)], atol=1e-16
-    )
+    rows, columns = rng.permutation(200), rng.permutation(170)
+    other = exact_coupling(x[rows], y[columns]).plan.toarray()
+    np.testing.assert_allclose(other, one[np.ix_(rows, columns)], atol=1e-16)
 
 
-def test_a_simplex_that_fails_gives_way_to_the_dense_one(monkeypatch):
-    """A solver that reports failure on pairs: the answer still comes, from the full matrix, and is right."""
+def test_a_simplex_that_fails_gives_way_to_the_dense_one_where_there_is_room(monkeypatch):
+    """A solver that reports failure on pairs: the full matrix answers rightly, or no plan is returned."""
     monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
     monkeypatch.setattr(restricted, "solve_pairs", lambda *_: None)
-    rng = np.random.default_rng(10)
-    x, y = rng.normal(size=(80, 3)), rng.normal(size=(80, 3))
+    x, y = np.random.default_rng(10).normal(size=(2, 80, 3))
     coupling = exact_coupling(x, y)
     assert coupling.method == "dense network simplex"
     assert_proved(coupling, x, y, "l1_squared")
-
-
-def test_without_a_proof_and_without_room_for_the_matrix_no_plan_is_returned(monkeypatch):
-    monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
     monkeypatch.setattr(restricted, "_DENSE_MEMORY", 0.0)
-    monkeypatch.setattr(restricted, "solve_pairs", lambda *_: None)
-    x, y = np.random.default_rng(17).normal(size=(2, 80, 3))
     with pytest.raises(RunFailed):
         exact_coupling(x, y)
 
@@ -235,9 +188,9 @@ def test_whole_weights_stay_whole_and_others_lose_nothing():
 
 def test_progress_is_told_in_order_and_can_cancel(monkeypatch):
     monkeypatch.setattr(restricted, "DENSE_PAIRS", 1_000)
-    x, y = np.random.default_rng(14).normal(size=(2, 800, 2))
+    x, y = np.random.default_rng(14).normal(size=(2, 300, 2))
     told = []
-    exact_coupling(x, y, progress=lambda fraction, doing: told.append((fraction, doing)))
+    exact_coupling(x, y, progress=lambda *said: told.append(said))
     fractions = [fraction for fraction, _ in told]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
