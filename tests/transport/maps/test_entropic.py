@@ -1,13 +1,10 @@
-"""The entropic map and the solver under it: against POT, closed forms, exact couplings and itself."""
+"""The entropic map and the solver under it: against POT and itself."""
 
 from __future__ import annotations
 
 import numpy as np
 import ot
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import linear_sum_assignment
 
 from audits.transport.costs import COSTS, pairwise_cost
 from audits.transport.maps import EntropicMap, EntropicOptions, ks_distances
@@ -20,92 +17,29 @@ FINE = {"tolerance": 1e-9, "iterations": 100_000}
 
 def two_groups(seed: int, n: int = 40, m: int = 30, d: int = 3) -> tuple[np.ndarray, ...]:
     rng = np.random.default_rng(seed)
-    return (
-        rng.normal(size=(n, d)),
-        rng.normal(size=(m, d)) + 1,
-        rng.uniform(0.1, 1, n),
-        rng.uniform(0.1, 1, m),
-    )
+    x, y = rng.normal(size=(n, d)), rng.normal(size=(m, d)) + 1
+    return x, y, rng.uniform(0.1, 1, n), rng.uniform(0.1, 1, m)
 
 
 @pytest.mark.parametrize("cost", COSTS)
 def test_plan_agrees_with_pot(cost: str):
-    x, y, a, b = two_groups(0)
-    weights = np.array([1.0, 0.5, 2.0])
-    fitted = EntropicMap.fit(
-        x,
-        y,
-        a=a,
-        b=b,
-        feature_weights=weights,
-        options=EntropicOptions(cost=cost, epsilon=0.1, **FINE),
-        rng=0,
-    )
-    costs = pairwise_cost(x, y, cost, weights)
-    share_a, share_b = a / a.sum(), b / b.sum()
-    centered = costs - (costs @ share_b)[:, None] - share_a @ costs + share_a @ costs @ share_b
-    assert fitted.duals.epsilon == pytest.approx(0.1 * share_a @ np.abs(centered) @ share_b)
-    expected = ot.sinkhorn(share_a, share_b, costs, fitted.duals.epsilon, stopThr=1e-12, numItermax=100_000)
+    """With a two-valued and a constant feature, whose costs are one product of matrices."""
+    x, y, a, b = two_groups(0, d=5)
+    for group in (x, y):
+        group[:, 3], group[:, 4] = 7.3 * (group[:, 3] > 0.5) - 5, 4.0
+    weights = np.array([1.0, 0.5, 2.0, 0.1, 1.0])
+    options = EntropicOptions(cost=cost, epsilon=0.1, **FINE)
+    fitted = EntropicMap.fit(x, y, a=a, b=b, feature_weights=weights, options=options, rng=0)
+    a, b, costs = a / a.sum(), b / b.sum(), pairwise_cost(x, y, cost, weights)
+    centered = costs - (costs @ b)[:, None] - a @ costs + a @ costs @ b
+    assert fitted.duals.epsilon == pytest.approx(0.1 * a @ np.abs(centered) @ b)
+    expected = ot.sinkhorn(a, b, costs, fitted.duals.epsilon, stopThr=1e-12, numItermax=100_000)
     np.testing.assert_allclose(fitted.plan(0).toarray(), expected, atol=1e-9)
     assert fitted.converged
-
-
-def test_tends_to_the_exact_coupling_as_epsilon_falls():
-    x, y, *_ = two_groups(1, 25, 25)
-    costs = pairwise_cost(x, y, "l1_squared")
-    rows, columns = linear_sum_assignment(costs)
-    exact = costs[rows, columns].mean()
-    gaps = []
-    for epsilon in (0.1, 0.01, 0.001):
-        options = EntropicOptions(
-            epsilon=epsilon, projection="barycentre", tolerance=1e-5, iterations=200_000
-        )
-        fitted = EntropicMap.fit(x, y, options=options, rng=0)
-        gaps.append((fitted.plan(0) * costs).sum() - exact)
-    assert gaps[0] > gaps[1] > gaps[2] > -1e-3
-    assert gaps[2] < 1e-3 * exact
-    # by then nearly everyone's likeliest counterpart is the one they are assigned to; near ties are left
-    likeliest = fitted.plan(0).toarray().argmax(axis=1)
-    assert (likeliest == columns).mean() >= 0.8
-
-
-def test_gaussians_in_one_dimension_follow_the_closed_form():
-    # Janati et al. 2020, "Entropic optimal transport between unbalanced Gaussian measures has a closed form":
-    # under |x − y|² and ε KL the pair is Gaussian with covariance ½ (√(4 s²t² + ε²/4) − ε/2)
-    rng = np.random.default_rng(2)
-    s, t = 1.0, 2.0
-    x, y = rng.normal(0, s, (1500, 1)), rng.normal(3, t, (1500, 1))
-    options = EntropicOptions(cost="l2_squared", epsilon=0.5, projection="barycentre", tolerance=1e-5)
-    fitted = EntropicMap.fit(x, y, options=options, rng=0)
-    e = fitted.duals.epsilon
-    s, t = x.std(), y.std()
-    slope = 0.5 * (np.sqrt(4 * s**2 * t**2 + e**2 / 4) - e / 2) / s**2
-    people = np.linspace(-1.5, 1.5, 7)[:, None]
-    # 1,500 draws leave quantiles uncertain by some t · √(1/1500) · 2
-    np.testing.assert_allclose(fitted.transform(people), y.mean() + slope * (people - x.mean()), atol=0.2)
-
-
-@settings(max_examples=8)
-@given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(1, 12),
-    m=st.integers(1, 12),
-    epsilon=st.sampled_from([0.01, 0.1, 1.0]),
-)
-def test_mass_is_conserved(seed: int, n: int, m: int, epsilon: float):
-    x, y, a, b = two_groups(seed, n, m, 2)
-    fitted = EntropicMap.fit(
-        x, y, a=a, b=b, options=EntropicOptions(epsilon=epsilon, iterations=20_000), rng=0
-    )
-    plan = fitted.plan()
-    np.testing.assert_allclose(plan.sum(1), a / a.sum(), atol=1e-9)
-    assert fitted.duals.error <= 1e-3
-    # the default plan may leave out 1% of each row's small entries
-    assert np.abs(plan.sum(0) - b / b.sum()).sum() <= fitted.duals.error + 0.02
-    assert plan.sum() == pytest.approx(1.0)
-    transformed = fitted.transform(x)
-    assert (transformed >= y.min(0) - 1e-9).all()
-    assert (transformed <= y.max(0) + 1e-9).all()
+    # the plan as it is kept may leave out 1% of each row's small entries
+    kept = fitted.plan()
+    np.testing.assert_allclose(kept.sum(1), a, atol=1e-9)
+    assert np.abs(kept.sum(0) - b).sum() <= 0.02
 
 
 @pytest.mark.parametrize("balance", [Balance(), Balance("relaxed", 5.0), Balance("partial", 0.7)])
@@ -117,13 +51,8 @@ def test_large_problems_take_the_sampled_single_precision_road_to_the_same_plan(
     x[:, 2], y[:, 2] = x[:, 2] > 0, y[:, 2] > 0.5
     x[0], y[0] = 60.0, -70.0  # nobody is near either
     people = groups(x, y, rng.uniform(0.1, 1, 300), None)
-    settled = {
-        "cost": "l1_squared",
-        "feature_weights": np.ones(3),
-        "epsilon": 1.0,
-        "balance": balance,
-        "most": 5000,
-    }
+    settled = {"cost": "l1_squared", "feature_weights": np.ones(3), "epsilon": 1.0, "balance": balance}
+    settled |= {"most": 5000}
     slow = solve(people, **settled, tolerance=1e-6, rng=np.random.default_rng(0))
     monkeypatch.setattr(solver, "_SINGLE", 1000)
     monkeypatch.setattr(solver, "_SAMPLE", 100)
@@ -133,13 +62,8 @@ def test_large_problems_take_the_sampled_single_precision_road_to_the_same_plan(
     # single precision holds six digits, and the tolerance moves 1e-5 of the mass
     np.testing.assert_allclose(fast.source_mass, slow.source_mass, atol=1e-5)
     np.testing.assert_allclose(fast.target_mass, slow.target_mass, atol=1e-5)
-    costs = pairwise_cost(people.x, people.y)
-    plans = [
-        people.a[:, None]
-        * people.b
-        * np.exp((duals.source[:, None] + duals.target + duals.level - costs) / 1.0)
-        for duals in (slow, fast)
-    ]
+    costs, mass = pairwise_cost(people.x, people.y), people.a[:, None] * people.b
+    plans = [mass * np.exp(made.source[:, None] + made.target + made.level - costs) for made in (slow, fast)]
     assert np.abs(plans[0] - plans[1]).sum() < 1e-3
 
 
@@ -148,9 +72,8 @@ def test_new_people_are_carried_like_those_it_was_fitted_on():
     fitted = EntropicMap.fit(x, y, a=a, b=b, options=EntropicOptions(projection="barycentre"), rng=0)
     plan = fitted.plan(0)
     np.testing.assert_allclose(fitted.transform(x), (plan @ y) / plan.sum(1)[:, None], rtol=1e-9)
-    # one by one or together
-    np.testing.assert_allclose(np.vstack([fitted.transform(row[None]) for row in x]), fitted.transform(x))
-    assert fitted.transform(np.empty((0, 3))).shape == (0, 3)
+    one_by_one = np.vstack([fitted.transform(row[None]) for row in x[:9]])
+    np.testing.assert_allclose(one_by_one, fitted.transform(x)[:9])
 
 
 def test_drawn_counterparts_follow_the_plan_and_depend_on_the_person_alone():
@@ -158,7 +81,7 @@ def test_drawn_counterparts_follow_the_plan_and_depend_on_the_person_alone():
     x, y, *_ = two_groups(7, 6, 5, 2)
     fine = EntropicOptions(epsilon=1.0, **FINE)
     fitted = EntropicMap.fit(x, y, options=fine, rng=0)
-    copies = np.repeat(x, 4000, axis=0)
+    copies = np.repeat(x, 2000, axis=0)
     tags = np.linspace(0, 1, len(copies))[:, None]
     tagged = EntropicMap.fit(
         np.hstack([x, np.zeros((6, 1))]),
@@ -170,9 +93,9 @@ def test_drawn_counterparts_follow_the_plan_and_depend_on_the_person_alone():
     there = tagged.transform(np.hstack([copies, tags]))[:, :2]
     hits = (there[:, None, :] == y[None]).all(axis=2)
     assert (hits.sum(axis=1) == 1).all()  # everyone is a real person of the target group
-    shares = hits.reshape(6, 4000, 5).mean(axis=1)
-    # 4,000 draws: shares lie within 0.03 (3.8 standard errors) of the plan's
-    np.testing.assert_allclose(shares, fitted.plan(0).toarray() * 6, atol=0.03)
+    shares = hits.reshape(6, 2000, 5).mean(axis=1)
+    # 2,000 draws: shares lie within 0.04 (3.6 standard errors) of the plan's
+    np.testing.assert_allclose(shares, fitted.plan(0).toarray() * 6, atol=0.04)
     assert np.array_equal(fitted.transform(x[::-1]), fitted.transform(x)[::-1])
 
 
@@ -202,14 +125,7 @@ def test_weights_count_people():
     np.testing.assert_allclose(without.transform(x), weighted.transform(x))
 
 
-def test_says_when_it_did_not_converge():
-    x, y, *_ = two_groups(10)
-    fitted = EntropicMap.fit(x, y, options=EntropicOptions(epsilon=1e-3, iterations=2), rng=0)
-    assert not fitted.converged
-    np.testing.assert_allclose(fitted.plan(0).sum(1), 1 / 40)  # the source's shares hold even so
-
-
-def test_disjoint_supports_and_outliers_stay_finite():
+def test_disjoint_supports_and_outliers_stay_finite_and_what_did_not_converge_says_so():
     rng = np.random.default_rng(11)
     x, y = rng.normal(size=(50, 2)), rng.normal(size=(50, 2)) + 1e3
     fitted = EntropicMap.fit(x, y, rng=0)
@@ -220,3 +136,7 @@ def test_disjoint_supports_and_outliers_stay_finite():
     blurred = EntropicMap.fit(x, y, options=EntropicOptions(iterations=20_000), rng=0)
     assert blurred.converged
     assert np.isfinite(blurred.transform(x)).all()
+    x, y, *_ = two_groups(10)
+    hasty = EntropicMap.fit(x, y, options=EntropicOptions(epsilon=1e-3, iterations=2), rng=0)
+    assert not hasty.converged
+    np.testing.assert_allclose(hasty.plan(0).sum(1), 1 / 40)  # the source's shares hold even so
