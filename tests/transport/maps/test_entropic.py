@@ -1,4 +1,4 @@
-"""The entropic map and the solver under it: against POT and itself."""
+"""Entropic, relaxed and partial transport and the solver under them: against POT, by hand and itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ import ot
 import pytest
 
 from audits.transport.costs import COSTS, pairwise_cost
-from audits.transport.maps import EntropicMap, EntropicOptions, ks_distances
+from audits.transport.maps import (
+    EntropicMap,
+    EntropicOptions,
+    UnbalancedMap,
+    UnbalancedOptions,
+    ks_distances,
+)
 from audits.transport.maps import sinkhorn as solver
 from audits.transport.maps.protocol import groups
 from audits.transport.maps.sinkhorn import Balance, solve
@@ -42,6 +48,45 @@ def test_plan_agrees_with_pot(cost: str):
     assert np.abs(kept.sum(0) - b).sum() <= 0.02
 
 
+def test_relaxed_and_partial_plans_agree_with_pot():
+    x, y, a, b = two_groups(0)
+    a, b, costs = a / a.sum(), b / b.sum(), pairwise_cost(x, y)
+    fitted = UnbalancedMap.fit(
+        x, y, a=a, b=b, options=UnbalancedOptions(price=0.3, epsilon=0.05, **FINE), rng=0
+    )
+    price, epsilon = 0.3 * a @ costs @ b, fitted.duals.epsilon
+    assert fitted.balance.amount == pytest.approx(price)
+    tight = {"reg_type": "kl", "numItermax": 100_000, "stopThr": 1e-12}
+    expected = ot.unbalanced.sinkhorn_unbalanced(a, b, costs, epsilon, price, **tight)
+    np.testing.assert_allclose(fitted.plan(0).toarray(), expected, atol=1e-8)
+    assert fitted.unmatched[0] == pytest.approx(np.maximum(a - expected.sum(1), 0).sum(), abs=1e-6)
+    options = UnbalancedOptions(relaxation="partial", share=0.6, epsilon=0.1, **FINE)
+    # POT's entropic form has no weights in its reference measure, so the two agree for equal weights
+    equal, same = np.full(40, 1 / 40), np.full(30, 1 / 30)
+    fitted = UnbalancedMap.fit(x, y, options=options, rng=0)
+    tight = {"m": 0.6, "numItermax": 20_000, "stopThr": 1e-14}
+    expected = ot.partial.entropic_partial_wasserstein(equal, same, costs, fitted.duals.epsilon, **tight)
+    np.testing.assert_allclose(fitted.plan(0).toarray(), expected, atol=1e-6)
+    weighted = UnbalancedMap.fit(x, y, a=a, b=b, options=options, rng=0)
+    plan = weighted.plan(0)
+    assert plan.sum() == pytest.approx(0.6, abs=2e-4)
+    assert (plan.sum(1) <= a + 1e-9).all()  # nobody is moved twice
+    assert (plan.sum(0) <= b + 2e-4).all()
+    np.testing.assert_allclose(weighted.matched_share(x) * a, plan.sum(1), atol=1e-9)
+
+
+def test_one_far_person_of_four_by_hand():
+    # three people have their like at no distance, the fourth's are 48 away and more: 3 of 4 are matched
+    x, y = np.array([[0.0], [1.0], [2.0], [-50.0]]), np.array([[0.0], [1.0], [2.0], [50.0]])
+    options = UnbalancedOptions(relaxation="partial", share=0.75, epsilon=1e-4)
+    partial = UnbalancedMap.fit(x, y, options=options, rng=0)
+    np.testing.assert_allclose(partial.matched_share(x), [1, 1, 1, 0], atol=1e-2)
+    np.testing.assert_allclose(partial.plan(0).toarray(), np.diag([0.25, 0.25, 0.25, 0]), atol=2e-3)
+    assert partial.unmatched == pytest.approx((0.25, 0.25), abs=1e-3)
+    relaxed = UnbalancedMap.fit(x, y, options=UnbalancedOptions(price=0.1, epsilon=1e-4), rng=0)
+    np.testing.assert_allclose(relaxed.matched_share(x), [1, 1, 1, 0], atol=0.02)
+
+
 @pytest.mark.parametrize("balance", [Balance(), Balance("relaxed", 5.0), Balance("partial", 0.7)])
 def test_large_problems_take_the_sampled_single_precision_road_to_the_same_plan(
     monkeypatch, balance: Balance
@@ -57,8 +102,7 @@ def test_large_problems_take_the_sampled_single_precision_road_to_the_same_plan(
     monkeypatch.setattr(solver, "_SINGLE", 1000)
     monkeypatch.setattr(solver, "_SAMPLE", 100)
     fast = solve(people, **settled, tolerance=1e-5, rng=np.random.default_rng(0))
-    assert slow.converged
-    assert fast.converged
+    assert [slow.converged, fast.converged] == [True, True]
     # single precision holds six digits, and the tolerance moves 1e-5 of the mass
     np.testing.assert_allclose(fast.source_mass, slow.source_mass, atol=1e-5)
     np.testing.assert_allclose(fast.target_mass, slow.target_mass, atol=1e-5)
@@ -83,13 +127,8 @@ def test_drawn_counterparts_follow_the_plan_and_depend_on_the_person_alone():
     fitted = EntropicMap.fit(x, y, options=fine, rng=0)
     copies = np.repeat(x, 2000, axis=0)
     tags = np.linspace(0, 1, len(copies))[:, None]
-    tagged = EntropicMap.fit(
-        np.hstack([x, np.zeros((6, 1))]),
-        np.hstack([y, np.zeros((5, 1))]),
-        feature_weights=np.array([1.0, 1.0, 0.0]),
-        options=fine,
-        rng=0,
-    )
+    apart = {"feature_weights": np.array([1.0, 1.0, 0.0]), "options": fine}
+    tagged = EntropicMap.fit(np.pad(x, ((0, 0), (0, 1))), np.pad(y, ((0, 0), (0, 1))), rng=0, **apart)
     there = tagged.transform(np.hstack([copies, tags]))[:, :2]
     hits = (there[:, None, :] == y[None]).all(axis=2)
     assert (hits.sum(axis=1) == 1).all()  # everyone is a real person of the target group

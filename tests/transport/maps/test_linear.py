@@ -47,8 +47,8 @@ def test_feature_weights_are_other_units():
 
 def test_constant_features_and_one_hot_columns():
     rng = np.random.default_rng(2)
-    level = rng.integers(0, 3, 200)
-    x = np.column_stack([rng.normal(size=200), np.full(200, 0.1), np.eye(3)[level] / 2, rng.normal(size=200)])
+    hot = np.eye(3)[rng.integers(0, 3, 200)] / 2
+    x = np.column_stack([rng.normal(size=200), np.full(200, 0.1), hot, rng.normal(size=200)])
     y = x[:150] * [2, 1, 1, 1, 1, 0] + [1, 0, 0, 0, 0, 4]  # the last feature is constant in the target group
     fitted = LinearMap.fit(x, y)
     moved = fitted.transform(x)
