@@ -13,7 +13,6 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import jsonschema
-import pypdfium2
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -111,11 +110,7 @@ def test_reports_show_its_finding_figure_table_and_limits(ran: Path, cli):  # no
         assert text in words
     assert "<b>tests</b>" not in page  # escaped, as ours are
     assert page.count('class="figure"') == 1
-    assert cli("report", ran / "out", "--format", "pdf").status == 0
     assert cli("report", ran / "out", "--format", "card").status == 0
-    pdf = pypdfium2.PdfDocument(ran / "out" / "report.pdf")
-    printed = " ".join(" ".join(each.get_textpage().get_text_range() for each in pdf).split())
-    assert finding(ran) in printed
     assert "people" in (ran / "out" / "model-card.md").read_text(encoding="utf-8")
 
 
