@@ -115,7 +115,6 @@ def test_a_value_with_both_marks_settles_its_column(tmp_path: Path, cells: list[
     [
         ("age,sex\n30,f\n40,m\n", True),
         ("30,f\n40,m\n50,f\n", False),
-        ("race,sex\nWhite,Male\nBlack,Female\nWhite,Female\n", True),
         ("White,Male\nBlack,Female\nWhite,Female\n", False),
         ("?,a,3\n5,b,4\n", False),
         (",race,age\n0,White,30\n1,Black,40\n", True),
@@ -257,50 +256,37 @@ def test_several_files_follow_each_other(tmp_path: Path):
     assert [note.split()[0] for note in same.report.notes] == ["one.csv", "same.csv"]
 
 
-def test_gzip_and_tsv(tmp_path: Path):
-    table = read_table(write(tmp_path, gzip.compress(b"a\tb\n1\tx\n2\ty\n"), "people.tsv.gz"))
-    assert table.report.files[0].format == "tsv"
-    assert table.report.files[0].compressed
-    assert table.frame["b"].tolist() == ["x", "y"]
-
-
-def test_empty_names_empty_columns_and_wide_tables(tmp_path: Path):
-    table = read(tmp_path, ",age,\n0,30,\n1,40,\n")
-    assert table.frame.columns.tolist() == ["unnamed_1", "age"]
+def test_gzip_tsv_empty_names_and_wide_tables(tmp_path: Path):
+    table = read_table(write(tmp_path, gzip.compress(b"\tage\t\n0\t30\t\n1\t40\t\n"), "people.tsv.gz"))
+    assert (table.report.files[0].format, table.report.files[0].compressed) == ("tsv", True)
+    assert table.frame.to_dict("list") == {"unnamed_1": [0, 1], "age": [30, 40]}
     said = " ".join(table.report.sentences())
     assert "unnamed_1, unnamed_3" in said
     assert "'unnamed_3'" in said
     wide, row = ",".join(f"c{i}" for i in range(1500)), ",".join(["12345"] * 1500)
-    assert read(tmp_path, f"{wide}\n{row}\n{row}\n").frame.shape == (2, 1500)
+    assert read(tmp_path, f"{wide}\n{row}\n").frame.shape == (1, 1500)
 
 
-cells = st.text(
-    st.characters(codec="utf-8", exclude_characters="\0\r\x1a", exclude_categories=["Cs", "Cc"]), max_size=8
-)
-rows = st.lists(st.tuples(cells, cells, cells), min_size=2, max_size=20)
+letters = st.characters(codec="utf-8", exclude_characters="\0\r\x1a", exclude_categories=["Cs", "Cc"])
+rows = st.lists(st.tuples(*[st.text(letters, max_size=8)] * 2), min_size=2, max_size=20)
 
 
-@settings(max_examples=10)
+@settings(max_examples=12)
 @given(rows=rows, separator=st.sampled_from([",", ";", "|", "\t"]))
 def test_any_text_survives_when_nothing_is_detected(
     tmp_path_factory: pytest.TempPathFactory, rows: list, separator: str
 ):
     """The slow obvious version is the csv module that wrote the file."""
     out = io.StringIO(newline="")
-    csv.writer(out, delimiter=separator, quoting=csv.QUOTE_ALL).writerows([("a", "b", "c"), *rows])
+    csv.writer(out, delimiter=separator, quoting=csv.QUOTE_ALL).writerows([("a", "b"), *rows])
     options = {"separator": separator, "header": True, "missing": (), "skip_rows": 0}
     table = read(tmp_path_factory.mktemp("any"), out.getvalue(), **options)
-    assert len(table.frame) == len(rows)
-    for position, name in enumerate("abc"):
-        for found, wrote in zip(table.frame[name], (row[position].strip() for row in rows), strict=True):
-            if pd.isna(found):
-                assert wrote == ""
-            elif isinstance(found, str):
-                assert found == wrote
-            elif isinstance(found, pd.Timestamp):
-                assert found == pd.Timestamp(wrote)
+    for name, wrote in zip("ab", zip(*rows, strict=True), strict=True):
+        for found, text in zip(values(table, name), (each.strip() for each in wrote), strict=True):
+            if found is None or isinstance(found, str | pd.Timestamp):
+                assert found == (text or None if found is None else type(found)(text))
             else:
-                assert float(found) == float(wrote.replace(",", "."))
+                assert float(found) == float(text.replace(",", "."))
 
 
 def test_numbers_are_read_exactly(tmp_path: Path):
