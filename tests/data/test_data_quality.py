@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from audits.data import build_data, data_spec, read_table
+from audits.data.preprocessing.leakage import telling_features
 from audits.data.quality.checks import examine
 from audits.errors import InputError
 from tests.refused import refused
@@ -89,9 +90,7 @@ def test_what_is_wrong_is_found_named_and_mended(kind, wrong, tmp_path):
 def test_a_feature_that_names_people_is_found_and_left_out(tmp_path):
     frame = people().assign(code=[f"K{each}" for each in np.random.default_rng(0).integers(10**9, size=N)])
     seen, after = found(tmp_path, frame, features=["skill", "town", "code"])
-    left, data = after(seen["identifiers"].mends[0])
-    assert "identifiers" not in left
-    assert data.features == ("skill", "town")
+    assert after(seen["identifiers"].mends[0])[1].features == ("skill", "town")
 
 
 def test_words_among_numbers_become_missing_ones(tmp_path):
@@ -119,10 +118,13 @@ def test_what_was_protected_twice_is_no_feature_after_its_mend(tmp_path):
     assert "gender" not in data.features
 
 
-def test_every_column_that_tells_the_label_is_named_the_strongest_first(tmp_path):
-    frame = people().assign(bar1=_leak, dropout=lambda each: (each["paid"] == "no").astype(int))
+def test_every_column_that_tells_the_label_is_named_the_strongest_first_with_its_cut(tmp_path):
+    points = np.random.default_rng(3).integers(0, 100, N)
+    frame = people().assign(points=points, paid=np.where(points >= 60, "yes", "no"))
+    frame = frame.assign(bar1=_leak, dropout=lambda each: (each["paid"] == "no").astype(int))
     said = found(tmp_path, frame)[0]["gives the label away"].said
     assert said.index("dropout (1.00)") < said.index("bar1")
+    assert "60" in said
 
 
 def test_a_stored_decision_in_other_words_is_found_and_left_out(tmp_path):
@@ -242,13 +244,65 @@ def test_columns_that_are_missing_together_are_no_proxies(tmp_path):
     assert not [kind for kind in kinds if "prox" in kind or "same" in kind]
 
 
-def test_a_number_whose_cut_is_the_outcome_is_named_with_its_cut(tmp_path):
-    points = np.random.default_rng(3).integers(0, 100, N)
-    frame = people().assign(points=points, paid=np.where(points >= 60, "yes", "no"))
-    assert "60" in found(tmp_path, frame)[0]["gives the label away"].said
-
-
 def test_what_may_itself_be_the_outcome_is_dropped_with_nothing_else(tmp_path):
     frame = people().assign(approved=lambda each: each["paid"], code=lambda each: each["paid"] == "yes")
     card = found(tmp_path, frame)[0]["gives the label away"]
     assert [mend.leave_out for mend in card.mends] == [("code",), ("approved",)]
+
+
+Y = np.repeat([True, False], 100)
+
+
+def test_levels_that_tell_the_label():
+    action = np.where(Y, np.resize(["granted", "bought"], 200), "rejected")
+    one_wrong = np.where(np.arange(200) == 3, "rejected", action)
+    two_wrong = np.where(np.arange(200) < 2, "rejected", action)
+    frame = pd.DataFrame({"action": action, "one": one_wrong, "two": two_wrong, "same": "x"})
+    assert telling_features(frame, list(frame), Y) == ["action", "one"]
+
+
+def test_a_cut_through_numbers_and_what_is_missing_tell_the_label():
+    numbers = np.linspace(0, 1, 200)
+    frame = pd.DataFrame({"up": numbers, "down": -numbers, "bent": np.abs(numbers - 0.5)})
+    frame = frame.assign(date=np.where(Y, None, "2024-01-01"), number=np.where(Y, np.nan, 1.0))
+    assert telling_features(frame, list(frame), Y) == ["up", "down", "date", "number"]
+
+
+def test_values_that_nobody_shares_tell_nothing():
+    """40 people, 40 numbers and names: each value's own label is no sign of anything."""
+    rng = np.random.default_rng(0)
+    y = rng.random(40) < 0.5
+    frame = pd.DataFrame({"number": rng.normal(size=40), "name": [f"n{k}" for k in range(40)]})
+    assert telling_features(frame, list(frame), y) == []
+    frame["cut"] = np.where(y, 100.0, 0.0) + frame["number"]
+    assert telling_features(frame, list(frame), y) == ["cut"]
+    assert telling_features(frame[:18], list(frame), y[:18]) == []  # few rows say nothing
+
+
+def test_dates_and_having_a_value_at_all_tell_too():
+    each = np.arange(600)
+    told, start = each < 200, pd.Timestamp("2024-01-01")
+    frame = pd.DataFrame(
+        {
+            "decided": start + pd.to_timedelta(np.where(told, 0, 90) + each % 60, "D"),
+            "officer": np.where(told, [f"officer {k % 80}" for k in each], None),
+            "born": start + pd.to_timedelta(each * 7 % 400, "D"),
+        }
+    )
+    assert telling_features(frame, list(frame), told) == ["decided", "officer"]
+
+
+def test_looking_at_a_part_first_finds_the_same_features():
+    rng = np.random.default_rng(3)
+    n = 100_003
+    y = rng.random(n) < 0.02
+    errs = rng.choice(np.flatnonzero(y), 19, replace=False)  # 1 % of the rarer label's rows are about 20
+    told = y.astype(float)
+    told[errs] = 0.0
+    more = told.copy()
+    more[rng.choice(np.flatnonzero(y), 200, replace=False)] = 0.0
+    frame = pd.DataFrame(
+        {"told": told, "not quite": more, "noise": rng.normal(size=n), "cut": y + rng.random(n) / 2}
+    )
+    frame = frame.assign(word=np.where(told == 1, "yes", "no"), id=np.arange(n).astype(str))
+    assert telling_features(frame, list(frame.columns), y) == ["told", "cut", "word"]

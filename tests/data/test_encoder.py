@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from audits.data import AuditData, DataSpec, FeatureSpace, build_data
+from audits.data.row_encoder import RowEncoder, columns_of
 from audits.data.values import number_column
 from tests.refused import refused
 
@@ -99,6 +102,10 @@ def test_dates_with_times_decode_to_whole_seconds():
         space = FeatureSpace.fit(make(frame))
         apart = (space.decode(space.encode(frame))["t"] - frame["t"]).abs().max()
         assert apart <= pd.Timedelta(microseconds=within)
+    # a date that stands for never: 365 * 8030 days, and 1946 leap days
+    days, missing = number_column(pd.Series(["9999-12-31", None]).astype("datetime64[s]"))
+    assert days == 2_932_896
+    assert np.isnan(missing)
 
 
 def test_unknown_values():
@@ -144,12 +151,10 @@ def test_all_categorical_all_missing_and_all_constant():
     assert space.names == ("a=x", "a=y", "b=z")
     pd.testing.assert_frame_equal(space.decode(space.encode(frame)), frame)
     void = pd.DataFrame({"v": [np.nan, np.nan], "n": [1, 1]})
-    space = FeatureSpace.fit(make(void), ("v", "n"))
-    assert space.names == ("v is missing", "n")
-    assert space.encode(void).tolist() == [[0.5, 0], [0.5, 0]]
-    assert space.decode(space.encode(void))["v"].isna().all()
-    empty = FeatureSpace.fit(make(void, kinds={"v": "continuous"}), ("v", "n"))
-    assert empty.encode(void)[:, 1].tolist() == [1, 1]
+    for kinds, first in (({}, 0.5), ({"v": "continuous"}, 0)):
+        space = FeatureSpace.fit(make(void, kinds=kinds), ("v", "n"))
+        assert space.encode(void)[:, 0].tolist() == [first] * 2
+        assert space.decode(space.encode(void))["v"].isna().all()
 
 
 def test_numbers_as_categories_keep_their_type():
@@ -183,8 +188,68 @@ def test_a_weighted_table_has_the_space_of_the_people_it_stands_for():
     np.testing.assert_allclose(weighted.encode(frame), plain.encode(frame), rtol=1e-12)
 
 
-def test_a_date_that_stands_for_never_is_a_number_of_days():
-    far = pd.Series(["9999-12-31", None]).astype("datetime64[s]")
-    days, missing = number_column(far)
-    assert days == 2_932_896  # 365 * 8030 days, and 1946 leap days
-    assert np.isnan(missing)
+def test_rows_are_encoded_as_the_feature_space_does():
+    rng = np.random.default_rng(0)
+
+    def people(n: int, words: list) -> pd.DataFrame:
+        cells = {
+            "number": [None, *rng.normal(0, 1e3, n - 1)],
+            "word": [words[k % len(words)] for k in range(n)],
+        }
+        cells |= {
+            "whole": rng.integers(0, 5, n),
+            "yes": rng.random(n) < 0.5,
+            "code": rng.choice([1, 2, 10], n),
+        }
+        return pd.DataFrame({**cells, "grade": rng.choice(["low", "medium", "high"], n)})
+
+    fitted, others = people(12, ["a", "b", "c", "1", None]), people(6, ["a", "zz", None])
+    kinds = {"number": "continuous", "word": "categorical", "whole": "integer", "yes": "boolean"}
+    kinds |= {"code": "categorical", "grade": "ordinal"}
+    told = {"features": tuple(kinds), "kinds": kinds, "orders": {"grade": ("low", "medium", "high")}}
+    frame = fitted.assign(group=["u", "v"] * 6)
+    space = FeatureSpace.fit(build_data(frame, DataSpec(protected=("group",), **told)))
+    encoder = RowEncoder(space.described(), tuple(kinds))
+    again = FeatureSpace.restored(json.loads(json.dumps(space.described())))
+    assert (again.names, again.blocks, again.scale) == (space.names, space.blocks, space.scale)
+    for raw in (fitted, others):
+        rows = raw.astype(object).where(raw.notna(), None).to_dict("records")
+        z, _ = encoder.encode(columns_of(rows, tuple(kinds)), len(rows))
+        np.testing.assert_array_equal(z, space.encode(raw, unknown="zero"))
+        np.testing.assert_array_equal(again.encode(raw, unknown="zero"), z)
+
+
+def test_dates_count_in_days():
+    days = pd.to_datetime(["2024-01-01", "2024-01-03", "2024-01-07", "2024-01-09"])
+    frame = pd.DataFrame({"day": days, "group": ["u", "v", "u", "v"]})
+    data = build_data(frame, DataSpec(protected=("group",), features=("day",)))
+    space = FeatureSpace.fit(data)
+    encoder = RowEncoder(space.described(), ("day",))
+    z, unseen = encoder.encode({"day": ["2024-01-03", "2024-01-07T00:00:00", None]}, 3)
+    np.testing.assert_array_equal(z[:2], space.encode(data.frame)[1:3])
+    assert unseen == {2: ["day"]}
+    with refused("rows[0].day"):
+        encoder.encode({"day": ["yesterday"]}, 1)
+
+
+def test_a_description_without_raw_values_is_enough_for_rows():
+    """Bundles of the first format hold levels as texts alone."""
+    frame = pd.DataFrame({"code": [1.0, 2.0, None, 1.0], "sex": ["f", "m", "f", "m"]})
+    spec = DataSpec(protected=("sex",), features=("code", "sex"), kinds={"code": "categorical"})
+    space = FeatureSpace.fit(build_data(frame, spec))
+    old = [
+        {name: value for name, value in entry.items() if name not in {"values", "dtype"}}
+        for entry in space.described()
+    ]
+    z, unseen = RowEncoder(old, ("code", "sex")).encode({"code": [2, None, 7], "sex": ["m", "f", "f"]}, 3)
+    np.testing.assert_array_equal(z[:2], space.encode(frame)[1:3])
+    assert z[2].tolist() == [0, 0, 0, 0.5, 0]
+    assert unseen == {2: ["code"]}
+
+
+def test_an_infinite_number_is_named_by_row_and_column():
+    frame = pd.DataFrame({"age": [1.5, 2.0, 4.0], "sex": ["f", "m", "f"]})
+    space = FeatureSpace.fit(build_data(frame, DataSpec(protected=("sex",), features=("age",))))
+    for value in (float("inf"), -np.inf, np.float32("inf")):
+        with refused("rows[1].age"):
+            RowEncoder(space.described(), ("age",)).encode({"age": [None, value]}, 2)

@@ -7,15 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audits.data import (
-    AuditData,
-    FeatureSpace,
-    data_spec,
-    infer_kinds,
-    load_data,
-    public_section,
-    read_table,
-)
+from audits.data import AuditData, FeatureSpace, data_spec, infer_kinds, load_data, public_section, read_table
 from tests.refused import refused
 
 pytestmark = pytest.mark.shared
@@ -33,6 +25,7 @@ COMPAS = {"African-American": 3175, "Caucasian": 2103, "Hispanic": 509}
 COMPAS |= {"Other": 343, "Asian": 31, "Native American": 11}
 LAW = {"White": 18285, "Black": 1282, "Asian": 845, "Hispanic": 488}
 LAW |= {"Mexican": 389, "Other": 293, "Puertorican": 110, "Amerindian": 99}
+BANK = {"[25, 60)": 42618, "[60, 95]": 1784, "[18, 25)": 809}
 ADULT = {"White": 41762, "Black": 4685, "Asian-Pac-Islander": 1519, "Amer-Indian-Eskimo": 470, "Other": 406}
 
 
@@ -53,10 +46,7 @@ ADULT = {"White": 41762, "Black": 4685, "Asian-Pac-Islander": 1519, "Amer-Indian
             45211,
             5289,
             39922,
-            {
-                "age": {"[25, 60)": 42618, "[60, 95]": 1784, "[18, 25)": 809},
-                "marital": {"married": 27214, "single": 12790, "divorced": 5207},
-            },
+            {"age": BANK, "marital": {"married": 27214, "single": 12790, "divorced": 5207}},
         ),
     ],
 )

@@ -10,21 +10,18 @@ import pytest
 import yaml
 
 from audits.data import build_data, data_spec
+from audits.data.quality.row_units import count_column, row_units, shared_id, times_as_wide
 from tests.refused import refused
 
 
 def people() -> pd.DataFrame:
-    rng = np.random.default_rng(0)
-    return pd.DataFrame(
-        {
-            "who": np.repeat([f"p{k}" for k in range(40)], 3),
-            "sex": np.repeat(rng.choice(["f", "m"], 40), 3),
-            "hours": rng.integers(1, 60, 120),
-            "weight": rng.uniform(0.3, 3, 120),
-            "region": np.repeat(["north", "south"], 60),
-            "school": np.repeat([f"s{k}" for k in range(20)], 6),
-            "hired": rng.integers(0, 2, 120),
-        }
+    rng, each = np.random.default_rng(0), np.arange(120)
+    frame = pd.DataFrame({"who": [f"p{k // 3}" for k in each], "school": [f"s{k // 6}" for k in each]})
+    frame = frame.assign(
+        sex=rng.choice(["f", "m"], 40)[each // 3], region=np.where(each < 60, "north", "south")
+    )
+    return frame.assign(
+        hours=rng.integers(1, 60, 120), weight=rng.uniform(0.3, 3, 120), hired=rng.integers(0, 2, 120)
     )
 
 
@@ -39,14 +36,12 @@ def made(**more):
 def test_a_persons_rows_stay_together_and_are_told():
     data = made(person="who")
     assert data.weights is None
-    assert data.design is not None
     assert (data.design.n_clusters, data.design.clustered) == (40, True)
     assert "who" not in data.features
     assert any("120 rows" in note and "40 persons" in note for note in data.notes)
     training, held = data.split(0.3, 0)
     assert not set(training.frame["who"]) & set(held.frame["who"])
     assert abs(held.n / data.n - 0.3) < 0.05
-    assert held.design is not None
     assert len(held.design.cluster) == held.n
 
 
@@ -60,9 +55,7 @@ def test_the_order_of_rows_numbers_no_persons():
 
 def test_sampling_weights_make_no_more_people():
     data = made(weights={**SAMPLED, "strata": "region", "cluster": "school"})
-    assert data.weights is None
-    assert data.size == 120
-    assert data.design is not None
+    assert (data.weights, data.size) == (None, 120)
     assert (data.design.n_clusters, data.design.n_strata) == (20, 2)
     assert data.design.weights.tolist() == data.frame["weight"].tolist()
     assert not {"weight", "region", "school"} & set(data.features)
@@ -108,3 +101,65 @@ def test_many_equal_rows_are_asked_about():
 def test_contradictions_are_one_sentence(section, refusal):
     with refused(*refusal):
         made(**section)
+
+
+CELLS = pd.MultiIndex.from_product(
+    [["f", "m"], ["A", "B", "C"], ["no", "yes"]], names=["sex", "town", "paid"]
+)
+RNG = np.random.default_rng(0)
+
+
+def cells(name: str, values: object) -> pd.DataFrame:
+    return CELLS.to_frame(index=False).assign(**{name: values})
+
+
+@pytest.mark.parametrize("name", ["Freq", "n", "weight", "Anzahl"])
+def test_columns_of_counts(name: str) -> None:
+    frame = cells(name, np.arange(12) * 3 + 5)
+    (found,) = row_units(frame, data_spec({}))
+    assert found.mends[0].put == {"weights": {"column": name, "kind": "counts"}}
+    assert all(told in found.said for told in ("12 rows", "258 people"))
+    assert row_units(frame, data_spec({"weights": name})) == []
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        cells("Freq", np.linspace(0.5, 9, 12)),  # sampling weights
+        cells("salary", np.arange(12) * 3 + 5),
+        cells("count", 1),
+        pd.concat([cells("n", np.arange(12) + 5)] * 2),  # people who are alike
+        pd.DataFrame({"weight": range(50, 350), "height": RNG.normal(170, 9, 300), "age": range(300)}),
+    ],
+)
+def test_other_columns_count_nobody(frame: pd.DataFrame) -> None:
+    assert count_column(frame) is None
+
+
+def test_ids_of_a_few_rows_each_belong_together() -> None:
+    frame = pd.DataFrame({"adid": np.repeat(np.arange(30), 4), "sex": RNG.choice(["f", "m"], 120)})
+    (found,) = row_units(frame, data_spec({}))
+    assert found.mends[0].put == {"person": "adid"}
+    assert "2 times" in found.said  # as wide, by clusters of four
+    assert row_units(frame, data_spec({"person": "adid"})) == []
+    assert (times_as_wide(pd.Series([1] * 50)), times_as_wide(pd.Series([9, 9]))) == (1, 3)
+
+
+STOPS = pd.Timestamp("2024-03-01 08:00") + pd.to_timedelta(np.repeat(np.arange(40), 3) * 37, unit="min")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "shared"),
+    [
+        ("stopped", STOPS, True),
+        ("stopped", STOPS.normalize(), False),  # a day is no stop
+        ("firm", np.repeat([f"firm {k}" for k in range(30)], 4), True),
+        ("town", RNG.choice([f"t{k}" for k in range(30)], 120), False),
+        ("age", np.repeat(np.arange(20, 50), 4), False),
+        ("adid", range(120), False),
+        ("adid", np.arange(120) % 3, False),
+    ],
+)
+def test_what_stands_in_as_many_rows_belongs_together(name: str, values: object, shared: bool) -> None:
+    frame = pd.DataFrame({name: values, "sex": RNG.choice(["f", "m"], 120)})
+    assert shared_id(frame) == (name if shared else None)
