@@ -13,18 +13,11 @@ from audits.data.row_encoder import RowEncoder, columns_of
 from audits.data.values import number_column
 from tests.refused import refused
 
-PEOPLE = pd.DataFrame(
-    {
-        "age": [20, 30, 40, 50],
-        "wage": [1.0, np.nan, 2.0, 3.0],
-        "job": ["judge", None, "cook", "judge"],
-        "hired": ["no", "yes", "yes", "no"],
-        "grade": ["low", "high", "medium", "low"],
-        "born": pd.to_datetime(["2000-01-01", "2000-01-03", "2000-01-05", "2000-01-07"]),
-        "flag": [0, 1, 1, 0],
-        "same": [7, 7, 7, 7],
-    }
-)
+PEOPLE = pd.DataFrame({"age": [20, 30, 40, 50], "wage": [1.0, np.nan, 2.0, 3.0]})
+PEOPLE["job"], PEOPLE["hired"] = ["judge", None, "cook", "judge"], ["no", "yes", "yes", "no"]
+PEOPLE["grade"] = ["low", "high", "medium", "low"]
+PEOPLE["born"] = pd.to_datetime(["2000-01-01", "2000-01-03", "2000-01-05", "2000-01-07"])
+PEOPLE["flag"], PEOPLE["same"] = [0, 1, 1, 0], 7
 
 
 def make(frame: pd.DataFrame = PEOPLE, **spec: object) -> AuditData:
@@ -127,14 +120,14 @@ def test_unknown_values():
 def test_what_has_no_place_in_the_space():
     frame = pd.DataFrame({"many": [f"v{i}" for i in range(201)], "n": range(201), "t": "a b c"})
     data = make(frame, kinds={"many": "categorical", "t": "text", "n": "identifier"})
-    for features, tells in (
-        (["many"], ("features: 'many'", "201", "200")),
-        (["t"], ("features: 't'",)),
-        (["n"], ("features: 'n'",)),
-        (["x"], ("features", "'x'")),
-        ([], ("features",)),
+    for features, where, *tells in (
+        (["many"], "features: 'many'", "201", "200"),
+        (["t"], "features: 't'"),
+        (["n"], "features: 'n'"),
+        (["x"], "features", "'x'"),
+        ([], "features"),
     ):
-        with refused(*tells):
+        with refused(where, *tells):
             FeatureSpace.fit(data, features)
     with refused("features"):
         FeatureSpace.fit(data.take([]), ["n"])
@@ -167,12 +160,8 @@ def test_numbers_as_categories_keep_their_type():
 
 
 def test_extreme_numbers_stay_finite():
-    numbers = {
-        "big": [1e29, -1e29, 5e28],
-        "tiny": [1e-300, 2e-300, 5e-300],
-        "near": [1e15, 1e15 + 1, 1e15 + 2],
-    }
-    frame = pd.DataFrame(numbers)
+    frame = pd.DataFrame({"big": [1e29, -1e29, 5e28], "tiny": [1e-300, 2e-300, 5e-300]})
+    frame["near"] = [1e15, 1e15 + 1, 1e15 + 2]
     space = FeatureSpace.fit(make(frame, kinds={}), tuple(frame))
     z = space.encode(frame)
     np.testing.assert_allclose([z.mean(axis=0), z.std(axis=0)], [[0] * 3, [1] * 3], rtol=1e-12, atol=1e-15)

@@ -17,12 +17,12 @@ from tests.refused import refused
 def people() -> pd.DataFrame:
     rng, each = np.random.default_rng(0), np.arange(120)
     frame = pd.DataFrame({"who": [f"p{k // 3}" for k in each], "school": [f"s{k // 6}" for k in each]})
-    frame = frame.assign(
-        sex=rng.choice(["f", "m"], 40)[each // 3], region=np.where(each < 60, "north", "south")
+    frame["sex"], frame["region"] = (
+        rng.choice(["f", "m"], 40)[each // 3],
+        np.where(each < 60, "north", "south"),
     )
-    return frame.assign(
-        hours=rng.integers(1, 60, 120), weight=rng.uniform(0.3, 3, 120), hired=rng.integers(0, 2, 120)
-    )
+    frame["hours"], frame["weight"] = rng.integers(1, 60, 120), rng.uniform(0.3, 3, 120)
+    return frame.assign(hired=rng.integers(0, 2, 120))
 
 
 SAMPLED = {"column": "weight", "kind": "sampling"}
@@ -75,9 +75,9 @@ def test_weights_that_nobody_declared_must_look_like_counts():
             built = build_data(frame, data_spec({**SECTION, **yaml.safe_load(line)}))
             assert (built.weights is None) == (kind == "sampling")
     assert made(weights="hours").weights is not None
-    cells = pd.DataFrame(itertools.product("ab", "xyz", [0, 1]), columns=["sex", "place", "hired"])
-    cells["n"] = 100 + 13 * np.arange(len(cells))
-    assert build_data(cells, data_spec({**SECTION, "weights": "n"})).size == cells["n"].sum()
+    frame = cells("n", 100 + 13 * np.arange(12))
+    data = build_data(frame, data_spec({"label": "paid", "favorable": "yes", "weights": "n"}))
+    assert data.size == frame["n"].sum()
 
 
 def test_many_equal_rows_are_asked_about():
@@ -103,14 +103,12 @@ def test_contradictions_are_one_sentence(section, refusal):
         made(**section)
 
 
-CELLS = pd.MultiIndex.from_product(
-    [["f", "m"], ["A", "B", "C"], ["no", "yes"]], names=["sex", "town", "paid"]
-)
 RNG = np.random.default_rng(0)
 
 
 def cells(name: str, values: object) -> pd.DataFrame:
-    return CELLS.to_frame(index=False).assign(**{name: values})
+    each = itertools.product(["f", "m"], ["A", "B", "C"], ["no", "yes"])
+    return pd.DataFrame(each, columns=["sex", "town", "paid"]).assign(**{name: values})
 
 
 @pytest.mark.parametrize("name", ["Freq", "n", "weight", "Anzahl"])
