@@ -24,14 +24,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("__pycache__"))
     told = folder / f"evenhand_top_scores-{facts['version']}.dist-info"
     told.mkdir()
-    (told / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {facts['name']}\nVersion: {facts['version']}\n"
-    )
-    points = "".join(
-        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in each.items())
-        for group, each in facts["entry-points"].items()
-    )
-    (told / "entry_points.txt").write_text(points)
+    named = f"Metadata-Version: 2.1\nName: {facts['name']}\nVersion: {facts['version']}\n"
+    (told / "METADATA").write_text(named)
+    [(group, points)] = facts["entry-points"].items()
+    lines = [f"[{group}]", *(f"{name} = {value}" for name, value in points.items())]
+    (told / "entry_points.txt").write_text("\n".join(lines))
     return folder
 
 

@@ -86,20 +86,16 @@ def test_a_fresh_process_runs_it_with_all_its_options_and_results_follow_the_sch
         jsonschema.validate(document, schema)
 
 
-@pytest.mark.parametrize(
-    ("options", "place", "told"),
-    [
+def test_wrong_options_are_told_as_ours_are(ran: Path, cli):  # noqa: F811
+    for options, place, told in (
         ({"by": ["group"], "best": 1.5}, ".best", "1.5"),
         ({"by": ["group"], "bset": 0.1}, ".bset", "'best'"),
         ({}, ".by", "by"),
-    ],
-)
-def test_wrong_options_are_told_as_ours_are(ran: Path, cli, options: dict, place: str, told: str):  # noqa: F811
-    (ran / "wrong.yaml").write_text(json.dumps(make_spec({NAME: options})), encoding="utf-8")
-    answer = cli("run", ran / "wrong.yaml", "--out", ran / "wrong")
-    assert answer.status == 2
-    assert f"audits[0].{NAME}{place}" in answer.err
-    assert told in answer.err
+    ):
+        (ran / "wrong.yaml").write_text(json.dumps(make_spec({NAME: options})), encoding="utf-8")
+        answer = cli("run", ran / "wrong.yaml", "--out", ran / "wrong")
+        assert answer.status == 2
+        assert all(each in answer.err for each in (f"audits[0].{NAME}{place}", told))
 
 
 def test_reports_show_its_finding_figure_table_and_limits(ran: Path, cli):  # noqa: F811
@@ -158,7 +154,7 @@ def space(beside: Path, own_worker: None, tmp_path: Path, monkeypatch: pytest.Mo
     return made
 
 
-def page(space: Workspace, **query: str) -> AppTest:
+def page(space: Workspace) -> AppTest:
     """Visit the audit's page: AppTest opens pages of scripts only, so this one is called as its page is."""
 
     def script() -> None:
@@ -168,8 +164,6 @@ def page(space: Workspace, **query: str) -> AppTest:
 
     at = AppTest.from_function(script, default_timeout=60)
     at.query_params["w"] = space.token
-    for name, value in query.items():
-        at.query_params[name] = value
     return at.run()
 
 
@@ -180,12 +174,9 @@ def test_its_page_has_a_control_for_every_option_and_tells_bad_ones(space: Works
     key = f"with-{NAME}-"
     assert at.multiselect(key=f"{key}by").value == ["group"]
     best = at.number_input(key=f"{key}best")
-    assert (best.value, best.min, best.max) == (0.2, 0.0, 1.0)
-    assert best.help
+    assert (best.value, best.min, best.max, bool(best.help)) == (0.2, 0.0, 1.0, True)
     assert at.selectbox(key=f"{key}ties").options == ["in", "out"]
-    assert at.number_input(key=f"{key}smallest").step == 1
     assert at.toggle(key=f"{key}list_people").value is True
-    assert at.text_input(key=f"{key}note").value == ""
     assert at.text_area(key=f"{key}names").value == "{}"
     kinds = ("multiselect", "number_input", "selectbox", "toggle", "text_input", "text_area")
     keys = {str(widget.key) for kind in kinds for widget in getattr(at, kind)}
@@ -245,9 +236,8 @@ def test_confined_processes_read_a_package_that_is_edited_where_it_lies(tmp_path
     source.mkdir()
     facts.mkdir(parents=True)
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: evenhand-mine\nVersion: 1.0\n")
-    (facts / "direct_url.json").write_text(
-        json.dumps({"url": source.as_uri(), "dir_info": {"editable": True}})
-    )
+    lies = {"url": source.as_uri(), "dir_info": {"editable": True}}
+    (facts / "direct_url.json").write_text(json.dumps(lies))
     monkeypatch.syspath_prepend(facts.parent)
     assert source not in readable_folders()  # it brings us nothing
     (facts / "entry_points.txt").write_text("[evenhand.formats]\nscorecard = mine:FORMAT\n")

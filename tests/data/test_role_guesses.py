@@ -124,13 +124,6 @@ def test_a_small_table_by_hand(tmp_path: Path):
     assert any("'?', 3 cells (note)" in sentence for sentence in found["sentences"])
 
 
-@pytest.mark.shared
-def test_a_public_set(shared_data: Path):
-    suggested = describe(read_table(shared_data / "compas.csv"))["suggested"]
-    assert (suggested["label"] or suggested["perhaps"])[0] == "two_year_recid"
-    assert set(suggested["protected"]) == {"sex", "age", "age_cat", "race"}
-
-
 def test_stored_results_are_suggested_and_never_features(tmp_path):
     path = tmp_path / "results.csv"
     path.write_text("y_true,y_pred,y_prob,sex,hours\n" + "1,0,0.4,f,3\n0,1,0.7,m,4\n" * 20)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audits.data import AuditData, FeatureSpace, data_spec, infer_kinds, load_data, public_section, read_table
+from audits.data import AuditData, FeatureSpace, data_spec, load_data, public_section, read_table
 from tests.refused import refused
 
 pytestmark = pytest.mark.shared
@@ -101,7 +101,7 @@ def test_adult_is_read_without_being_told(shared_data: Path):
     assert set(table.frame.iloc[:, 14]) == {"<=50K", ">50K", "<=50K.", ">50K."}
 
 
-def test_communities_and_sentences(shared_data: Path):
+def test_communities(shared_data: Path):
     data = load(shared_data, "communities")
     assert data.frame.drop(columns=data.label).shape == (1994, 128)
     crime = data.frame["ViolentCrimesPerPop"]
@@ -112,9 +112,6 @@ def test_communities_and_sentences(shared_data: Path):
     assert rest == {"county": 1174, "community": 1177, "OtherPerCap": 1}
     assert data.kinds["racepctblack"] == "continuous"
     assert data.kinds["communityname"] == "identifier"
-    sentences = read_table(shared_data / "wiki_sentence_templates.csv.gz").frame
-    assert sentences["toxicity"].value_counts().to_dict() == {"toxic": 38282, "nontoxic": 38282}
-    assert infer_kinds(sentences)["phrase"] == "text"
 
 
 def test_unknown_set():

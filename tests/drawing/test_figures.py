@@ -121,14 +121,3 @@ def test_hostile_names_are_text_and_other_figures_are_left_to_plotly() -> None:
     assert any("é" in text for text in ElementTree.fromstring(picture).itertext())
     assert to_svg(go.Figure(go.Sankey())) is None
     assert to_svg(go.Figure()) is None
-
-
-def test_a_long_legend_takes_rows_inside_the_figure() -> None:
-    lines = [go.Scatter(x=[0, 1], y=[0, k], mode="lines", name=f"people of group {k}") for k in range(9)]
-    root = ElementTree.fromstring(to_svg(finish(go.Figure(lines), height=200, alt="many")))
-    dots = [(float(each.get("cx")), float(each.get("cy"))) for each in root.findall(f"{SVG}circle")]
-    rows = sorted({y for _, y in dots})
-    assert len(dots) == 9
-    assert len(rows) > 1
-    assert max(x for x, _ in dots) + 100 < float(root.get("width"))
-    assert float(root.get("height")) == 200 + rows[-1] - rows[0]

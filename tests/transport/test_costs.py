@@ -22,13 +22,6 @@ def loops(x, y, cost, weights) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize(
-    ("cost", "by_hand"), [("l1", 10), ("l1_squared", 100), ("l2_squared", 34), ("l2", 34**0.5)]
-)
-def test_weights_multiply_the_difference_under_l1_and_its_square_under_l2(cost, by_hand):
-    assert paired_cost([[0.0, 0.0]], [[3.0, 4.0]], cost, [2, 1]) == pytest.approx(by_hand, rel=1e-15)
-
-
 @pytest.mark.parametrize("cost", COSTS)
 def test_pairs_and_blocks_match_plain_loops(cost):
     """With one-hot, two-valued and constant columns, which blocks compute by one product of matrices."""

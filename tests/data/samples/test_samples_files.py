@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -12,7 +11,6 @@ from audits.checks import build
 from audits.data import DataSpec, build_data, read_table, samples
 from audits.data.samples.catalog import FOLDER
 from audits.models import ModelSpec, make_subject
-from benchmarks.samples import loans
 from benchmarks.samples.files import contents
 from tests.refused import refused
 
@@ -59,15 +57,3 @@ def test_the_bundled_spec_decides_as_the_readme_says(name: str, decided: dict[st
     assert (data.n, data.excluded) == (data.rows_read, {})
     by_group = pd.Series(subject.decisions).groupby(data.groups.iloc[:, 0].to_numpy()).sum()
     assert by_group.to_dict() == decided
-
-
-def test_the_planted_harm_of_the_loans_falls_on_the_planted_group_alone() -> None:
-    drawn = loans.generate(5_000, rng=11)
-    people, truth, where = drawn.applications, drawn.truth, loans.PLANTED.where
-    member = (
-        (people["sex"] == where["sex"]) & (people["ethnicity"] == where["ethnicity"]) & (people["age"] < 30)
-    )
-    logit, fair = (np.log(p / (1 - p)) for p in (truth["model_score"], truth["score_without_penalty"]))
-    np.testing.assert_allclose(fair - logit, np.where(member, loans.PLANTED.penalty, 0), atol=1e-9)
-    approved, fairly = (s >= loans.THRESHOLD for s in (truth["model_score"], truth["score_without_penalty"]))
-    assert (truth["refused_by_penalty"] == (fairly & ~approved)).all()

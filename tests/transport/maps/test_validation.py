@@ -18,7 +18,6 @@ from audits.transport.maps import (
     mean_cost,
     regression_gaps,
 )
-from audits.transport.maps.marginals import fit_marginals, restore
 
 
 def test_ks_by_hand_and_as_scipys_ties_and_all():
@@ -76,15 +75,3 @@ def test_exact_cost_is_the_couplings_and_of_a_sample_where_groups_are_large():
     assert drawn[0] == drawn[1] != drawn[2]
     first = exact_cost(x, y, cost="l1", feature_weights=np.array([1.0, 0.0]), rng=rng)
     assert first == pytest.approx(wasserstein_distance(x[:, 0], y[:, 0]))
-
-
-@pytest.mark.parametrize(("n", "m"), [(1, 50), (7, 60), (60, 9)])
-def test_restored_marginals_are_the_targets(n: int, m: int):
-    rng = np.random.default_rng(n)
-    z, y = rng.normal(size=(n, 2)), np.column_stack([rng.poisson(2, m).astype(float), rng.integers(0, 2, m)])
-    edges, values = fit_marginals(z, y, np.full(n, 1 / n), np.full(m, 1 / m))
-    moved = restore(z.copy(), edges, values)
-    assert set(moved[:, 0]) <= set(y[:, 0])
-    assert ks_distances(moved, y)[0] <= 1 / n + 1e-9  # n people cannot come closer to any shares
-    assert (np.diff(moved[np.argsort(z[:, 0]), 0]) >= 0).all()
-    assert np.array_equal(moved[:, 1], z[:, 1])  # two values stay as they are
