@@ -1,86 +1,33 @@
-"""Figures without a browser: in scale, with room for names, on narrow screens, and drawn without Plotly."""
+"""Figures without a browser, which sees that texts stand apart: well-formed, in scale, and hostile names."""
 
 from __future__ import annotations
 
 import zipfile
-from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
 import plotly.graph_objects as go
 import pytest
-from plotly.subplots import make_subplots
 
 from app.examples import RESULTS
-from audits.drawing.flow import FlowMap, flow_bars, flow_map
-from audits.drawing.style import finish, rows_named, stacked_panels
+from audits.drawing.flow import FlowMap, flow_map
+from audits.drawing.style import finish
 from audits.drawing.svg import to_svg
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.stats.vocabulary import speaking
 
 SVG = "{http://www.w3.org/2000/svg}"
-NAMES = ["applicants in “A201”, favorable (200)", "applicants in “A201”, no (89)", "a (10)", "b (1)"]
-FLOWS = FlowMap(
-    rows=NAMES,
-    columns=NAMES,
-    mass=[[195, 0, 5, 0], [26, 60, 1, 2], [9, 0, 1, 0], [0.3, 0.7, 0, 0]],
-    share=[[0.97, 0, 0.03, 0], [0.26, 0.7, 0.01, 0.03], [0.9, 0, 0.1, 0], [0.3, 0.7, 0, 0]],
-    words=[[""] * 4] * 4,
-    keys=[[[]] * 4] * 4,
-)
-
-
-def test_names_of_small_groups_stand_apart_within_the_figure() -> None:
-    figure = flow_map(FLOWS, alt="")
-    inner = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
-    for anchor in ("left", "right"):
-        notes = [note for note in figure.layout.annotations if note.xanchor == anchor and "(" in note.text]
-        assert {note.yanchor for note in notes} == {"middle"}
-        sizes = [(inner * (1 - note.y), 17 * (note.text.count("<br>") + 1)) for note in notes]
-        ends = [(middle - high / 2, middle + high / 2) for middle, high in sizes]
-        assert len(ends) == 4
-        assert all(above[1] <= below[0] + 1e-6 for above, below in pairwise(ends))
-        assert ends[0][0] >= -1e-6
-        assert ends[-1][1] <= inner + 1e-6
-    bars = flow_bars(FLOWS, alt="")  # heads of columns have the lines they need
-    assert bars.layout.margin.t >= 17 * max(
-        note.text.count("<br>") + 1 for note in bars.layout.annotations[:4]
-    )
 
 
 def test_a_group_without_a_band_takes_no_place_from_those_after_it():
     mass = [[50.0, 10.0, 0.0], [0.0, 0.0, 0.01], [5.0, 30.0, 0.0]]
-    flows = replace(FLOWS, rows=["a", "few", "b"], columns=["a", "b", "few"], mass=mass, share=mass)
-    flows = replace(flows, words=[[""] * 3] * 3, keys=[[[]] * 3] * 3)
-    sankey = flow_map(flows, alt="").data[0]
+    cells = {"mass": mass, "share": mass, "words": [[""] * 3] * 3, "keys": [[[]] * 3] * 3}
+    sankey = flow_map(FlowMap(rows=["a", "few", "b"], columns=["a", "b", "few"], **cells), alt="").data[0]
     linked = {*sankey.link.source, *sankey.link.target}
     assert linked == set(range(len(sankey.node.label))), "Plotly gives places to nodes with bands alone"
     assert len(sankey.node.y) == len(sankey.node.color) == len(linked) == 4
     assert sorted(sankey.node.y[:2]) == list(sankey.node.y[:2])
-
-
-@pytest.mark.parametrize("length", ["short", "of more than thirty letters, as names of groups may be"])
-def test_panels_stand_below_each_other_on_a_narrow_screen_with_their_rows_names(length: str) -> None:
-    figure = make_subplots(rows=1, cols=3, shared_yaxes=True, subplot_titles=["one", "two", "three"])
-    for col in (1, 2, 3):
-        figure.add_trace(go.Scatter(x=[1, 2], y=[0, 1], mode="markers"), row=1, col=col)
-    rows_named(figure, [f"first {length}", f"last {length}"])
-    finish(figure, height=300, alt="three panels")
-    stacked_panels(figure)
-    narrow, notes = figure.layout.meta["narrow"], figure.layout.annotations
-    parts = [narrow[axis]["domain"] for axis in ("yaxis", "yaxis2", "yaxis3")]
-    assert parts[0][1] == 1
-    assert abs(parts[2][0]) < 1e-9
-    assert all(above[0] > below[1] for above, below in pairwise(parts))
-    assert narrow["height"] > 3 * 200
-    if length == "short":
-        assert narrow["yaxis3"]["ticktext"] == ["first short", "last short"]
-    else:  # names above rows are repeated in each panel, and hidden where there is room
-        hidden = [note.yref for note in notes if note.visible is False]
-        assert hidden == ["y2", "y2", "y3", "y3"]
-        assert len([told for told in narrow["annotations"] if told.get("visible")]) == len(hidden)
 
 
 @pytest.mark.parametrize("file", ["2fae99", "194084", "ba9f1d"])  # of groups, a flipset and rule sets
