@@ -57,13 +57,6 @@ def test_encoding_by_hand():
         np.testing.assert_allclose(apart, 1.0, rtol=1e-12)
 
 
-def test_missing_two_valued_cells_lie_midway():
-    frame = pd.DataFrame({"flag": ["no", "yes", None]})
-    space = FeatureSpace.fit(make(frame))
-    assert space.names == ("flag=yes", "flag is missing")
-    assert space.encode(frame).tolist() == [[0, 0], [1, 0], [0.5, 1]]
-
-
 def test_rows_come_back_and_any_point_decodes_to_an_admissible_row():
     space = FeatureSpace.fit(make(), tuple(PEOPLE))
     pd.testing.assert_frame_equal(space.decode(space.encode(PEOPLE)), make().frame.reset_index(drop=True))
@@ -73,15 +66,10 @@ def test_rows_come_back_and_any_point_decodes_to_an_admissible_row():
     assert rows["age"].dtype == np.int64
     assert rows["wage"].dropna().between(1, 3).all()
     assert (rows["wage"].isna() == (z[:, 2] >= 0.5)).all()
-    for column, values in {
-        "job": {"cook", "judge"},
-        "grade": {"low", "medium", "high"},
-        "flag": {0, 1},
-    }.items():
-        assert set(rows[column].dropna()) == values
+    known = {"job": {"cook", "judge"}, "grade": {"low", "medium", "high"}, "flag": {0, 1}, "same": {7}}
+    assert {column: set(rows[column].dropna()) for column in known} == known
     assert rows["born"].between("2000-01-01", "2000-01-07").all()
     assert (rows["born"] == rows["born"].dt.normalize()).all()
-    assert (rows["same"] == 7).all()
     once = space.encode(rows)  # an admissible row is its own nearest one
     np.testing.assert_allclose(space.encode(space.decode(once)), once, rtol=1e-9, atol=1e-9)
 
@@ -103,16 +91,15 @@ def test_dates_with_times_decode_to_whole_seconds():
 
 def test_unknown_values():
     space = FeatureSpace.fit(make(), ["age", "job", "hired"])
-    for strange, tells in (
-        ({"age": [20, None, 40, 50]}, ("column 'age'",)),
-        ({"job": ["pilot", None, "cook", "judge"]}, ("column 'job'", "'pilot'")),
-        ({"hired": "maybe"}, ("column 'hired'", "'maybe'")),
+    ages, jobs = {"age": [20, None, 40, 50]}, {"job": ["pilot", None, "cook", "judge"]}
+    for strange, *refusal in (
+        (ages, "'age'"),
+        (jobs, "'job'", "'pilot'"),
+        ({"hired": "maybe"}, "'hired'", "'maybe'"),
     ):
-        with refused(*tells):
+        with refused(f"column {refusal[0]}", *refusal):
             space.encode(PEOPLE.assign(**strange))
-    z = space.encode(
-        PEOPLE.assign(age=[20, None, 40, 50], job=["pilot", None, "cook", "judge"]), unknown="zero"
-    )
+    z = space.encode(PEOPLE.assign(**ages, **jobs), unknown="zero")
     assert z[1, 0] == 0
     assert z[0, 1:4].tolist() == [0, 0, 0]
 
@@ -138,10 +125,11 @@ def test_what_has_no_place_in_the_space():
         space.encode(PEOPLE, unknown="ignore")
 
 
-def test_all_categorical_all_missing_and_all_constant():
-    frame = pd.DataFrame({"a": ["x", "y", "x"], "b": ["z", "z", "z"]})
+def test_columns_of_few_values_or_none():
+    frame = pd.DataFrame({"a": ["x", "y", "x"], "b": ["z", "z", "z"], "flag": ["no", "yes", None]})
     space = FeatureSpace.fit(make(frame))
-    assert space.names == ("a=x", "a=y", "b=z")
+    assert space.names == ("a=x", "a=y", "b=z", "flag=yes", "flag is missing")
+    assert space.encode(frame)[:, 3:].tolist() == [[0, 0], [1, 0], [0.5, 1]]  # what is missing lies midway
     pd.testing.assert_frame_equal(space.decode(space.encode(frame)), frame)
     void = pd.DataFrame({"v": [np.nan, np.nan], "n": [1, 1]})
     for kinds, first in (({}, 0.5), ({"v": "continuous"}, 0)):
@@ -181,16 +169,10 @@ def test_rows_are_encoded_as_the_feature_space_does():
     rng = np.random.default_rng(0)
 
     def people(n: int, words: list) -> pd.DataFrame:
-        cells = {
-            "number": [None, *rng.normal(0, 1e3, n - 1)],
-            "word": [words[k % len(words)] for k in range(n)],
-        }
-        cells |= {
-            "whole": rng.integers(0, 5, n),
-            "yes": rng.random(n) < 0.5,
-            "code": rng.choice([1, 2, 10], n),
-        }
-        return pd.DataFrame({**cells, "grade": rng.choice(["low", "medium", "high"], n)})
+        frame = pd.DataFrame({"number": [None, *rng.normal(0, 1e3, n - 1)], "whole": rng.integers(0, 5, n)})
+        frame["word"], frame["yes"] = [words[k % len(words)] for k in range(n)], rng.random(n) < 0.5
+        frame["code"] = rng.choice([1, 2, 10], n)
+        return frame.assign(grade=rng.choice(["low", "medium", "high"], n))
 
     fitted, others = people(12, ["a", "b", "c", "1", None]), people(6, ["a", "zz", None])
     kinds = {"number": "continuous", "word": "categorical", "whole": "integer", "yes": "boolean"}
@@ -208,17 +190,20 @@ def test_rows_are_encoded_as_the_feature_space_does():
         np.testing.assert_array_equal(again.encode(raw, unknown="zero"), z)
 
 
-def test_dates_count_in_days():
+def test_dates_count_in_days_and_what_is_wrong_is_named_by_row_and_column():
     days = pd.to_datetime(["2024-01-01", "2024-01-03", "2024-01-07", "2024-01-09"])
-    frame = pd.DataFrame({"day": days, "group": ["u", "v", "u", "v"]})
-    data = build_data(frame, DataSpec(protected=("group",), features=("day",)))
-    space = FeatureSpace.fit(data)
-    encoder = RowEncoder(space.described(), ("day",))
-    z, unseen = encoder.encode({"day": ["2024-01-03", "2024-01-07T00:00:00", None]}, 3)
-    np.testing.assert_array_equal(z[:2], space.encode(data.frame)[1:3])
+    frame = pd.DataFrame({"day": days, "age": [1.5, 2.0, 4.0, 3.0]})
+    space = FeatureSpace.fit(build_data(frame, DataSpec(features=("day", "age"))))
+    encoder = RowEncoder(space.described(), ("day", "age"))
+    told = {"day": ["2024-01-03", "2024-01-07T00:00:00", None], "age": [2.0, 4.0, 3.0]}
+    z, unseen = encoder.encode(told, 3)
+    np.testing.assert_array_equal(z[:2], space.encode(frame)[1:3])
     assert unseen == {2: ["day"]}
     with refused("rows[0].day"):
-        encoder.encode({"day": ["yesterday"]}, 1)
+        encoder.encode({"day": ["yesterday"], "age": [1]}, 1)
+    for value in (float("inf"), -np.inf, np.float32("inf")):
+        with refused("rows[1].age"):
+            encoder.encode({"day": [None, None], "age": [None, value]}, 2)
 
 
 def test_a_description_without_raw_values_is_enough_for_rows():
@@ -226,19 +211,9 @@ def test_a_description_without_raw_values_is_enough_for_rows():
     frame = pd.DataFrame({"code": [1.0, 2.0, None, 1.0], "sex": ["f", "m", "f", "m"]})
     spec = DataSpec(protected=("sex",), features=("code", "sex"), kinds={"code": "categorical"})
     space = FeatureSpace.fit(build_data(frame, spec))
-    old = [
-        {name: value for name, value in entry.items() if name not in {"values", "dtype"}}
-        for entry in space.described()
-    ]
+    raw = {"values", "dtype"}
+    old = [{name: each[name] for name in each.keys() - raw} for each in space.described()]
     z, unseen = RowEncoder(old, ("code", "sex")).encode({"code": [2, None, 7], "sex": ["m", "f", "f"]}, 3)
     np.testing.assert_array_equal(z[:2], space.encode(frame)[1:3])
     assert z[2].tolist() == [0, 0, 0, 0.5, 0]
     assert unseen == {2: ["code"]}
-
-
-def test_an_infinite_number_is_named_by_row_and_column():
-    frame = pd.DataFrame({"age": [1.5, 2.0, 4.0], "sex": ["f", "m", "f"]})
-    space = FeatureSpace.fit(build_data(frame, DataSpec(protected=("sex",), features=("age",))))
-    for value in (float("inf"), -np.inf, np.float32("inf")):
-        with refused("rows[1].age"):
-            RowEncoder(space.described(), ("age",)).encode({"age": [None, value]}, 2)

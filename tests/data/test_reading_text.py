@@ -1,19 +1,17 @@
-"""CSV and TSV: what is found by itself, what can be overridden, against the csv module."""
+"""CSV and TSV: what is found by itself, what can be overridden."""
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from audits.data import ReadOptions, Table, read_table
+from audits.data.io import columns
 
 _LONG = "x" * 100_000
 
@@ -267,30 +265,45 @@ def test_gzip_tsv_empty_names_and_wide_tables(tmp_path: Path):
     assert read(tmp_path, f"{wide}\n{row}\n").frame.shape == (1, 1500)
 
 
-letters = st.characters(codec="utf-8", exclude_characters="\0\r\x1a", exclude_categories=["Cs", "Cc"])
-rows = st.lists(st.tuples(*[st.text(letters, max_size=8)] * 2), min_size=2, max_size=20)
-
-
-@settings(max_examples=12)
-@given(rows=rows, separator=st.sampled_from([",", ";", "|", "\t"]))
-def test_any_text_survives_when_nothing_is_detected(
-    tmp_path_factory: pytest.TempPathFactory, rows: list, separator: str
-):
-    """The slow obvious version is the csv module that wrote the file."""
-    out = io.StringIO(newline="")
-    csv.writer(out, delimiter=separator, quoting=csv.QUOTE_ALL).writerows([("a", "b"), *rows])
-    options = {"separator": separator, "header": True, "missing": (), "skip_rows": 0}
-    table = read(tmp_path_factory.mktemp("any"), out.getvalue(), **options)
-    for name, wrote in zip("ab", zip(*rows, strict=True), strict=True):
-        for found, text in zip(values(table, name), (each.strip() for each in wrote), strict=True):
-            if found is None or isinstance(found, str | pd.Timestamp):
-                assert found == (text or None if found is None else type(found)(text))
-            else:
-                assert float(found) == float(text.replace(",", "."))
-
-
 def test_numbers_are_read_exactly(tmp_path: Path):
     rng = np.random.default_rng(0)
     numbers = [*rng.integers(-(10**9), 10**9, 50), *(rng.normal(size=200) * 10.0 ** rng.integers(-9, 7, 200))]
     texts = [str(each) for each in numbers]
     assert values(read(tmp_path, "n,x\n1,\n2," + "\n3,".join(texts)), "x") == [None, *map(float, texts)]
+
+
+PLAIN = ["1", "-3", "-0", "2.5", "-.5", "5.", "1e5", "1E-3", ""]
+ODD = [
+    *["1", "007", "-07", "00.5", "+4", "1.234", "12.345", "1,5", "1,234", "-", ".", "..", "NA", "nan", "inf"],
+    *["1e", "e5", "1.2.3", "1-2", "2024-01-05", "5 ", " 6", "0x10", "1e400", "-1e-320", "abc", "٣"],
+    *["123456789012345678", "1234567890123456789", "9007199254740993", "9007199254740992.5"],
+]
+
+
+def _chunks(cells: list[str]) -> pa.ChunkedArray:
+    """Return cells in two chunks, the second of which begins inside its buffers."""
+    later = pa.array(["besides", *cells[2:]], pa.string()).slice(1)
+    return pa.chunked_array([pa.array(cells[:2], pa.string()), later])
+
+
+@pytest.mark.parametrize(
+    ("markers", "comma", "decimal", "first"),
+    [(None, False, None, 0), (("NA",), True, None, 3), (("", "5."), True, ",", 7), (None, True, ".", 3)],
+)
+def test_columns_read_at_once_are_those_of_their_distinct_values(markers, comma, decimal, first, monkeypatch):
+    tables = [{odd: _chunks([*PLAIN[first:], odd])} for odd in ODD]
+    told = {"markers": markers, "comma": comma, "decimal": decimal}
+    made = [columns.convert_texts(table, **told) for table in tables]
+    monkeypatch.setattr(columns, "plain_numbers", lambda *_, **__: None)
+    slowly = [columns.convert_texts(table, **told) for table in tables]
+    for fast, slow in zip(made, slowly, strict=True):
+        for name, each in slow.items():
+            found = fast[name]
+            assert found.values.dtype == each.values.dtype
+            if each.values.dtype.kind == "f":
+                np.testing.assert_array_equal(found.values, each.values)
+                np.testing.assert_array_equal(np.signbit(found.values), np.signbit(each.values))
+            else:
+                assert found.values.equals(each.values)
+            assert (dict(found.missing), found.notes) == (dict(each.missing), each.notes)
+            assert found.markers.plain() == each.markers.plain()

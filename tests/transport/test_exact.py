@@ -232,6 +232,7 @@ def test_progress_is_told_in_order_and_can_cancel(pairs_alone):
     ("arguments", "options", "refusal"),
     [
         ((np.empty((0, 1)), [[1.0]]), {}, ("x",)),
+        (([0.0], [[1.0]]), {}, ("x",)),
         (([[np.inf]], [[1.0]]), {}, ("x",)),
         (([[0.0]], [[1.0, 2.0]]), {}, ("y",)),
         (([[0.0]], [[1.0]]), {"a": [-1.0]}, ("a", "1.0")),

@@ -115,9 +115,8 @@ def test_new_people_are_carried_like_those_it_was_fitted_on():
     x, y, a, b = two_groups(5)
     fitted = EntropicMap.fit(x, y, a=a, b=b, options=EntropicOptions(projection="barycentre"), rng=0)
     plan = fitted.plan(0)
-    np.testing.assert_allclose(fitted.transform(x), (plan @ y) / plan.sum(1)[:, None], rtol=1e-9)
-    one_by_one = np.vstack([fitted.transform(row[None]) for row in x[:9]])
-    np.testing.assert_allclose(one_by_one, fitted.transform(x)[:9])
+    one_by_one = np.vstack([fitted.transform(row[None]) for row in x])
+    np.testing.assert_allclose(one_by_one, (plan @ y) / plan.sum(1)[:, None], rtol=1e-9)
 
 
 def test_drawn_counterparts_follow_the_plan_and_depend_on_the_person_alone():
@@ -136,20 +135,6 @@ def test_drawn_counterparts_follow_the_plan_and_depend_on_the_person_alone():
     # 2,000 draws: shares lie within 0.04 (3.6 standard errors) of the plan's
     np.testing.assert_allclose(shares, fitted.plan(0).toarray() * 6, atol=0.04)
     assert np.array_equal(fitted.transform(x[::-1]), fitted.transform(x)[::-1])
-
-
-def test_drawn_counterparts_keep_the_target_distribution_where_means_do_not():
-    """Under squared L1 costs means tie together features that hang together in neither group."""
-    rng = np.random.default_rng(8)
-    x, y = rng.normal(size=(600, 2)), rng.normal(size=(600, 2)) * [1.0, 2.0] + [1.0, -1.5]
-    drawn, means = (
-        EntropicMap.fit(x, y, options=EntropicOptions(projection=kind), rng=0).transform(x)
-        for kind in ("drawn", "barycentre")
-    )
-    assert ks_distances(drawn, y).max() < 0.08  # 1.36 √(2 / 600) is the 5% point of two samples
-    assert ks_distances(means, y).max() > 0.08
-    tie = [abs(np.corrcoef(z.T)[0, 1]) for z in (drawn, means)]
-    assert tie[0] < 0.1 < 0.15 < tie[1]  # 0.04 is a correlation's standard error here
 
 
 def test_weights_count_people():

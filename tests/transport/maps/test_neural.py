@@ -11,7 +11,7 @@ from audits.transport.maps import NeuralMap, NeuralOptions, ks_distances, mean_c
 from tests.refused import refused
 
 SHORT = {"dual_steps": 60, "map_steps": 40, "batch": 64, "learning_rate": 5e-3}
-LONGER = {**SHORT, "dual_steps": 400, "map_steps": 200, "batch": 256}
+LONGER = {**SHORT, "dual_steps": 400, "map_steps": 150, "batch": 192}
 
 
 def gaussians(seed: int = 0, n: int = 800) -> tuple[np.ndarray, np.ndarray]:
@@ -35,10 +35,10 @@ def test_gaussians_follow_the_closed_form():
     assert mean_cost(people, moved, cost="l2_squared") == pytest.approx(11.25, rel=0.1)
     assert ks_distances(moved, wanted).max() < 0.12
     assert tuple(seen) == fitted.history
-    assert [point.iteration for point in seen] == list(range(50, 601, 50))
+    assert [point.iteration for point in seen] == list(range(50, 551, 50))
     assert all(point.ks is None and point.critic_loss is not None for point in seen[:8])
     assert seen[-1].ks < 0.15
-    assert told[0][1] == "pricing the groups: step 50 of 600"
+    assert told[0][1] == "pricing the groups: step 50 of 550"
     assert told[-1][0] == 1.0
     assert fitted.converged
 
