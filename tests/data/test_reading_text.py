@@ -49,7 +49,6 @@ def values(table: Table, column: str) -> list:
         # names
         ("30,f\n40,m\n", {"header": True}, {"30": [40], "f": ["m"]}),
         ("30,f\n40,m\n", {"names": ("age", "sex")}, {"age": [30, 40]}),
-        ("a,b\n30,f\n40,m\n", {"names": ("age", "sex")}, {"age": [30, 40]}),
         ("a,b\nc,d\n", {"names": ("x", "y")}, {"x": ["a", "c"]}),
         ("a,b\nc,d\n", {"names": ("x", "y"), "header": True}, {"x": ["c"]}),
         ("x,y\nc,d\n", {"names": ("x", "y")}, {"x": ["c"]}),

@@ -1,4 +1,4 @@
-"""Every count published for the real data sets beside the checkout, through the reader and a spec."""
+"""Counts published for the real data sets beside the checkout, through the reader and a spec."""
 
 from __future__ import annotations
 
@@ -92,6 +92,8 @@ def test_adult(shared_data: Path):
 
 
 def test_adult_is_read_without_being_told(shared_data: Path):
+    with refused("data set", "'adlut'", "'adult'"):
+        public_section("adlut", shared_data)
     table = read_table([shared_data / "adult.data", shared_data / "adult.test"])
     first, second = table.report.files
     assert (first.rows, second.rows) == (32561, 16281)
@@ -99,21 +101,3 @@ def test_adult_is_read_without_being_told(shared_data: Path):
     assert second.skipped == ((1, "|1x3 Cross validator"),)
     assert table.report.markers() == {"?": 2799 + 2809 + 857}
     assert set(table.frame.iloc[:, 14]) == {"<=50K", ">50K", "<=50K.", ">50K."}
-
-
-def test_communities(shared_data: Path):
-    data = load(shared_data, "communities")
-    assert data.frame.drop(columns=data.label).shape == (1994, 128)
-    crime = data.frame["ViolentCrimesPerPop"]
-    assert (round(crime.mean(), 3), crime.median()) == (0.238, 0.15)
-    missing = data.frame.isna().sum()
-    assert (missing == 1675).sum() == 22
-    rest = missing[(missing > 0) & (missing != 1675)].to_dict()
-    assert rest == {"county": 1174, "community": 1177, "OtherPerCap": 1}
-    assert data.kinds["racepctblack"] == "continuous"
-    assert data.kinds["communityname"] == "identifier"
-
-
-def test_unknown_set():
-    with refused("data set", "'adlut'", "'adult'"):
-        public_section("adlut", ".")
