@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from hashlib import file_digest
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -26,11 +27,9 @@ RACES = ["African-American", "Caucasian", "Asian", None]
 
 def make(n: int = 40, *, label: bool = True) -> AuditData:
     rng, each = np.random.default_rng(0), np.arange(n)
-    frame = pd.DataFrame(
-        {"age": rng.integers(18, 80, n), "race": [RACES[i % 4] for i in each], "married": each % 2}
-    )
+    frame = pd.DataFrame({"age": rng.integers(18, 80, n), "race": [RACES[i % 4] for i in each]})
+    frame = frame.assign(married=each % 2, count=rng.integers(1, 5, n)).set_index(pd.RangeIndex(1, n + 1))
     frame["hired"] = ["yes", "no", *np.where(rng.random(n - 2) < 0.3, "yes", "no")]
-    frame = frame.assign(count=rng.integers(1, 5, n)).set_index(pd.RangeIndex(1, n + 1))
     spec = {"protected": ("race", "married", "age"), "bins": {"age": (18, 40, 60)}, "weights": "count"}
     return build_data(frame, DataSpec(**spec, **({"label": "hired", "favorable": "yes"} if label else {})))
 
@@ -40,7 +39,7 @@ def test_take_by_mask_and_by_position():
     mask = data.groups["race"].to_numpy() == "Asian"
     taken = data.take(mask)
     assert taken.n == mask.sum() == 10
-    assert taken.frame.index.tolist() == (np.flatnonzero(mask) + 1).tolist()
+    assert taken.frame.index.tolist() == data.frame.index[mask].tolist()
     np.testing.assert_array_equal(taken.y, data.y[mask])
     np.testing.assert_array_equal(taken.weights, data.weights[mask])
     assert taken.groups["race"].unique().tolist() == ["Asian"]
@@ -75,7 +74,6 @@ def test_groups_that_are_none(where: object, refusal: str):
     ("where", "name"),
     [
         ({"sex": "Female", "age": "60-70"}, "Female & 60-70"),
-        ({"race": {"not": "Caucasian"}}, "not Caucasian"),
         ({"race": {"not": ["Asian", "Other"]}}, "not (Asian or Other)"),
         ({"sex": 1.0}, "sex 1"),
         ({"age": "[18, 25)", "married": "yes"}, "age [18, 25) & married yes"),
@@ -111,9 +109,8 @@ def test_split_by_hand():
 def test_who_is_held_out_without_a_label_hangs_on_what_they_are(form: str):
     """Neither the order of rows nor their form decides it, and as many of each group are held out."""
     rng, each = np.random.default_rng(0), np.arange(600) // 2
-    frame = pd.DataFrame(
-        {"sex": rng.choice(["f", "m"], 300)[each], "grade": rng.integers(0, 4, 600), "who": each}
-    )
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 300)[each], "grade": rng.integers(0, 4, 600)})
+    frame["who"] = each
     labeled = (rng.random(600) > 0.3) & (each % 7 > 0)  # nothing is told of every seventh person
     frame["hired"] = np.where(labeled, rng.integers(0, 2, 600).astype(float), np.nan)
     told: dict = {"label": "hired", "favorable": (1,), "protected": ("sex",), "features": ("grade",)}
@@ -218,9 +215,8 @@ def test_a_file_at_rest_is_read_once_and_a_changed_one_again(tmp_path, monkeypat
     path.write_text("a\n1\n")
     monkeypatch.setattr(files, "_known", {})
     monkeypatch.setattr(files, "_AT_REST", -1)
-    monkeypatch.setattr(
-        files.hashlib, "file_digest", lambda file, name: reads.append(file.name) or file_digest(file, name)
-    )
+    read = {"file_digest": lambda file, name: reads.append(file.name) or file_digest(file, name)}
+    monkeypatch.setattr(files, "hashlib", SimpleNamespace(**read))
     first = files.path_digest(path, "data.path", path.name)
     assert files.path_digest(path, "data.path", path.name) == first
     assert len(reads) == 1
@@ -230,22 +226,19 @@ def test_a_file_at_rest_is_read_once_and_a_changed_one_again(tmp_path, monkeypat
     assert files.path_digest(path, "data.path", path.name) != first
 
 
-ROWS = [
-    ("1", "20", "cook", "2020-03-01", 1),
-    ("2", "30", "judge", "2021-03-01", 0),
-    ("1", "", "cook", "2022-03-01", 1),
-    ("2", "40", "", "2020-09-01", 0),
-    ("1", "50", "nurse", "2020-03-02", 1),
-    ("", "60", "nurse", "2019-03-01", 0),
-    ("2", "25", "cook", "2020-12-31", 1),
-]
 SECTION = {"label": "y", "favorable": 1, "protected": ["sex", "age"], "bins": {"age": [18, 30, 50]}}
 
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     path = tmp_path_factory.mktemp("people") / "people.csv"
-    lines = ["sex,age,job,day,y", *(",".join(map(str, row)) for row in ROWS)]
+    lines = ["sex,age,job,day,y", "1,20,cook,2020-03-01,1", "2,30,judge,2021-03-01,0", "1,,cook,2022-03-01,1"]
+    lines += [
+        "2,40,,2020-09-01,0",
+        "1,50,nurse,2020-03-02,1",
+        ",60,nurse,2019-03-01,0",
+        "2,25,cook,2020-12-31,1",
+    ]
     path.write_text("\n".join(lines) + "\n")
     return read_table([path])
 

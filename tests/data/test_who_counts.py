@@ -80,12 +80,6 @@ def test_weights_that_nobody_declared_must_look_like_counts():
     assert data.size == frame["n"].sum()
 
 
-def test_many_equal_rows_are_asked_about():
-    frame = pd.concat([people()] * 2, ignore_index=True)
-    data = build_data(frame, data_spec(SECTION))
-    assert len(data.notes) == len(build_data(people(), data_spec(SECTION)).notes) + 1
-
-
 @pytest.mark.parametrize(
     ("section", "refusal"),
     [

@@ -7,16 +7,11 @@ import ot
 import pytest
 
 from audits.transport.costs import COSTS, pairwise_cost
-from audits.transport.maps import (
-    EntropicMap,
-    EntropicOptions,
-    UnbalancedMap,
-    UnbalancedOptions,
-    ks_distances,
-)
+from audits.transport.maps import EntropicMap, EntropicOptions, UnbalancedMap, UnbalancedOptions
 from audits.transport.maps import sinkhorn as solver
 from audits.transport.maps.protocol import groups
 from audits.transport.maps.sinkhorn import Balance, solve
+from audits.transport.maps.validation import ks_distances
 
 FINE = {"tolerance": 1e-9, "iterations": 100_000}
 
@@ -51,9 +46,8 @@ def test_plan_agrees_with_pot(cost: str):
 def test_relaxed_and_partial_plans_agree_with_pot():
     x, y, a, b = two_groups(0)
     a, b, costs = a / a.sum(), b / b.sum(), pairwise_cost(x, y)
-    fitted = UnbalancedMap.fit(
-        x, y, a=a, b=b, options=UnbalancedOptions(price=0.3, epsilon=0.05, **FINE), rng=0
-    )
+    options = UnbalancedOptions(price=0.3, epsilon=0.05, **FINE)
+    fitted = UnbalancedMap.fit(x, y, a=a, b=b, options=options, rng=0)
     price, epsilon = 0.3 * a @ costs @ b, fitted.duals.epsilon
     assert fitted.balance.amount == pytest.approx(price)
     tight = {"reg_type": "kl", "numItermax": 100_000, "stopThr": 1e-12}

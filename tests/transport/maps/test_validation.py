@@ -9,15 +9,8 @@ from scipy.stats import ks_2samp, wasserstein_distance
 from sklearn.linear_model import LinearRegression
 
 from audits.transport.costs import pairwise_cost
-from audits.transport.maps import (
-    LinearMap,
-    LinearOptions,
-    composition_error,
-    exact_cost,
-    ks_distances,
-    mean_cost,
-    regression_gaps,
-)
+from audits.transport.maps import LinearMap, LinearOptions, ks_distances
+from audits.transport.maps.validation import composition_error, exact_cost, mean_cost, regression_gaps
 
 
 def test_ks_by_hand_and_as_scipys_ties_and_all():
