@@ -364,7 +364,6 @@ def test_groups_say_what_values_mean_and_models_get_the_values():
         ({"labels": {"pay": {5: "low"}}, "kinds": {"pay": "continuous"}}, "data.labels.pay", ""),
         ({"units": {"payy": "EUR"}}, "data.units.payy", "'payy'"),
         ({"units": ["pay"]}, "data.units", ""),
-        ({"labels": ["sex"]}, "data.labels", ""),
     ],
 )
 def test_labels_and_units_that_cannot_be_are_told(more, where, tells):

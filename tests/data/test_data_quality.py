@@ -96,6 +96,7 @@ def test_nothing_is_found_in_a_table_of_people_with_codes_and_with_numbers_that_
     frame = people().assign(zip=["abroad", *(f"{k % 90:05d}" for k in range(1, N))])  # a code is no number
     assert found(tmp_path, frame)[0] == {}
     large = {"income": np.exp(rng.normal(10, 1.2, N)).round(2), "minutes": rng.integers(0, 1200, N)}
+    large["minutes"][::10] = 500
     assert "impossible" not in found(tmp_path, people().assign(**large, gain=rng.integers(0, 9, N)))[0]
 
 
@@ -246,9 +247,8 @@ def test_what_may_itself_be_the_outcome_is_dropped_with_nothing_else(tmp_path):
 def test_levels_cuts_dates_and_what_is_missing_tell_the_label():
     each = np.arange(200)
     y, start = each < 100, pd.Timestamp("2024-01-01")
-    frame = pd.DataFrame(
-        {"action": np.where(y, np.resize(["granted", "bought"], 200), "rejected"), "same": "x"}
-    )
+    frame = pd.DataFrame({"action": np.where(y, np.resize(["granted", "bought"], 200), "rejected")})
+    frame = frame.assign(one=1.0, half=np.where(each % 2, np.nan, each))
     frame["one wrong"] = frame["action"].mask(each == 3, "rejected")
     frame["two wrong"] = frame["action"].mask(each < 2, "rejected")
     frame = frame.assign(up=each, down=-each, bent=np.abs(each - 100))

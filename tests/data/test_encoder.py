@@ -213,7 +213,7 @@ def test_a_description_without_raw_values_is_enough_for_rows():
     space = FeatureSpace.fit(build_data(frame, spec))
     raw = {"values", "dtype"}
     old = [{name: each[name] for name in each.keys() - raw} for each in space.described()]
-    z, unseen = RowEncoder(old, ("code", "sex")).encode({"code": [2, None, 7], "sex": ["m", "f", "f"]}, 3)
+    z, unseen = RowEncoder(old, ("code", "sex")).encode({"code": [2.0, None, 7], "sex": ["m", "f", "f"]}, 3)
     np.testing.assert_array_equal(z[:2], space.encode(frame)[1:3])
     assert z[2].tolist() == [0, 0, 0, 0.5, 0]
     assert unseen == {2: ["code"]}

@@ -35,6 +35,10 @@ def read(
         ("x\n\na,b,c\n\n1,2,3\n1,2,3\n4\n", {}, ", row 3 (line 7)", " 1;"),
         ("a,b\n1,2,3\n4,5,6\n7,8,9\n", {}, ", line 1", " 3;"),
         ("a,b,c\n1,2,3\n4,5,6\n", {"separator": ";"}, "read.separator", "','"),
+        ("a,b\n1,2\n", {"separator": "::"}, "read.separator", "'::'"),
+        (b"PK\x03\x04 cut short", {}, "", "XLSX"),
+        ('{"a": 1, "a": 2}\n', {"name": "people.jsonl"}, ", line 1", "JSON"),
+        ('{"a": ' + "[" * 100_000 + "\n", {"name": "people.jsonl"}, ", line 1", ""),
         ("a,b\n1,2\n", {"names": ("a",)}, "read.names", " 2 columns"),
         ("a,b\n1,2\n", {"skip_rows": 5}, "", "read.skip_rows"),
         ("a,b\n1,2\n", {"skip_rows": (1, 2)}, "read.skip_rows", "(1, 2)"),
@@ -63,13 +67,15 @@ def test_one_sentence_says_what_is_wrong(tmp_path: Path, content: str | bytes, o
 
 def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with refused("people.csv", "10,000", "2,000"):
-        read(tmp_path, ",".join(f"c{i}" for i in range(10_000)) + "\n" + ",".join("1" * 10_000) + "\n")
-    for limits in (Limits(rows=2), Limits(cells=5)):
+        read(tmp_path, f"{',' * 9_999}\n" * 2)
+    packed = gzip.compress(b"1,2\n" * 100_000, mtime=0)
+    for content, limits in (
+        ("a\n1\n2\n3\n", {"rows": 2}),
+        ("a,b\n1,2\n3,4\n5,6\n", {"cells": 5}),
+        (packed, {"decompressed_bytes": 100_000}),
+    ):
         with refused("people.csv"):
-            read(tmp_path, "a,b\n1,2\n3,4\n5,6\n", limits=limits)
-    with refused("people.csv.gz"):
-        packed = gzip.compress(b"1,2\n" * 100_000, mtime=0)
-        read(tmp_path, packed, "people.csv.gz", limits=Limits(decompressed_bytes=100_000))
+            read(tmp_path, content, limits=Limits(**limits))
     with (tmp_path / "large.csv").open("wb") as file:
         file.truncate(300_000_000)  # sparse, and refused by its size without being read
     with refused("large.csv", "300", "200"):

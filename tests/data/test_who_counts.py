@@ -85,7 +85,6 @@ def test_weights_that_nobody_declared_must_look_like_counts():
     [
         ({"weights": {"column": "weight", "strata": "region"}}, ("data.weights.kind", "'sampling'")),
         ({"weights": "hours", "person": "who"}, ("data.person",)),
-        ({"weights": {"column": "weight", "kind": "survey"}}, ("data.weights.kind",)),
         ({"weights": {**SAMPLED, "cluster": "scool"}}, ("data.weights", "'school'")),
         ({"person": "nobody"}, ("data.person",)),
         ({"person": "who", "features": ["who"]}, ("data.features",)),

@@ -30,7 +30,7 @@ def test_a_group_without_a_band_takes_no_place_from_those_after_it():
     assert sorted(sankey.node.y[:2]) == list(sankey.node.y[:2])
 
 
-@pytest.mark.parametrize("file", ["2fae99", "194084", "ba9f1d"])  # of groups, a flipset and rule sets
+@pytest.mark.parametrize("file", ["2fae99", "194084", "ba9f1d", "81fae0"])  # one of each audit
 def test_first_figures_of_bundled_results_are_drawn_with_their_interval(file: str, tmp_path: Path) -> None:
     zipfile.ZipFile(next(RESULTS.glob(f"{file}*.zip"))).extractall(tmp_path)
     audit = RunResult.load(tmp_path).audits[0]

@@ -35,8 +35,9 @@ def test_other_files_are_kept_unless_told(tmp_path: Path) -> None:
     assert mine.read_text() == "mine"
     samples.write_samples("hiring", tmp_path, overwrite=True)
     assert mine.read_text() == (FOLDER / "README.md").read_text()
-    with refused("name"):
-        samples.write_samples(["lons"], tmp_path)
+    for names, out, where in ((["lons"], tmp_path, "name"), ([], tmp_path, "name"), ("all", mine, "out")):
+        with refused(where):
+            samples.write_samples(names, out)
 
 
 @pytest.mark.parametrize(

@@ -47,14 +47,16 @@ def test_restored_marginals_keep_values_people_have():
     rng = np.random.default_rng(2)
     source, target = gaussians(n=300)
     target[:, 0] = np.where(rng.random(300) < 0.8, 0.0, rng.exponential(size=300) + 1)  # four in five have 0
+    target[:, 1] = rng.integers(0, 2, 300)
     plain, restored = (
         NeuralMap.fit(source, target, options=NeuralOptions(restore_marginals=on, **SHORT), rng=0)
         for on in (False, True)
     )
-    assert ks_distances(plain.transform(source), target)[0] > 0.25
-    moved = restored.transform(source)
-    assert ks_distances(moved, target).max() < 0.01
+    learned, moved = plain.transform(source), restored.transform(source)
+    assert ks_distances(learned, target)[0] > 0.25
+    assert ks_distances(moved, target)[0] <= 1 / 300 + 1e-9
     assert set(moved[:, 0]) <= set(target[:, 0])
+    np.testing.assert_array_equal(moved[:, 1], learned[:, 1])  # two values are left to be rounded
 
 
 @pytest.mark.parametrize("regularisation", ["l2", "entropic"])
