@@ -251,8 +251,8 @@ def test_gzip_tsv_empty_names_and_wide_tables(tmp_path: Path):
     said = " ".join(table.report.sentences())
     assert "unnamed_1, unnamed_3" in said
     assert "'unnamed_3'" in said
-    wide, row = ",".join(f"c{i}" for i in range(1500)), ",".join(["12345"] * 1500)
-    assert read(tmp_path, f"{wide}\n{row}\n").frame.shape == (1, 1500)
+    wide, row = ",".join(f"c{i}" for i in range(400)), ",".join(["12345"] * 400)
+    assert read(tmp_path, f"{wide}\n{row}\n").frame.shape == (1, 400)
 
 
 def test_numbers_are_read_exactly(tmp_path: Path):

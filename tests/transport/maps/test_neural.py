@@ -11,7 +11,7 @@ from audits.transport.maps import NeuralMap, NeuralOptions, ks_distances, mean_c
 from tests.refused import refused
 
 SHORT = {"dual_steps": 60, "map_steps": 40, "batch": 64, "learning_rate": 5e-3}
-LONGER = {**SHORT, "dual_steps": 400, "map_steps": 150, "batch": 192}
+LONGER = {**SHORT, "dual_steps": 400, "map_steps": 150, "batch": 128}
 
 
 def gaussians(seed: int = 0, n: int = 800) -> tuple[np.ndarray, np.ndarray]:
@@ -59,10 +59,9 @@ def test_restored_marginals_keep_values_people_have():
     np.testing.assert_array_equal(moved[:, 1], learned[:, 1])  # two values are left to be rounded
 
 
-@pytest.mark.parametrize("regularisation", ["l2", "entropic"])
-def test_same_seed_same_map(regularisation: str):
+def test_same_seed_same_map():
     source, target = gaussians(n=100)
-    options = NeuralOptions(regularisation=regularisation, dual_steps=20, map_steps=10, batch=64)
+    options = NeuralOptions(regularisation="entropic", dual_steps=20, map_steps=10, batch=64)
     told = {"a": np.arange(1, 101), "options": options}
     first, again, other = (NeuralMap.fit(source, target, rng=s, **told).transform(source) for s in (3, 3, 4))
     assert np.array_equal(first, again)
