@@ -49,14 +49,14 @@ def from_pandas(
     """
     names = [str(name) for name in table.columns]
     if len(set(names)) < len(names):
-        raise InputError("frame", "must have distinct column names", max(names, key=names.count))
+        raise InputError("the table", "must have distinct column names", max(names, key=names.count))
     index = table.index
     mixed = isinstance(index, pd.MultiIndex) or index.inferred_type in _MIXED
     if mixed or not index.is_unique or index.hasnans:
-        rule = "must have a plain index without duplicates or gaps"
-        raise InputError("frame", rule, advice="call reset_index(drop=True)")
+        rule = "must have an index of one level, without duplicates or missing entries"
+        raise InputError("the table", rule, advice="call reset_index(drop=True)")
     if not names or not len(table):
-        raise InputError("frame", "must have rows and columns", table.shape)
+        raise InputError("the table", "must have rows and columns", table.shape)
     orders, columns = {}, []
     for position, name in enumerate(names):
         column = table.iloc[:, position]

@@ -270,9 +270,9 @@ VOID = PEOPLE.assign(void=np.nan)
         (PEOPLE.assign(count=[1, -1] * 4), {"weights": "count"}, ("data.weights: column 'count', row 2",)),
         (PEOPLE.assign(count=0), {"weights": "count"}, ("data.weights", "'count'")),
         (VOID, {"missing": "impute", "features": ["void"]}, ("data.features: 'void'",)),
-        (pd.concat([PEOPLE, PEOPLE]), {}, ("frame",)),
-        (pd.concat([PEOPLE, PEOPLE[["age"]]], axis=1), {}, ("frame", "'age'")),
-        (PEOPLE.iloc[:0], {}, ("frame",)),
+        (pd.concat([PEOPLE, PEOPLE]), {}, ("the table",)),
+        (pd.concat([PEOPLE, PEOPLE[["age"]]], axis=1), {}, ("the table", "'age'")),
+        (PEOPLE.iloc[:0], {}, ("the table",)),
     ],
 )
 def test_tables_that_cannot_be(frame: pd.DataFrame, section: dict, refusal: tuple):

@@ -70,8 +70,8 @@ def test_each_names_what_is_wrong_and_what_to_write(people, hired) -> None:
         ({"X": read[:0], "y": hired[:0], "protected": "age"}, "X", ""),
         ({"metrics": ["f1"]}, "metrics", "{'NAME': FUNCTION}"),
         ({"seed": "one"}, "seed", ""),
-        ({"X": read.set_index(mixed)}, "frame", ""),
-        ({"X": read.set_index(pd.interval_range(0, N))}, "frame", ""),
+        ({"X": read.set_index(mixed)}, "the table", ""),
+        ({"X": read.set_index(pd.interval_range(0, N))}, "the table", ""),
         (flat, "audits['loss_ratio']: features", ""),
     ]
     for changes, where, advice in cases:
