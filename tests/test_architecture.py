@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
-from graphlib import CycleError, TopologicalSorter
+from graphlib import TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -18,19 +16,8 @@ COUPLED = "barycenter"  # flipset's matching and reports, through another coupli
 # lower layers first; a package may import only from layers below its own
 LAYERS = (
     (
-        "errors",
-        "text",
-        "plugins",
-        "parallel",
-        "aliases",
-        "checks",
-        "progress",
-        "results",
-        "threads",
-        "arrow_io",
-        "records",
-        "options",
-        "report_kinds",
+        *("errors", "text", "plugins", "parallel", "aliases", "checks", "progress", "results", "threads"),
+        *("arrow_io", "records", "options", "report_kinds"),
     ),
     ("stats",),
     ("data",),
@@ -51,38 +38,38 @@ LAYERS = (
     ("__main__", "__init__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-BASE = {
-    "errors": 0,
-    "text": 0,
-    "parallel": 0,
-    "aliases": 0,
-    "arrow_io": 0,
-    "progress": 0,
-    "threads": 0,
-    "plugins": 1,
-    "checks": 1,
-    "results": 2,
-    "options": 2,
-    "records": 2,
-}
+# the same inside the lowest layer
+LOWEST = (
+    ("errors", "text", "parallel", "aliases", "arrow_io", "progress", "threads"),
+    ("plugins", "checks"),
+    ("results", "options", "records"),
+)
+BASE = {name: level for level, names in enumerate(LOWEST) for name in names}
 
 
 @cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+def nodes(path: Path) -> tuple[list[ast.Import | ast.ImportFrom], list[ast.Attribute]]:
+    """Every import of a file and every attribute that it takes, inside functions too."""
+    every = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    imported = [node for node in every if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return imported, [node for node in every if isinstance(node, ast.Attribute)]
 
 
-@cache
-def imports(path: Path) -> frozenset[str]:
-    """Every absolute module name that a file imports, inside functions too."""
-    found: set[str] = set()
-    for node in ast.walk(parsed(path)):
+def imported(path: Path, home: str = "") -> Iterator[tuple[str, str | None]]:
+    """Module and name of every import; stubs of packages import relatively."""
+    for node in nodes(path)[0]:
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
-    return frozenset(found)
+            yield from ((alias.name, None) for alias in node.names)
+        else:
+            module = f"{home}.{node.module}" if node.level else str(node.module)
+            yield from ((module, alias.name) for alias in node.names)
+
+
+def imports(path: Path) -> frozenset[str]:
+    """Every absolute module name that a file imports."""
+    assert not any(getattr(node, "level", 0) for node in nodes(path)[0]), f"{path}: relative import"
+    found = list(imported(path))
+    return frozenset({module for module, _ in found} | {f"{module}.{name}" for module, name in found if name})
 
 
 def sources(folder: str) -> list[Path]:
@@ -119,26 +106,21 @@ def test_who_may_import_what():
     found = []
     for path in sources("audits"):
         home = path.relative_to(ROOT / "audits").parts[0]
-        read = {name: name.split(".")[0] for name in imports(path)}
         forbidden = {"streamlit"}
         if (
             path.name != "model_server.py"
-        ):  # run by the user's own Python on the user's own model, never by ours
+        ):  # run by the user's own Python on the user's own model, not by ours
             forbidden |= {"pickle", "joblib"}
         draws = home in {"drawing", "reports"} or "figures" in path.with_suffix("").parts
         if not draws and path.stem != "records":  # only figures and reports draw
             forbidden.add("plotly")
-        found += told(
-            path, *(name for name, root in read.items() if root in forbidden or "model_server" in name)
-        )
-        if not draws and path.stem not in {
-            "exhibits",
-            "sections",
-        }:  # what computes imports nothing that draws
-            drawn = [
-                name for name in read if "figures" in name.split(".") or name.startswith("audits.drawing")
-            ]
-            found += told(path, *drawn)
+        for name in imports(path):
+            parts = name.split(".")
+            # what computes imports nothing that draws
+            drawn = "figures" in parts or name.startswith("audits.drawing")
+            drawn = drawn and not draws and path.stem not in {"exhibits", "sections"}
+            if parts[0] in forbidden or "model_server" in name or drawn:
+                found += told(path, name)
     assert not found, "\n".join(found)
 
 
@@ -163,7 +145,6 @@ def modules() -> dict[str, Path]:
     }
 
 
-@cache
 def arrows() -> dict[str, set[str]]:
     """Module to the modules it imports from: inside functions and for type checkers, too.
 
@@ -171,10 +152,9 @@ def arrows() -> dict[str, set[str]]:
     themselves import is left out, for they do nothing but hand on.
     """
     files = modules()
-    trees = {name: parsed(path) for name, path in files.items()}
     stubs = {name: path.with_suffix(".pyi") for name, path in files.items() if path.name == "__init__.py"}
-    faces = {name: parsed(stub) if stub.is_file() else trees[name] for name, stub in stubs.items()}
-    handed = {(face, what): home for face, tree in faces.items() for home, what in _imported(tree, face)}
+    faces = {name: stub if stub.is_file() else files[name] for name, stub in stubs.items()}
+    handed = {(face, what): home for face, path in faces.items() for home, what in imported(path, face)}
 
     def home(module: str, what: str | None) -> str | None:
         if what and f"{module}.{what}" in files:
@@ -186,91 +166,32 @@ def arrows() -> dict[str, set[str]]:
         return module if module in files else None
 
     return {
-        name: {to for module, what in _imported(tree, name) if (to := home(module, what)) and to != name}
-        for name, tree in trees.items()
+        name: {to for module, what in imported(path, name) if (to := home(module, what)) and to != name}
+        for name, path in files.items()
         if name not in stubs
     }
 
 
-def _imported(tree: ast.Module, home: str) -> Iterator[tuple[str, str | None]]:
-    """Module and name of every import; stubs of packages import relatively."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, None) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = f"{home}.{node.module}" if node.level else str(node.module)
-            yield from ((module, alias.name) for alias in node.names)
-
-
-def circle(graph: Mapping[str, set[str]]) -> list[str]:
-    """One circle of the graph from a module back to it; empty where there is none."""
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        return list(error.args[1])
-    return []
-
-
 def test_no_circles_of_imports_inside_packages_either():
-    assert not circle(arrows()), "these import each other; move what both need below both"
+    TopologicalSorter(arrows()).prepare()  # else move what both need below both
 
 
-def reached_into(tree: ast.Module) -> set[str]:
+def reached_into(path: Path) -> set[str]:
     """Names with an underscore before them that a module takes from another one of the project."""
-    ours = [(home, name) for home, name in _imported(tree, "") if home.split(".")[0] in {"audits", "app"}]
+    ours = [(home, name) for home, name in imported(path) if home.split(".")[0] in {"audits", "app"}]
     taken = {f"{home}.{name}" for home, name in ours if name and name.startswith("_")}
     modules = {str(name) for _, name in ours}
-    taken |= {
-        f"{node.value.id}.{node.attr}"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id in modules
-        and node.attr.startswith("_")
-    }
+    for node in nodes(path)[1]:
+        if isinstance(node.value, ast.Name) and node.value.id in modules and node.attr.startswith("_"):
+            taken.add(f"{node.value.id}.{node.attr}")
     return {name for name in taken if not name.endswith("__")}
 
 
-@pytest.mark.parametrize("folder", ["audits", "app"])
-def test_nobody_uses_what_another_module_keeps_to_itself(folder: str):
-    found = {str(path.relative_to(ROOT)): reached_into(parsed(path)) for path in sources(folder)}
-    assert not {path: names for path, names in found.items() if names}, "give these names without underscore"
+def test_nobody_uses_what_another_module_keeps_to_itself():
+    found = {name: reached_into(path) for name, path in modules().items()}
+    assert not {name: taken for name, taken in found.items() if taken}, "give these names without underscore"
 
 
-# words that generic code has for something else, or where it means that one audit; the lists may only shrink
-A_KEY = "a key of what processes, pages or services tell each other, of people's groups or sensitivities"
-NAMED = {
-    "app/data_model/decision_words.py": ({"groups"}, A_KEY),
-    "app/data_model/questions.py": ({"groups"}, A_KEY),
-    "app/tables/handles.py": ({"groups"}, A_KEY),
-    "audits/remedies.py": ({"mitigation"}, "one call from Python that is this audit of your own estimator"),
-    "app/tables/server.py": ({"groups"}, A_KEY),
-    "app/monitor/alarms.py": ({"sensitivity"}, A_KEY),
-    "app/monitor/dashboard.py": ({"sensitivity"}, A_KEY),
-    "app/serving/ingestion.py": ({"sensitivity"}, A_KEY),
-    "app/serving/monitor_api.py": ({"groups"}, A_KEY),
-    "app/tour/story.py": (
-        {"groups", "rule_sets", "flipset", "attribute_swap"},
-        "the demo tells of these four, in this order",
-    ),
-    "app/tour/screens.py": (
-        {"groups", "rule_sets", "flipset", "attribute_swap"},
-        "each screen of the demo says which audit it is of",
-    ),
-    "app/pages.py": (set(AUDITS), "which question each answers, in the order of pages"),
-    "audits/cli/monitor.py": ({"sensitivity"}, A_KEY),
-    "audits/connect.py": ({"groups"}, "what Fairlearn's MetricFrame does, by the audit that does it"),
-    "audits/data/preprocessing/column_names.py": ({"groups"}, "what people call a column of theirs"),
-    "audits/findings.py": (set(AUDITS), "the type of each one's result, for who reads it by mypy"),
-    "audits/monitor/alarms.py": ({"groups", "sensitivity"}, A_KEY),
-    "audits/monitor/bundle.py": ({"groups", "sensitivity"}, A_KEY),
-    "audits/monitor/detectors.py": ({"groups", "sensitivity"}, A_KEY),
-    "audits/monitor/profile.py": ({"sensitivity"}, A_KEY),
-    "audits/monitor/scoring.py": ({"sensitivity"}, A_KEY),
-    "audits/monitor/storage.py": ({"sensitivity"}, A_KEY),
-    "audits/monitor/windows.py": ({"groups"}, A_KEY),
-    "audits/runs/registry.py": (set(AUDITS), "the one list, in the order of pages"),
-}
 MONITOR = "a monitor measures everyone who comes in as a sensitivity audit did"
 IMPORTED = {
     "app/examples.py": ({"groups"}, "what the card of an example shows"),
@@ -297,11 +218,6 @@ IMPORTED = {
 }
 
 
-def named_audits(tree: ast.Module) -> set[str]:
-    """Audits that a module names in so many letters."""
-    return {str(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)} & set(AUDITS)
-
-
 def imported_audits(path: Path) -> set[str]:
     """Audits out of whose rooms, or whose pages', a module imports."""
     parts = (name.split(".") for name in imports(path))
@@ -316,12 +232,6 @@ def generic() -> Iterator[tuple[str, Path]]:
             yield where.as_posix(), path
 
 
-def test_records_are_the_only_list_of_audits():
-    found = {where: names for where, path in generic() if (names := named_audits(parsed(path)))}
-    allowed = {where: names for where, (names, _) in NAMED.items()}
-    assert found == allowed, "state in the audits' records what differs between them, and loop over these"
-
-
 def test_generic_code_knows_no_audit_by_its_room():
     found: dict[str, set[str]] = {}
     for where, path in generic():
@@ -330,83 +240,3 @@ def test_generic_code_knows_no_audit_by_its_room():
             found.setdefault(place, set()).update(names)
     allowed = {where: names for where, (names, _) in IMPORTED.items()}
     assert found == allowed, "have the record name what is wanted of its room"
-
-
-def classes() -> dict[str, list[str]]:
-    """Where the classes of each name stand that other modules may use."""
-    found: dict[str, list[str]] = {}
-    for path in [*sources("audits"), *sources("app")]:
-        for node in parsed(path).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
-    return found
-
-
-def test_no_two_classes_have_one_name():
-    """A stranger who looks for a class finds one."""
-    assert not {name: where for name, where in classes().items() if len(where) > 1}, "say which it is"
-
-
-MAX_PARAMETERS, LONGEST_BODY = 8, 60
-SAID = "every argument is one thing that its user may say, with a default"
-PARTS = "each is a part of what was found, given by name to what packs or words all of them, its one caller"
-ARRAYS = "arrays of the same people beside each other, and how they are drawn from: it is called in one place"
-MANY = {
-    # functions with more parameters, each with its reason; the list may only get shorter
-    "audits/cli/commands.py run": "an option of the command each, as Typer reads them",
-    "audits/cli/monitor.py window": "an option of the command each, as Typer reads them",
-    "app/widgets/people/row_choice.py choose_row": SAID,
-    "audits/loss_ratio/attack/flow.py gradient_flow": SAID,
-    "audits/loss_ratio/attack/search.py black_box_flow": SAID,
-    "audits/notebook.py audit": SAID,
-    "audits/remedies.py mitigate": SAID,
-    "audits/outcome_transport/matching/outcomes.py match_outcomes": SAID,
-    "audits/outcome_transport/matching/resampling.py resample": ARRAYS,
-    "audits/monitor/monitors.py create": SAID,
-    "audits/stats/verdicts.py judge": SAID,
-    "audits/sensitivity/inference.py judge_groups": PARTS,
-    "audits/sensitivity/measurement/blackbox.py measure_blackbox": "audit and bundle share no context",
-    "audits/sensitivity/match_sets/sets.py match_set": SAID,
-    "audits/sensitivity/assembly.py pack": PARTS,
-    "audits/transport/maps/protocol.py fit": SAID,
-    "audits/transport/maps/sinkhorn.py solve": SAID,
-    "audits/transport/maps/validation.py exact_cost": SAID,
-}
-PACKED = "most of it is one call that fills the fields of a result, a line each"
-STEPS = "named steps one after another, each of which needs what those before it found"
-LONG = {
-    # functions with longer bodies; likewise
-    "app/widgets/audit_page.py audit_page": "a page from top to bottom, ended where something lacks",
-    "audits/data/preprocessing/build.py build_data": PACKED,
-    "audits/flipset/audit.py flipset": PACKED,
-    "audits/flipset/people_tables.py people_tables": "four tables of the same people, column by column",
-    "audits/notebook.py audit": STEPS,
-    "audits/rule_sets/assembly.py pack": PACKED,
-}
-
-
-def large_functions(path: Path) -> Iterator[tuple[str, bool, bool]]:
-    """Yield functions: their names, and whether they take much, or are long without their docstring."""
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            given = node.args
-            own = [each for each in node.body if not _is_docstring(each)] or node.body
-            lines = (node.end_lineno or 0) - own[0].lineno + 1
-            many = len([*given.posonlyargs, *given.args, *given.kwonlyargs])
-            yield node.name, many > MAX_PARAMETERS, lines > LONGEST_BODY
-
-
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def test_functions_are_small_but_for_those_with_a_reason():
-    many, long = set(), set()
-    for path in [*sources("audits"), *sources("app")]:
-        for name, takes_many, is_long in large_functions(path):
-            where = f"{path.relative_to(ROOT)} {name}"
-            many |= {where} if takes_many else set()
-            long |= {where} if is_long else set()
-    for found, allowed in ((many, set(MANY)), (long, set(LONG))):
-        assert not found - allowed, "part these, or give what they take as one"
-        assert not allowed - found, "these are small now: strike them from the list"
