@@ -24,18 +24,11 @@ def test_it_runs_a_command_that_there_is_as_somebody_else_than_root():
     assert json.loads(last("ENTRYPOINT")) == ["evenhand"]
     chosen = parsed(*json.loads(last("CMD")))
     assert (chosen["address"], str(chosen["port"])) == ("0.0.0.0", last("EXPOSE"))
-    user = last("USER")
-    assert user.isdigit()
-    assert int(user) > 0
-    assert f"--uid {user} " in CONTAINERFILE
+    assert int(last("USER")) > 0
+    assert f"--uid {last('USER')} " in CONTAINERFILE
     settings = dict(pair.split("=") for pair in last("ENV").split())
     assert settings["EVENHAND_HOME"] == last("VOLUME")
     assert f":{last('EXPOSE')}/api/v1/health" in last("HEALTHCHECK .*CMD")
-
-
-def test_it_installs_extras_that_there_are():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert set(last("ARG").removeprefix("EXTRAS=").split(",")) <= set(project["optional-dependencies"])
 
 
 def test_it_has_the_system_library_that_lightgbm_does_not_bring():
@@ -47,33 +40,20 @@ def test_it_has_the_system_library_that_lightgbm_does_not_bring():
     assert CONTAINERFILE.index(installed[0]) < CONTAINERFILE.rindex("\nUSER"), "only root installs"
 
 
-def test_what_is_left_out_of_the_build_is_nothing_that_the_wheel_needs():
-    left_out = (ROOT / ".containerignore").read_text(encoding="utf-8").split()
-    assert not {"app", "assets", "audits", "sample_data", "pyproject.toml", "setup.py", "README.md"} & set(
-        left_out
-    )
-
-
 def test_the_compose_file_writes_only_to_volumes_and_lets_only_this_machine_in():
     services = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]
     pages = services["evenhand"]
     assert pages["read_only"] is True
     assert pages["volumes"] == [f"evenhand:{last('VOLUME')}"]
-    assert all(
-        port.startswith("127.0.0.1:") and port.endswith(f":{last('EXPOSE')}") for port in pages["ports"]
-    )
-    address = pages["environment"]["EVENHAND_DATABASE_URL"]
+    assert all(re.fullmatch(rf"127\.0\.0\.1:.*:{last('EXPOSE')}", port) for port in pages["ports"])
     assert pages["environment"]["EVENHAND_AUTH"] == "${EVENHAND_AUTH:-off}"  # who asks for sign-in gets it
     assert pages["environment"]["EVENHAND_PROXIES"].startswith("${EVENHAND_PROXIES:-127.0.0.1")
-    database = services["database"]["environment"]
-    assert address.startswith(f"postgresql://{database['POSTGRES_USER']}:${{EVENHAND_DB_PASSWORD")
-    assert address.endswith(f"@database/{database['POSTGRES_DB']}")
     assert not re.search(r"password: *\w+$", str(services), flags=re.IGNORECASE)  # none is written down
 
 
-def test_the_base_is_a_build_argument_and_packages_are_installed_by_hash():
-    assert "ARG BASE=" in CONTAINERFILE
-    assert re.findall(r"^FROM (\S+)", CONTAINERFILE, flags=re.MULTILINE) == ["${BASE}", "${BASE}"]
+def test_extras_are_there_and_packages_are_installed_by_hash():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(last("ARG").removeprefix("EXTRAS=").split(",")) <= set(project["optional-dependencies"])
     assert "--require-hashes -r /dist/requirements.lock" in CONTAINERFILE
     locked = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     hashed = r"^([\w.-]+)(?:\[.*\])?==([^ ;\\]+)[^\n]*\\\n +--hash=sha256:\w{64}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
 
 from audits.checks import build
-from audits.options import Level, option, option_of, options_of
+from audits.options import Level, option, options_of
 from tests.refused import refused
 
 
@@ -20,25 +20,16 @@ class Options:
         | None
     ) = None
     cost: Annotated[Literal["l1", "l2"], option("Distance.")] = "l1"
-    reverse: Annotated[bool, option("Also the way back.")] = True
     level: Level = 0.05
-    limits: Annotated[dict[str, Any], option("Limits.")] = field(default_factory=dict)
 
 
 def test_everything_stated_is_read():
-    by, most, cost, reverse, level, limits = options_of(Options)
+    by, most, cost, level = options_of(Options)
     assert (by.kind, by.required, by.help) == ("text", True, "Attribute to compare by.")
     assert (most.kind, most.optional, most.at_least, most.unit) == ("integer", True, 2, "people")
-    assert (most.default, most.required) == (None, False)
+    assert (most.default, most.required, most.bounds) == (None, False, "from 2")
     assert (cost.kind, cost.choices, cost.default) == ("choice", ("l1", "l2"), "l1")
-    assert (reverse.kind, reverse.default) == ("switch", True)
-    assert (level.kind, level.at_least, level.at_most, level.bounds) == (
-        "number",
-        0.001,
-        0.5,
-        "from 0.001 to 0.5",
-    )
-    assert (limits.kind, limits.default) == ("other", {})
+    assert (level.kind, level.at_least, level.at_most) == ("number", 0.001, 0.5)
 
 
 def test_specs_are_checked_against_the_same_statement():
@@ -47,4 +38,3 @@ def test_specs_are_checked_against_the_same_statement():
         build(Options, {"by": "sex", "most": 1}, "demo")
     with refused("demo.level", "0.5", "0.7"):
         build(Options, {"by": "sex", "level": 0.7}, "demo")
-    assert option_of(Options, "most").bounds == "from 2"

@@ -24,7 +24,6 @@ def _made():
 
 
 PAPERS = _made().papers()
-ROWS = [pytest.param(row, id=f"{name} {row.item}") for name, paper in PAPERS.items() for row in paper["rows"]]
 
 
 @pytest.mark.shared
@@ -42,24 +41,19 @@ def test_no_numbered_item_is_left_out(name: str):
     assert {item for item in stated if not item.startswith(("section", "appendix"))} == found
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_what_a_row_names_exists(row):
-    for path in row.where:
-        assert (ROOT / path).is_file(), path
-    path, _, test = row.test.partition("::")
-    assert (ROOT / path).is_file(), path
-    assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), test
-
-
-@pytest.mark.parametrize("row", ROWS)
-def test_a_published_number_has_ours_how_it_was_drawn_and_why_not(row):
+@pytest.mark.parametrize("name", PAPERS)
+def test_rows_name_what_exists_and_a_published_number_has_ours_and_why_it_differs(name: str):
     """Ours stands beside every number, or the row says that it was not run; what is no yes has a reason."""
-    if row.published == "–":
-        assert (row.drawn, row.reproduced) == ("–", "–")
-        return
-    assert row.reproduced in {"yes", "pattern", "in part", "no", "not run"}
-    assert row.reproduced == "not run" or "–" not in (row.ours, row.drawn)
-    assert row.reproduced == "yes" or row.why != "–"
+    for row in PAPERS[name]["rows"]:
+        path, _, test = row.test.partition("::")
+        assert all((ROOT / each).is_file() for each in (*row.where, path)), row
+        assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), test
+        if row.published == "–":
+            assert (row.drawn, row.reproduced) == ("–", "–"), row
+            continue
+        assert row.reproduced in {"yes", "pattern", "in part", "no", "not run"}, row
+        assert row.reproduced == "not run" or "–" not in (row.ours, row.drawn), row
+        assert row.reproduced == "yes" or row.why != "–", row
 
 
 def test_the_page_is_what_is_made():
