@@ -15,6 +15,7 @@ import urllib.request
 import venv
 import zipfile
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from packaging.requirements import Requirement
@@ -42,15 +43,18 @@ if not os.environ.get("WITH_EXTRAS"):
 """
 
 
+def tracked(*places: str) -> list[str]:
+    files = subprocess.run(["git", "ls-files", "-z", *places], cwd=ROOT, capture_output=True, check=True)
+    names = files.stdout.decode().split("\0")
+    return [name for name in names if name and (ROOT / name).is_file()]
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
     """The wheel of a copy of the tracked files, so that nothing else that lies about gets in."""
     folder = tmp_path_factory.mktemp("wheel")
     source, dist = folder / "source", folder / "dist"
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in filter(None, files.stdout.split("\0")):
-        if name.startswith(("tests/", "benchmarks/", "docs/", "examples/")) or not (ROOT / name).is_file():
-            continue
+    for name in tracked(":!tests", ":!benchmarks", ":!docs", ":!examples"):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes((ROOT / name).read_bytes())
     (source / "site" / "audits").mkdir(parents=True)  # as `make docs` leaves it
@@ -71,14 +75,7 @@ def env(wheel: Path, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("env")
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
-    site = Path(
-        subprocess.run(
-            [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.strip()
-    )
+    [site] = (folder / "lib").glob("python*/site-packages")
     (site / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     (site / "sitecustomize.py").write_text(ABSENT)
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index", "--no-deps"]
@@ -86,61 +83,58 @@ def env(wheel: Path, tmp_path_factory) -> Path:
     return folder
 
 
-def evenhand(
-    env: Path, folder: Path, *arguments: object, **settings: str
-) -> subprocess.CompletedProcess[str]:
-    variables = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "EVENHAND_HOME": str(folder / "home")}
-    return subprocess.run(
-        [env / "bin" / "evenhand", *map(str, arguments)],
+EACH = """
+import io, json, sys
+from audits.cli.main import main
+
+done = []
+for command in json.loads(sys.argv[1]):
+    sys.stdout, sys.stderr = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in "oe")
+    status = exec(command[1], {}) or 0 if command[0] == "python" else main(command)
+    done.append([status, *(each.buffer.getvalue().decode() for each in (sys.stdout, sys.stderr))])
+sys.__stdout__.write(json.dumps(done))
+"""
+
+
+class Done(NamedTuple):
+    """What a command of the environment answered."""
+
+    status: int
+    out: str
+    err: str
+
+
+def variables(folder: Path, **settings: str) -> dict[str, str]:
+    return {"PATH": "/usr/bin:/bin", "HOME": str(folder), "EVENHAND_HOME": str(folder / "home"), **settings}
+
+
+def evenhand(env: Path, folder: Path, *commands: str | list[str], **settings: str) -> list[Done]:
+    """Carry out commands one after another, as typed but in one process; ``["python", code]`` runs code."""
+    given = [shlex.split(each) if isinstance(each, str) else each for each in commands]
+    ended = subprocess.run(
+        [env / "bin" / "python", "-c", EACH, json.dumps(given)],
         cwd=folder,
-        env=variables | settings,
+        env=variables(folder, EVENHAND_EXECUTOR="inline", **settings),
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
-
-
-@pytest.fixture(scope="module")
-def samples(env: Path, tmp_path_factory) -> Path:
-    """The examples of hiring and loans, as the command writes them."""
-    folder = tmp_path_factory.mktemp("samples")
-    for name in ("hiring", "loans"):
-        assert evenhand(env, folder, "sample-data", name, "--out", ".").returncode == 0
-    return folder
-
-
-@pytest.fixture
-def with_samples(samples: Path, tmp_path: Path) -> None:
-    """A folder that holds them."""
-    shutil.copytree(samples, tmp_path, dirs_exist_ok=True)
+    assert ended.returncode == 0, ended.stderr
+    return [Done(*each) for each in json.loads(ended.stdout)]
 
 
 def test_it_holds_all_that_is_needed_and_no_package_of_another_name(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert {name.split("/")[0] for name in names} == {
-        "audits",
-        "evenhand",
-        f"evenhand-{VERSION}.dist-info",
-    }
-    tracked = subprocess.run(
-        ["git", "ls-files", "audits", "app", "assets", "sample_data"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
+    about = f"evenhand-{VERSION}.dist-info"
+    assert {name.split("/")[0] for name in names} == {"audits", "evenhand", about}
     expected = {
         name if name.startswith("audits/") else f"audits/pages/{name}"
-        for name in tracked
-        if (ROOT / name).is_file()
+        for name in tracked("audits", "app", "assets", "sample_data")
     }
     assert expected <= names, f"left out: {sorted(expected - names)}"
-    assert {
-        f"evenhand-{VERSION}.dist-info/licenses/LICENSE",
-        "audits/pages/site/audits/flipset.html",
-    } <= names
+    assert {f"{about}/licenses/LICENSE", "audits/pages/site/audits/flipset.html"} <= names
     assert not [name for name in names if name.endswith((".map", "plotly.js")) or "lunr" in name]
 
 
@@ -155,104 +149,42 @@ def test_an_index_shows_the_readme_with_links_that_hold_there(wheel: Path):
     assert all(link.startswith(home) for link in links)
 
 
-def test_its_version_is_the_one_number(env: Path, tmp_path: Path):
-    assert evenhand(env, tmp_path, "--version").stdout == f"evenhand {VERSION}\n"
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert "version" not in project["project"]
-
-
-def test_the_tutorial_followed_literally(env: Path, tmp_path: Path):
-    """Every command and file in its order, with what `standard` brings and nothing else."""
-    said = {}
-    for language, name, block in re.findall(r"```(bash|yaml) ?(\S*)\n(.*?)```", TUTORIAL, flags=re.DOTALL):
-        if name:
-            (tmp_path / name).write_text(block, encoding="utf-8")
-        for command in block.splitlines() if language == "bash" else ():
-            done = evenhand(env, tmp_path, *shlex.split(command)[1:])
-            # --fail-on is the one whose answer may be 1
-            assert done.returncode <= ("--fail-on" in command), f"{command}\n{done.stderr}"
-            said[command] = done.stdout
-    assert "2,000" in said["evenhand describe hiring.csv"]
-    document = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
-    assert document["evenhand"] == VERSION
-    finding = document["audits"][0]["finding"]
-    assert finding in " ".join(said["evenhand run hiring.yaml --out results"].split())
-    assert (tmp_path / "results" / "report.html").stat().st_size > 1_000_000  # it opens offline
-    assert (tmp_path / "gate" / "summary.md").read_text(encoding="utf-8").startswith("## ")
-    assert json.loads((tmp_path / "baseline.json").read_text(encoding="utf-8"))["audits"]
-    assert evenhand(env, tmp_path, "runs", "list").stdout.count("done") == 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "extra"),
-    [
-        (("app",), "app"),
-        (("run", "network.yaml", "--executor", "inline"), "neural"),
-    ],
-)
-@pytest.mark.usefixtures("with_samples")
-def test_what_needs_an_extra_says_which(env: Path, tmp_path: Path, arguments: tuple[str, ...], extra: str):
-    spec = (tmp_path / "hiring.yaml").read_text(encoding="utf-8")
-    (tmp_path / "quick.yaml").write_text(re.sub(r"audits:(.|\n)*", "audits: [{groups: {}}]\n", spec))
-    network = re.sub(
-        r"model:(.|\n)*?\n(?=\w)", "model: {train: mlp}\n", (tmp_path / "quick.yaml").read_text()
+def test_its_version_is_the_one_number(env: Path):
+    asked = subprocess.run(
+        [env / "bin" / "evenhand", "--version"], capture_output=True, text=True, check=True
     )
-    (tmp_path / "network.yaml").write_text(network)
-    answer = evenhand(env, tmp_path, *arguments)
-    assert answer.returncode != 0
-    assert f"pip install 'evenhand[{extra}]'" in answer.stderr
-    assert "Traceback" not in answer.stderr
+    assert asked.stdout == f"evenhand {VERSION}\n"
+    assert "version" not in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-STORED = """
-data: {path: loans.csv, label: repaid, favorable: 1, protected: [sex], features: [age]}
-model: {predictions: {score: model_score}}
-audits: [groups, rule_sets, {explain: {source: {sex: female}, target: {sex: male}, explainers: [age]}}]
-gate: {material: 1, rules: [{metric: impact_ratio, by: sex, at_least: 0.5, on: upper}]}
+QUICKER = """
+from pathlib import Path
+spec = Path("hiring.yaml")
+spec.write_text(spec.read_text().replace("l1_squared", "l1_squared, permutations: 0"))
 """
 
 
-def test_the_core_alone_audits_stored_decisions_and_says_what_it_leaves_out(env: Path, tmp_path: Path):
-    def core(*arguments: object) -> subprocess.CompletedProcess[str]:
-        return evenhand(env, tmp_path, *arguments, CORE_ALONE="1")
-
-    assert core("sample-data", "loans", "--out", ".").returncode == 0
-    (tmp_path / "stored.yaml").write_text(STORED, encoding="utf-8")
-    ended = core("run", "stored.yaml", "--out", "gate", "--fail-on", "gate", "--junit", "gate/junit.xml")
-    assert ended.returncode == 0, ended.stderr
-    assert (tmp_path / "gate" / "report.html").stat().st_size > 1_000_000
-    guessed = core("run", "loans.csv", "--out", "guessed")
-    assert guessed.returncode == 0, guessed.stderr
-    assert all(each in guessed.stderr for each in ("'flipset'", "'outcome_transport'", "POT"))
-    document = json.loads((tmp_path / "guessed" / "results.json").read_text(encoding="utf-8"))
-    assert [each["audit"] for each in document["audits"]] == ["groups", "rule_sets"]
-    assert "groups" in json.loads(core("describe", "loans.csv", "--json").stdout)["audits"]["model"]
-    table = (tmp_path / "loans.csv").read_text(encoding="utf-8")
-    (tmp_path / "no one's.csv").write_text(table.replace("model_score", "figure", 1), encoding="utf-8")
-    begun = core("init", "no one's.csv")
-    assert "'repaid'" in begun.stdout
-    typed = shlex.split(begun.stdout.rpartition(": evenhand ")[2])
-    assert core(*typed, "--executor", "inline", "--no-save").returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("model", "audit", "package", "extra"),
-    [
-        ("{predictions: {score: model_score}}", "barycenter", "POT", "transport"),
-        ("{path: loans.onnx}", "groups", "onnx", "onnx"),
-        ("{train: logistic}", "groups", "scikit-learn", "train"),
-    ],
-)
-@pytest.mark.usefixtures("with_samples")
-def test_what_the_core_lacks_is_told_before_anything_is_computed(
-    env: Path, tmp_path: Path, model: str, audit: str, package: str, extra: str
-):
-    spec = re.sub(r"model:.*", f"model: {model}", STORED.split("audits:")[0]) + f"audits: [{audit}]\n"
-    (tmp_path / "spec.yaml").write_text(spec, encoding="utf-8")
-    answer = evenhand(env, tmp_path, "run", "spec.yaml", CORE_ALONE="1")
-    assert answer.returncode == 2
-    needs = f"needs {package}, which is not installed here; install it with: pip install 'evenhand[{extra}]'."
-    assert needs in answer.stderr
+def test_the_tutorial_followed_literally(env: Path, tmp_path: Path):
+    """Every command and file in its order, with what `standard` brings alone; permutations are left out."""
+    commands = []
+    for language, name, block in re.findall(r"```(bash|yaml) ?(\S*)\n(.*?)```", TUTORIAL, flags=re.DOTALL):
+        if name:
+            (tmp_path / name).write_text(block, encoding="utf-8")
+        commands += block.splitlines() if language == "bash" else []
+    typed: list[str | list[str]] = [each.removeprefix("evenhand ") for each in commands]
+    _, *done = evenhand(env, tmp_path, typed[0], ["python", QUICKER], *typed[1:])
+    said = dict(zip(commands[1:], done[1:], strict=True))
+    for command, each in said.items():
+        # --fail-on is the one whose answer may be 1
+        assert each.status <= ("--fail-on" in command), f"{command}\n{each.err}"
+    assert "2,000" in said["evenhand describe hiring.csv"].out
+    document = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
+    assert document["evenhand"] == VERSION
+    finding = document["audits"][0]["finding"]
+    assert finding in " ".join(said["evenhand run hiring.yaml --out results"].out.split())
+    assert (tmp_path / "results" / "report.html").stat().st_size > 1_000_000  # it opens offline
+    assert (tmp_path / "gate" / "summary.md").read_text(encoding="utf-8").startswith("## ")
+    assert json.loads((tmp_path / "baseline.json").read_text(encoding="utf-8"))["audits"]
 
 
 CALLED = """
@@ -279,57 +211,86 @@ for name, chosen, subject in needing:
         print(error)
 """
 
+DATA = "data: {path: loans.csv, label: repaid, favorable: 1, protected: [sex], features: [age]}\n"
+STORED = """model: {predictions: {score: model_score}}
+audits: [groups, rule_sets, {explain: {source: {sex: female}, target: {sex: male}, explainers: [age]}}]
+gate: {material: 1, rules: [{metric: impact_ratio, by: sex, at_least: 0.5, on: upper}]}
+"""
+LACKING = {
+    "{predictions: {score: model_score}}": ("barycenter", "POT", "transport"),
+    "{path: loans.onnx}": ("groups", "onnx", "onnx"),
+    "{train: logistic}": ("groups", "scikit-learn", "train"),
+}
+"""A model: an audit of it, and the package and the extra that are lacking where the core is alone."""
 
-@pytest.mark.parametrize(
-    ("settings", "needs"),
-    [
-        (
-            {"CORE_ALONE": "1"},
-            {
-                "flipset": "POT",
-                "barycenter": "POT",
-                "outcome_transport": "POT",
-                "mitigation": "scikit-learn",
-                "loss_ratio": "torch",
-                "sensitivity": "torch",
-            },
-        ),
-        (
-            {},
-            {
-                "loss_ratio": "torch",
-                "sensitivity": "torch",
-                "flipset": "torch",  # only its neural maps
-                "recourse": "torch",  # only its literal steps
-            },
-        ),
-    ],
-)
-@pytest.mark.usefixtures("with_samples")
-def test_an_audit_called_from_python_says_what_it_lacks(
-    env: Path, tmp_path: Path, settings: dict[str, str], needs: dict[str, str]
-):
-    python = [env / "bin" / "python", "-c", CALLED]
-    ended = subprocess.run(
-        python, cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=300, check=False
+
+def test_the_core_alone_audits_stored_decisions_and_says_what_it_leaves_out(env: Path, tmp_path: Path):
+    (tmp_path / "stored.yaml").write_text(DATA + STORED, encoding="utf-8")
+    for place, (model, (audit, *_)) in enumerate(LACKING.items()):
+        (tmp_path / f"{place}.yaml").write_text(
+            f"{DATA}model: {model}\naudits: [{audit}]\n", encoding="utf-8"
+        )
+    shutil.copy(ROOT / "sample_data" / "loans.onnx", tmp_path)
+    rows = (ROOT / "sample_data" / "loans.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    table = "".join(rows[:300])
+    (tmp_path / "loans.csv").write_text("".join(rows[:3000]), encoding="utf-8")
+    (tmp_path / "no one's.csv").write_text(table.replace("model_score", "figure", 1), encoding="utf-8")
+    ended, guessed, described, begun, *refused, called = evenhand(
+        env,
+        tmp_path,
+        "run stored.yaml --out gate --fail-on gate --junit gate/junit.xml",
+        "run loans.csv --out guessed",
+        "describe loans.csv --json",
+        ["init", "no one's.csv"],
+        *(f"run {place}.yaml" for place in range(len(LACKING))),
+        ["python", CALLED],
+        CORE_ALONE="1",
     )
-    assert ended.returncode == 0, ended.stderr
-    extras = {"POT": "transport", "scikit-learn": "train", "torch": "neural"}
-    assert set(ended.stdout.splitlines()) == {
-        f"{name} needs {package}, which is not installed here; "
-        f"install it with: pip install 'evenhand[{extras[package]}]'."
-        for name, package in needs.items()
-    }
+    assert [each.status for each in (ended, guessed, described, called)] == [0] * 4, ended.err
+    assert (tmp_path / "gate" / "report.html").stat().st_size > 1_000_000
+    assert all(each in guessed.err for each in ("'flipset'", "'outcome_transport'", "POT"))
+    document = json.loads((tmp_path / "guessed" / "results.json").read_text(encoding="utf-8"))
+    assert [each["audit"] for each in document["audits"]] == ["groups", "rule_sets"]
+    assert "groups" in json.loads(described.out)["audits"]["model"]
+    assert "'repaid'" in begun.out
+    typed = begun.out.rpartition(": python -m audits ")[2]
+    assert evenhand(env, tmp_path, f"{typed} --no-save", CORE_ALONE="1")[0].status == 0
+    for answer, (_, package, extra) in zip(refused, LACKING.values(), strict=True):
+        assert answer.status == 2
+        assert needs(package, extra) in answer.err
+    lacking = dict.fromkeys(("flipset", "barycenter", "outcome_transport"), needs("POT", "transport"))
+    lacking |= {"mitigation": needs("scikit-learn", "train")}
+    lacking |= dict.fromkeys(("loss_ratio", "sensitivity"), needs("torch", "neural"))
+    assert set(called.out.splitlines()) == {f"{name} {told}." for name, told in lacking.items()}
+
+
+def needs(package: str, extra: str) -> str:
+    return f"needs {package}, which is not installed here; install it with: pip install 'evenhand[{extra}]'"
+
+
+def test_what_needs_an_extra_says_which(env: Path, tmp_path: Path):
+    """The pages, networks, neural maps of flipsets, and literal steps of recourse: an audit else goes on."""
+    spec = (ROOT / "sample_data" / "hiring.yaml").read_text(encoding="utf-8")
+    network = re.sub(r"audits:(.|\n)*", "audits: [{groups: {}}]\n", spec)
+    network = re.sub(r"model:(.|\n)*?\n(?=\w)", "model: {train: mlp}\n", network)
+    (tmp_path / "network.yaml").write_text(network, encoding="utf-8")
+    commands = ("sample-data hiring --out .", "app", "run network.yaml", ["python", CALLED])
+    _, pages, trained, called = evenhand(env, tmp_path, *commands)
+    for answer, extra in ((pages, "app"), (trained, "neural")):
+        assert answer.status != 0
+        assert f"pip install 'evenhand[{extra}]'" in answer.err
+        assert "Traceback" not in answer.err
+    names = ("loss_ratio", "sensitivity", "flipset", "recourse")
+    assert set(called.out.splitlines()) == {f"{name} {needs('torch', 'neural')}." for name in names}
 
 
 def test_the_pages_are_served_from_the_wheel(env: Path, tmp_path: Path):
     port = free_port()
-    variables = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "EVENHAND_HOME": str(tmp_path / "home")}
     with (tmp_path / "log").open("wb") as log:
         server = subprocess.Popen(
             [env / "bin" / "evenhand", "app", "--port", str(port)],
             cwd=tmp_path,
-            env=variables | {"WITH_EXTRAS": "1"},
+            env=variables(tmp_path, WITH_EXTRAS="1"),
             stdout=log,
             stderr=log,
             start_new_session=True,
@@ -393,13 +354,5 @@ def test_every_extra_is_in_all_of_them_and_told_of():
     assert brought("all") == set(extras)
     told = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
     assert not [name for name in extras if f"`{name}`" not in told]
-    packages = {
-        "transport": "ot",
-        "onnx": "onnxruntime",
-        "train": "sklearn",
-        "boosters": "xgboost",
-        "large": "duckdb",
-        "saved": "sqlalchemy",
-    }
-    for name, package in packages.items():
+    for name, package in (("boosters", "xgboost"), ("large", "duckdb"), ("saved", "sqlalchemy")):
         assert how_to_install(package) == f"install it with: pip install 'evenhand[{name}]'"
