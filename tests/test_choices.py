@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-
-import pytest
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTROLS = {
@@ -49,8 +47,7 @@ NOT_IN_THE_LINK = {
 """Where a control stands, or what that begins with, and why the link does without it."""
 
 
-@dataclass(frozen=True)
-class Control:
+class Control(NamedTuple):
     """A call that draws a control."""
 
     where: str
@@ -75,24 +72,20 @@ def controls(path: Path) -> Iterator[Control]:
         arguments = [*function.args.args, *filter(None, [function.args.kwarg])]
         handed = {argument.arg for argument in arguments if argument.arg == "kept"}
         for node in _own(function):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr in CONTROLS
-            ):
+            if _calls(node, CONTROLS):
                 label = ast.unparse(node.args[0]) if node.args else ""
                 stars = [keyword.value for keyword in node.keywords if keyword.arg is None]
                 linked = any(
                     _is_choice(star)
-                    or (isinstance(star, ast.Name) and star.id in kept | handed)
-                    or (
-                        isinstance(star, ast.Call)
-                        and isinstance(star.func, ast.Name)
-                        and star.func.id in tied
-                    )
+                    or getattr(star, "id", None) in kept | handed
+                    or (isinstance(star, ast.Call) and getattr(star.func, "id", None) in tied)
                     for star in stars
                 )
                 yield Control(f"{path.relative_to(ROOT).as_posix()} {function.name} {label}", linked)
+
+
+def _calls(node: ast.AST, names: set[str]) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in names
 
 
 def _own(function: ast.FunctionDef) -> Iterator[ast.AST]:
@@ -120,23 +113,13 @@ def _holds_choice(node: ast.AST) -> bool:
 ALL = [control for path in sorted((ROOT / "app").rglob("*.py")) for control in controls(path)]
 
 
-@pytest.mark.parametrize("control", ALL, ids=lambda control: control.where)
-def test_every_choice_is_in_the_link_or_deliberately_not(control: Control):
-    reasons = [why for place, why in NOT_IN_THE_LINK.items() if control.where.startswith(place)]
-    if control.linked:
-        exact = [place for place in NOT_IN_THE_LINK if control.where == place]
-        assert not exact, "it is in the link, and listed as if it were not"
-    else:
-        assert reasons, "tie it to the address with **state.choice(key), or say here why not"
-
-
-def test_every_exception_is_one():
-    stale = [
-        place
-        for place in NOT_IN_THE_LINK
-        if not any(control.where.startswith(place) and not control.linked for control in ALL)
-    ]
-    assert not stale
+def test_every_choice_is_in_the_link_or_deliberately_not():
+    for control in ALL:
+        listed = any(control.where.startswith(place) for place in NOT_IN_THE_LINK)
+        assert control.linked or listed, f"{control.where}: tie it with **state.choice(key), or say why not"
+    own = [control.where for control in ALL if not control.linked]
+    stale = [place for place in NOT_IN_THE_LINK if not any(where.startswith(place) for where in own)]
+    assert not stale, "these are in the link, or gone"
 
 
 NO_KEY = {
@@ -150,11 +133,6 @@ NO_KEY = {
 def test_what_folds_stays_open_when_something_comes_above_it():
     for path in sorted((ROOT / "app").rglob("*.py")):
         place = path.relative_to(ROOT).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr in {"expander", "popover", "tabs"}
-                and place not in NO_KEY
-            ):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if place not in NO_KEY else ():
+            if _calls(node, {"expander", "popover", "tabs"}):
                 assert "key" in {each.arg for each in node.keywords}, f"{place}:{node.lineno} needs a key"

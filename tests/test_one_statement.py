@@ -24,18 +24,15 @@ from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_data"
-EXAMPLES = ("admissions", "arrests", "hiring", "law_school", "loans")
+EXAMPLES = ("arrests", "hiring")
 PEOPLE = 300
 CHEAP: dict[str, Any] = {"permutations": 19, "bootstrap": 100, "draws": 100, "steps": 5, "samples": 0}
-SLOW = {("loans", "loss_ratio")}  # minutes: tests/loss_ratio holds its interval on small people
 SITUATIONS = {
     "nobody favored": (("south", "north"), 2.0),
-    "everybody favored": (("south", "north"), -1.0),
     "one person favored": (("south", "north"), 0.999),
-    "half favored": (("south", "north"), 0.5),
     "equal": (("same", "same again"), 0.5),
     "a group named Other, one of 1": (("Other", "1"), 0.5),
-    "twenty groups": (tuple(f"group {letter}" for letter in "abcdefghijklmnopqrst"), 0.5),
+    "eight groups": (tuple(f"group {letter}" for letter in "abcdefgh"), 0.5),
 }
 
 
@@ -63,8 +60,6 @@ def _audited(folder: Path, name: str) -> Iterator[AuditResult]:
     """Run every audit that can be made of a table; one that refuses these few people has nothing to state."""
     spec, options = _asked(folder, name)
     for audit, chosen in options.items():
-        if (name, audit) in SLOW:
-            continue
         request = {audit: _cheap(AUDITS[audit], chosen)}
         with contextlib.suppress(InputError):
             yield execute(parse_spec({**spec, "audits": [request], "search": "off"}, folder)).audits[0]
@@ -124,19 +119,12 @@ def test_of_hard_situations(tmp_path: Path, situation: str) -> None:
     frame = pd.DataFrame({"who": np.array(groups)[who], "skill": skill, "years": years, "score": score})
     frame["label"] = (rng.random(160) < score).astype(int)
     frame.to_csv(tmp_path / "people.csv", index=False)
+    data = {"path": "people.csv", "label": "label", "favorable": 1, "features": ["skill", "years"]}
+    data |= {"protected": ["who"], "kinds": {"who": "categorical"}}
     pair = {"source": {"who": groups[0]}, "target": {"who": groups[1]}}
     document = {
-        "data": {
-            "path": "people.csv",
-            "label": "label",
-            "favorable": 1,
-            "protected": ["who"],
-            "kinds": {"who": "categorical"},
-            "features": ["skill", "years"],
-        },
-        "model": {"predictions": {"score": "score"}},
-        "threshold": cut,
-        "audits": [{"flipset": pair}],
+        **{"data": data, "model": {"predictions": {"score": "score"}}},
+        **{"threshold": cut, "audits": [{"flipset": pair}]},
     }
     (tmp_path / "spec.yaml").write_text(pd.io.json.ujson_dumps(document), encoding="utf-8")
     stated = [found.name for found in _audited(tmp_path, "spec") if _states_one(found)]
