@@ -15,23 +15,20 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import audits
-from audits.data import DataSpec, build_data
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from tests.cases import cases
 from tests.refused import refused
 
-GOOD = {
-    "data": {
-        "path": "people.csv",
-        "label": "paid",
-        "favorable": 1,
-        "protected": ["sex"],
-        "features": ["age", "hours"],
-    },
-    "model": {"predictions": {"score": "score"}},
-    "audits": [{"groups": {"bootstrap": 0}}],
+DATA = {
+    "path": "people.csv",
+    "label": "paid",
+    "favorable": 1,
+    "protected": ["sex"],
+    "features": ["age", "hours"],
 }
+MODEL = {"predictions": {"score": "score"}}
+GOOD = {"data": DATA, "model": MODEL, "audits": [{"groups": {"bootstrap": 0}}]}
 INTERNAL = re.compile(
     r"\[key\]|dataclass|instance of|pydantic|__|NoneType|Traceback|DataSpec|ModelSpec|LabelCut|Predictions\b"
     r"|FlipsetOptions|valid (tuple|dictionary|string)|KeyError|TypeAdapter|AuditData|FeatureSpace"
@@ -56,18 +53,6 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("newcomers")
     people().to_csv(folder / "people.csv", index=False)
     return folder
-
-
-def data(**changes):
-    return {"data": {**GOOD["data"], **changes}}
-
-
-def model(section):
-    return {"model": section}
-
-
-def audited(*items):
-    return {"audits": list(items)}
 
 
 @pytest.mark.parametrize(("change", "answer"), cases(__file__, "newcomers_specs.yaml"))
@@ -96,20 +81,15 @@ Y = people()["paid"]
 PYTHON = [
     (lambda: audits.audit(fitted(), X, Y, sensitive_features="sex"), ("sensitive_features", "protected='COLUMN'")),
     (lambda: audits.audit(fitted(), X, Y, y_prob=[1]), ("y_prob", "evenhand.audit(None, X, y, scores=…)")),
-    (lambda: audits.audit(fitted(), X, Y, pos_label=1), ("pos_label", "favorable=VALUE")),
     (lambda: audits.audit(fitted(), X, Y, privileged_groups=[{}]), ("privileged_groups", "audits={'flipset': {'source'")),
     (lambda: audits.audit(fitted(), X, Y, "sex"), ("evenhand.audit", "model, X, y", "'sex'")),
     (lambda: audits.audit(fitted()), ("X", "evenhand.audit(model, X, y, favorable=…, protected=…)")),
     (lambda: audits.audit(fitted(), X, Y, favorable=1), ("protected", "protected='COLUMN'")),
     (lambda: audits.audit(fitted(), X, Y, protected="sex"), ("favorable", "favorable=1")),
     (lambda: call(favorable="yes"), ("favorable", "'yes'", "0", "1")),
-    (lambda: call(protected="gender"), ("protected", "'gender'", "'sex'")),
     (lambda: call("LogisticRegression", X, Y), ("model", "'LogisticRegression'", "evenhand.audit(None, X, y, predictions")),
-    (lambda: call(LogisticRegression, X, Y), ("model", "LogisticRegression().fit(X, y)")),
     (lambda: call(LogisticRegression(), X, Y), ("model", "LogisticRegression")),
-    (lambda: call(X, fitted(), Y), ("X", "evenhand.audit(model, X, y, favorable=")),
     (lambda: call(fitted(), "people.csv", Y), ("X", "X = pandas.read_csv('people.csv')")),
-    (lambda: call(fitted(), "s3://bucket/x.csv", Y), ("X", "'s3://bucket/x.csv'")),
     (lambda: call(fitted(), pl.from_pandas(X).lazy(), Y), ("X", "LazyFrame", "X.collect()")),
     (lambda: call(fitted(), X.to_dict("list"), Y), ("X", "dict", "pandas.DataFrame(X)")),
     (lambda: call(fitted(), X, Y[:5].to_numpy()), ("y", "120", "5")),
@@ -122,6 +102,7 @@ PYTHON = [
     (lambda: call(None, X, Y, predictions=np.linspace(0, 1, 120)), ("predictions", "scores=…")),
     (lambda: call(lambda table: np.zeros(3), X, Y), ("model", "120", "(3,)")),
     (lambda: call(threshold=50), ("threshold", "[0, 1]", "50")),
+    (lambda: call(lambda table: 1 / 0, X, Y), ("model", "(ZeroDivisionError: ")),
 ]  # fmt: skip
 
 
@@ -134,22 +115,11 @@ def test_python(mistake, answer):
     assert not re.search(r"\bdata\.|model\.predictions", said), said
 
 
-def test_what_the_model_itself_raises_is_told() -> None:
-    with refused("model", "(KeyError: 'nowhere')"):
-        call(lambda table: table["nowhere"], X, Y)
-
-
-def test_polars_where_pandas_was_expected():
-    table = pl.from_pandas(people())
-    made = build_data(table, DataSpec(label="paid", favorable=1, protected=("sex",), features=("age",)))
-    assert made.n == 120
-
-
 def test_what_was_noticed_while_reading_is_told_with_a_failure(tmp_path):
     with pd.ExcelWriter(tmp_path / "people.xlsx") as book:
         people().to_excel(book, sheet_name="first", index=False)
         people().rename(columns={"sex": "gender"}).to_excel(book, sheet_name="second", index=False)
-    spec = {**copy.deepcopy(GOOD), **data(path="people.xlsx", protected=["gender"])}
+    spec = {**GOOD, "data": {**DATA, "path": "people.xlsx", "protected": ["gender"]}}
     with refused("data.protected") as told:
         execute(parse_spec(spec, tmp_path))
     assert "second" in str(told.value)
