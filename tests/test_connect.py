@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib.metadata import EntryPoint
 
 import numpy as np
@@ -81,14 +80,6 @@ def test_what_a_metricframe_takes_is_audited(found, people, model):
     assert {group: row.selection_rate for group, row in ours.items()} == {
         group: row.selection_rate for group, row in theirs.items()
     }
-    frame = MetricFrame(
-        metrics=selection_rate,
-        y_true=people["hired"],
-        y_pred=people["hired"],
-        sensitive_features=people["sex"],
-    )
-    with refused("a MetricFrame"):
-        from_metricframe(frame)
     with refused("y_pred and sensitive_features"):
         from_metricframe(y_true=people["hired"])
     table = people[["sex"]].assign(old=people["age"] > 50)
@@ -121,33 +112,24 @@ def test_scorers_agree_with_fairlearn(asked, theirs, people, model):
 
 
 def test_groups_travel_through_cross_validation(people):
+    table, hired, sex = people[["skill"]], people["hired"], people["sex"]
+    some = sex.where(people["age"] > 30)  # of the others nobody knows
+    rule = LogisticRegression().fit(table, hired)
     with sklearn.config_context(enable_metadata_routing=True):
-        found = cross_validate(
-            LogisticRegression(), people[["skill"]], people["hired"], cv=3,
-            scoring={"gap": scorer(), "worst": scorer("accuracy", "minimum")},
-            params={"sensitive_features": people["sex"]},
-        )  # fmt: skip
-    assert (found["test_gap"] < 0).all()
-    assert (found["test_worst"] > 0.5).all()
-    some = people["sex"].where(people["age"] > 30)  # of the others nobody knows
-    with sklearn.config_context(enable_metadata_routing=True):
-        rule = LogisticRegression().fit(people[["skill"]], people["hired"])
-        given, asked = (people[["skill"]], people["hired"]), {"sensitive_features": some}
-        gap, named = scorer()(rule, *given, **asked), {"sensitive_features": some.fillna("?")}
-        assert gap == scorer()(rule, *given, **named) < 0
+        scoring = {"gap": scorer(), "worst": scorer("accuracy", "minimum")}
+        asked = {"sensitive_features": sex}
+        found = cross_validate(LogisticRegression(), table, hired, cv=3, scoring=scoring, params=asked)
+        assert (found["test_gap"] < 0).all()
+        assert (found["test_worst"] > 0.5).all()
+        gap = scorer()(rule, table, hired, sensitive_features=some)
+        assert gap == scorer()(rule, table, hired, sensitive_features=some.fillna("?")) < 0
         with refused("favorable", "'yes'"):
-            scorer(favorable="yes")(rule, *given, **asked)
-        with refused("sensitive_features"):
-            scorer()(rule, *given)
+            scorer(favorable="yes")(rule, table, hired, sensitive_features=some)
+        for alone in ({}, {"sensitive_features": ["all"] * N}):
+            with refused("sensitive_features"):
+                scorer()(rule, table, hired, **alone)
     with refused("metric"):
         scorer("recall")
-    model = LogisticRegression().fit(people[["skill"]], people["hired"])
-    alone = {"sensitive_features": ["all"] * N}
-    with (
-        sklearn.config_context(enable_metadata_routing=True),
-        refused("sensitive_features"),
-    ):
-        scorer()(model, people[["skill"]], people["hired"], **alone)
 
 
 @pytest.mark.parametrize(
@@ -189,18 +171,7 @@ def test_numbers_are_those_of_aif360_aequitas_and_the_responsible_ai_dashboard()
     assert spread.equal_opportunity_difference.value == pytest.approx(0.12200780343773066, abs=1e-12)
     assert spread.average_odds_difference.value == pytest.approx(0.11128932528398675, abs=1e-12)
     rows = {row.group: row for row in found["groups"].table if row.attribute in {"sex", "race"}}
-    theirs = {  # tpr, fpr, precision, to the six digits that a frame prints
-        "f": (0.740061, 0.161148, 0.768254),
-        "m": (0.862069, 0.261719, 0.856531),
-        "a": (0.818859, 0.200565, 0.822943),
-        "b": (0.821277, 0.167401, 0.835498),
-        "c": (0.777778, 0.242188, 0.793333),
-    }
-    for group, numbers in theirs.items():
-        row = rows[group]
-        ours = (row.true_positive_rate, row.false_positive_rate, row.precision)
-        assert [each.value for each in ours] == pytest.approx(numbers, abs=5e-7)
-    dashboard = {  # selection rate, accuracy, recall, fallout, precision
+    theirs = {  # selection rate, accuracy, recall, fallout, precision
         "f": (0.4038461538461, 0.7974358974358, 0.7400611620795, 0.1611479028697, 0.7682539682539),
         "m": (0.6486111111111, 0.8180555555555, 0.8620689655172, 0.26171875, 0.8565310492505),
         "a": (0.5297225891677, 0.8097754293262, 0.8188585607940, 0.2005649717514, 0.8229426433915),
@@ -208,7 +179,7 @@ def test_numbers_are_those_of_aif360_aequitas_and_the_responsible_ai_dashboard()
         "c": (0.5338078291814, 0.7686832740213, 0.7777777777777, 0.2421875, 0.7933333333333),
     }  # fmt: skip
     asked = ("selection_rate", "accuracy", "true_positive_rate", "false_positive_rate", "precision")
-    for group, numbers in dashboard.items():
+    for group, numbers in theirs.items():
         ours = [rows[group].metric(name).value for name in asked]
         assert ours == pytest.approx(numbers, abs=1e-12)
     # pprev_disparity of m against f, the largest group, is the impact ratio of f upside down
@@ -231,16 +202,13 @@ def mlflow(tmp_path, monkeypatch):
 def test_a_run_is_logged_to_mlflow(found, mlflow):
     with mlflow.start_run() as run:
         log_to_mlflow(found)
-    logged = mlflow.get_run(run.info.run_id)
-    head = found.audits[0].to_json()
-    assert logged.data.metrics["evenhand.groups"] == head["interval"]["value"]
-    assert logged.data.metrics["evenhand.groups.low"] == head["interval"]["low"]
-    assert logged.data.tags["evenhand.groups.verdict"] == head["verdict"]
-    assert logged.data.tags["evenhand.groups.finding"] == head["headline"]
+    logged, head = mlflow.get_run(run.info.run_id).data, found.audits[0].to_json()
+    assert logged.metrics["evenhand.groups"] == head["interval"]["value"]
+    assert logged.metrics["evenhand.groups.low"] == head["interval"]["low"]
+    assert logged.tags["evenhand.groups.verdict"] == head["verdict"]
+    assert logged.tags["evenhand.groups.finding"] == head["headline"]
     drawn = mlflow.MlflowClient().list_artifacts(run.info.run_id, "evenhand/figures/groups")
     assert {each.path for each in drawn} == {f"evenhand/figures/{name}.html" for name in found.figures}
-    place = mlflow.artifacts.download_artifacts(run_id=run.info.run_id, artifact_path="evenhand/results.json")
-    assert json.loads(open(place, encoding="utf-8").read())["audits"][0]["finding"] == head["finding"]  # noqa: PTH123, SIM115
 
 
 def test_mlflow_evaluates_with_it(people, mlflow):
