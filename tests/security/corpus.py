@@ -36,30 +36,15 @@ def _workbook(change: Callable[[str, bytes], bytes]) -> bytes:
     return changed.getvalue()
 
 
-def _row_number() -> bytes:
-    return _workbook(
-        lambda name, part: part.replace(b'<row r="2"', b'<row r="99999999999"') if "sheet1" in name else part
-    )
+def _sheet(change: Callable[[bytes], bytes]) -> bytes:
+    """Return a workbook of two rows with its sheet changed."""
+    return _workbook(lambda name, part: change(part) if "sheet1" in name else part)
 
 
 def _backwards() -> bytes:
     """Return a workbook of 60,000 rows, the last one first: who reads in order leaves most of them out."""
     rows = b"".join(b'<row r="%d"><c r="A%d"><v>1</v></c></row>' % (row, row) for row in range(60_000, 2, -1))
-    return _workbook(
-        lambda name, part: part.replace(b"</sheetData>", rows + b"</sheetData>") if "sheet1" in name else part
-    )
-
-
-def _many_cells() -> bytes:
-    """Return a workbook that names one cell eight million times."""
-    row = b'<row r="3">' + b'<c r="A3"><v>1</v></c>' * 8_000_000 + b"</row></sheetData>"
-    return _workbook(lambda name, part: part.replace(b"</sheetData>", row) if "sheet1" in name else part)
-
-
-def _long_attribute() -> bytes:
-    """Return a workbook with an attribute of 400 MB, looked through again with each part of it."""
-    head = b'<worksheet z="' + b"q" * 400_000_000 + b'" '
-    return _workbook(lambda name, part: part.replace(b"<worksheet ", head, 1) if "sheet1" in name else part)
+    return _sheet(lambda part: part.replace(b"</sheetData>", rows + b"</sheetData>"))
 
 
 def _entities() -> bytes:
@@ -68,23 +53,13 @@ def _entities() -> bytes:
         b'<!ENTITY l%d "%s">' % (k + 1, b"".join(b"&l%d;" % k for _ in range(10))) for k in range(9)
     )
     head = b'<!DOCTYPE x [<!ENTITY l0 "ha">' + levels + b"]>"
-    return _workbook(
-        lambda name, part: part.replace(b"<worksheet", head + b"<worksheet", 1) if "sheet1" in name else part
-    )
+    return _sheet(lambda part: part.replace(b"<worksheet", head + b"<worksheet", 1))
 
 
 def _far_cells() -> bytes:
-    """Return a workbook of 200,000 rows that each hold one cell, in the last column there is."""
-    rows = b"".join(
-        b'<row r="%d"><c r="XFD%d"><v>1</v></c></row>' % (number, number) for number in range(1, 200_001)
-    )
-    return _workbook(
-        lambda name, part: (
-            part[: part.index(b"<sheetData>") + 11] + rows + part[part.index(b"</sheetData>") :]
-            if "sheet1" in name
-            else part
-        )
-    )
+    """Return a workbook with a cell in the last column there is."""
+    far = b'<row r="3"><c r="XFD3"><v>1</v></c></row></sheetData>'
+    return _sheet(lambda part: part.replace(b"</sheetData>", far))
 
 
 def _repeated_text(rows: int, letters: int) -> pa.Table:
@@ -121,11 +96,6 @@ def _gz(block: bytes, times: int) -> bytes:
     return packed.getvalue()
 
 
-def _wide_numbers() -> bytes:
-    """Return a Parquet file of 3 million rows and 60 columns of one number."""
-    return _parquet(pa.table({f"c{k}": np.zeros(3_000_000) for k in range(60)}))
-
-
 def _climbing() -> bytes:
     """Return a workbook with a part whose name leads out of any folder that it is laid out in."""
     packed = io.BytesIO(_workbook(lambda _, part: part))
@@ -134,34 +104,19 @@ def _climbing() -> bytes:
     return packed.getvalue()
 
 
-def _linked() -> bytes:
-    """Return a workbook with a link and an absolute name in it, and a bomb of zeros that nobody asks for."""
-    packed = io.BytesIO(_workbook(lambda _, part: part))
-    with zipfile.ZipFile(packed, "a", zipfile.ZIP_DEFLATED) as book:
-        link = zipfile.ZipInfo("xl/worksheets/sheet2.xml")
-        link.external_attr = 0o120777 << 16
-        book.writestr(link, "/etc/passwd")
-        book.writestr("/tmp/evenhand-was-here", "x")
-        book.writestr("xl/media/zeros.bin", b"\0" * 60 * _MB)
-    return packed.getvalue()
-
-
 def _truncated() -> bytes:
     """Return a workbook that says of each part that less of it is packed than there is: it ends too soon."""
     made = bytearray(_workbook(lambda _, part: part))
-    for place in range(len(made) - 4):
-        if made[place : place + 4] == b"PK\x01\x02":
-            made[place + 20 : place + 24] = (5).to_bytes(4, "little")
+    for found in re.finditer(b"PK\x01\x02", bytes(made)):
+        made[found.start() + 20 : found.start() + 24] = (5).to_bytes(4, "little")
     return bytes(made)
 
 
 def _shut() -> bytes:
     """Return a workbook that says of each part that it is encrypted."""
     made = bytearray(_workbook(lambda _, part: part))
-    for place in range(len(made) - 4):
-        for head, flags in ((b"PK\x01\x02", 8), (b"PK\x03\x04", 6)):
-            if made[place : place + 4] == head:
-                made[place + flags] |= 1
+    for found in re.finditer(b"PK(\x01\x02|\x03\x04)", bytes(made)):
+        made[found.start() + (8 if found[1] == b"\x01\x02" else 6)] |= 1
     return bytes(made)
 
 
@@ -198,14 +153,6 @@ def _batches() -> bytes:
     return sink.getvalue()
 
 
-def _open_document() -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as book:
-        book.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-        book.writestr("content.xml", "<x/>")
-    return packed.getvalue()
-
-
 def _unpacked_length() -> bytes:
     """Return an Arrow stream of 350 bytes that says it unpacks to four thousand million gigabytes."""
     made, size = _arrow(pa.table({"a": np.zeros(100_000)})), (800_000).to_bytes(8, "little")
@@ -220,47 +167,46 @@ class _Harm:
 
 # name: what makes it, and the names and numbers that its refusal tells; None where it may be read as letters
 TABLES: dict[str, tuple[Callable[[], bytes], tuple[str, ...] | None]] = {
-    "row.xlsx": (_row_number, ("99999999999", "1,048,576")),
+    "row.xlsx": (
+        lambda: _sheet(lambda part: part.replace(b'<row r="2"', b'<row r="99999999999"')),
+        ("99999999999", "1,048,576"),
+    ),
     "backwards.xlsx": (_backwards, ("59,999", "60,000")),
-    "many-cells.xlsx": (_many_cells, ()),
-    "attribute.xlsx": (_long_attribute, ("10 MB",)),
-    "cell.parquet": (lambda: _parquet(pa.table({"a": ["x" * 100 * _MB, "b"]})), ("10 MB",)),
-    "ends.csv.gz": (lambda: _gz(b"\n" * _MB, 480), ("50,000,000",)),
+    "attribute.xlsx": (
+        lambda: _sheet(
+            lambda part: part.replace(b"<worksheet ", b'<worksheet z="' + b"q" * 20 * _MB + b'" ', 1)
+        ),
+        ("10 MB",),
+    ),
     "laughs.xlsx": (_entities, ("XML",)),
     "far.xlsx": (_far_cells, ("16,384", "2,000")),
-    "no-zip.xlsx": (lambda: b"PK\x03\x04" + b"\0" * 200, ("XLSX",)),
+    "climbing.xlsx": (_climbing, None),
+    "truncated.xlsx": (_truncated, ("XLSX",)),
+    "shut.xlsx": (_shut, ("XLSX",)),
+    "cell.parquet": (lambda: _parquet(pa.table({"a": ["x" * 12 * _MB, "b"]})), ("10 MB",)),
     "texts.parquet": (lambda: _parquet(_repeated_text(5_000_000, 2000)), ("10,000 MB", "2,000 MB")),
     "below.parquet": (lambda: _parquet(_repeated_text(5_000_000, 380)), ()),
-    "texts.arrow": (lambda: _arrow(_repeated_text(5_000_000, 2000)), ("10,000 MB", "2,000 MB")),
-    "wide.parquet": (_wide_numbers, ()),
     "levels.parquet": (_wrong_levels, ("Parquet",)),
     "cut.parquet": (lambda: _parquet(_repeated_text(10, 5))[:-20], ("Parquet",)),
-    "zeros.csv.gz": (lambda: _gz(b"\0" * _MB, 600), ("10 MB",)),
-    "commas.csv.gz": (lambda: _gz((b"a," * 50 + b"a\n") * 1000, 3_000), ()),
-    "quotes.csv.gz": (lambda: _gz(b'"a", "b"\n' * 1000, 50_000), ()),
+    "durations.parquet": (_durations, None),
+    "nested.parquet": (_nested, ("Parquet",)),
+    "offsets.arrow": (_no_offsets, ("Arrow",)),
+    "runs.arrow": (_runs, ("5,000,000",)),
+    "batches.arrow": (_batches, ("50,000",)),
+    "unpacked.arrow": (_unpacked_length, ()),
+    "name.arrow": (lambda: _arrow(pa.table({"x" * 20_000: [1, 2]})), ("20,000", "10,000")),
+    "ends.csv.gz": (lambda: _gz(b"\n" * _MB, 60), ("50,000,000",)),
+    "zeros.csv.gz": (lambda: _gz(b"\0" * _MB, 20), ("10 MB",)),
     "one-field.csv.gz": (lambda: _gz(b"a\n" + b"x" * _MB, 450), ()),
     "deep.jsonl": (lambda: b'{"a":' + b"[" * 2_000_000 + b"]" * 2_000_000 + b"}", ("line 1",)),
     "digits.jsonl": (lambda: b'{"a":' + b"9" * 2_000_000 + b"}", ("line 1",)),
     "many.jsonl": (lambda: b'{"a":{}}\n' * 6_000_000, ("6,000,000", "5,000,000")),
-    "climbing.xlsx": (_climbing, None),
-    "linked.xlsx": (_linked, None),
-    "truncated.xlsx": (_truncated, ("XLSX",)),
-    "shut.xlsx": (_shut, ("XLSX",)),
-    "durations.parquet": (_durations, None),
-    "offsets.arrow": (_no_offsets, ("Arrow",)),
-    "runs.arrow": (_runs, ("5,000,000",)),
-    "nested.parquet": (_nested, ("Parquet",)),
-    "batches.arrow": (_batches, ("50,000",)),
-    "unpacked.arrow": (_unpacked_length, ()),
-    "name.arrow": (lambda: _arrow(pa.table({"x" * 20_000: [1, 2]})), ("20,000", "10,000")),
-    "sheet.ods": (_open_document, ("OpenDocument", "XLSX", "CSV")),
     "twice.jsonl": (lambda: b'{"a":1,"a":2}\n' * 40, ("line 1",)),
     "half.jsonl": (lambda: b'{"a":"\\ud800","b":1}\n' * 40, ("\\ud800",)),
     "many-keys.jsonl": (
         lambda: b"".join(b'{"k%d":1}\n' % number for number in range(30_000)),
         ("30,000", "2,000"),
     ),
-    "gz-in-gz.csv.gz": (lambda: _gz(_gz(b"a,b\n1,2\n", 9), 1), ()),
     "code.csv": (lambda: pickle.dumps(_Harm()), None),
     "names.csv": (lambda: b"," * 3_000_000 + b"\n1\n", ("3,000,001", "2,000")),
 }
@@ -274,12 +220,11 @@ def _graph(steps: str, constants: str = "", more: str = "", functions: str = "")
     ).SerializeToString()
 
 
-def _loop(trips: int, *, hidden: bool = False) -> bytes:
-    """Return a graph that goes round; `hidden` where the number of trips is known only when it runs."""
-    before = "s = Shape(x) p = ReduceProd<keepdims = 0>(s) m = Max(p, n)" if hidden else ""
+def _loop(trips: int) -> bytes:
+    """Return a graph that goes round, how often is known only when it runs."""
     body = "b (int64 i, bool c, float[] v) => (bool d, float[] w) { d = Identity(c) w = Identity(v) }"
     return _graph(
-        f"{before} y = Loop<body = {body}>({'m' if hidden else 'n'}, on, x)",
+        f"s = Shape(x) p = ReduceProd<keepdims = 0>(s) m = Max(p, n) y = Loop<body = {body}>(m, on, x)",
         f"bool on = {{1}}, int64 n = {{{trips}}}",
     )
 
@@ -291,11 +236,11 @@ def _filled(values: int, *, hidden: bool = False) -> bytes:
 
 
 def _many_nodes() -> bytes:
-    """Return a graph of a million nodes, put together from bytes: to make them one by one takes minutes."""
+    """Return a graph of 60,000 nodes, put together from bytes: to make them one by one takes long."""
     node = helper.make_node("Identity", ["x"], ["y"]).SerializeToString()
     empty = onnx.load_from_string(_graph(""))
     graph = empty.graph.SerializeToString()
-    whole = (b"\x0a" + _varint(len(node)) + node) * 1_000_000 + graph
+    whole = (b"\x0a" + _varint(len(node)) + node) * 60_000 + graph
     empty.ClearField("graph")
     return empty.SerializeToString() + b"\x3a" + _varint(len(whole)) + whole
 
@@ -374,13 +319,11 @@ MODELS: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
         lambda: _graph("y = com.evil.Shell(x)", more=', "com.evil": 1'),
         ("'Shell'", "'com.evil'"),
     ),
-    "loop.onnx": (lambda: _loop(2**62), ("3 seconds", "EVENHAND_SCORE_SECONDS")),
-    "hidden-loop.onnx": (lambda: _loop(2**61, hidden=True), ("3 seconds", "EVENHAND_SCORE_SECONDS")),
+    "loop.onnx": (lambda: _loop(2**61), ("2 seconds", "EVENHAND_SCORE_SECONDS")),
     "filled.onnx": (lambda: _filled(1_200_000_000), ("memory",)),
     "hidden-filled.onnx": (lambda: _filled(30_000, hidden=True), ("memory",)),
-    "many.onnx": (_many_nodes, ("50,000", "1,000,000")),
+    "many.onnx": (_many_nodes, ("50,000", "60,000")),
     "outside.onnx": (_outside, ("etc/passwd",)),
-    "names.onnx": (lambda: _loop(3).replace(b"\x01n", b"\x01\xff"), ()),
     "functions.onnx": (lambda: _functions(40), ("50,000", "65,536")),
     "calls-itself.onnx": (lambda: _functions(0), ("'f0'",)),
     "categories.json": (_categories, ("xgboost", "tree 0")),

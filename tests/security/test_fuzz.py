@@ -43,20 +43,13 @@ def _seeds() -> dict[str, bytes]:
 
 
 def _damaged(content: bytes, rng: np.random.Generator) -> bytes:
-    """Return content with a few bytes changed, cut out, doubled or put elsewhere."""
+    """Return content with a few bytes changed, cut out, repeated or from elsewhere."""
     made = bytearray(content)
     for _ in range(int(rng.integers(1, 6))):
         place, length = int(rng.integers(len(made) + 1)), int(rng.integers(1, 9))
-        way = int(rng.integers(4))
-        if way == 0:
-            made[place : place + length] = rng.bytes(length)
-        elif way == 1:
-            del made[place : place + length]
-        elif way == 2:
-            made[place:place] = made[place : place + length] * int(rng.integers(1, 4))
-        else:
-            other = int(rng.integers(len(made) + 1))
-            made[place : place + length] = made[other : other + length]
+        other, part = int(rng.integers(len(made) + 1)), slice(place, place + length)
+        ways = (rng.bytes(length), b"", made[part] * int(rng.integers(2, 5)), made[other : other + length])
+        made[part] = ways[int(rng.integers(4))]
     return bytes(made)
 
 
