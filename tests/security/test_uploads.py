@@ -1,9 +1,12 @@
-"""Uploads that no page takes: bounded by tab, person and server, and refused before their first byte."""
+"""A real server behind its proxy: forged names, heads without an end, and uploads that no page takes."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
+import select
+import socket
+import sys
 import time
 import uuid
 from types import SimpleNamespace
@@ -23,6 +26,9 @@ from audits.runs.executors.sandbox import resident_memory
 from tests.monitor.conftest import FULL_APP, start
 
 MB = 1_000_000
+PROXY = "127.0.0.9"
+ADA = {"X-Forwarded-User": "ada@example.org"}
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has all of 127.0.0.0/8")
 
 
 def _scope(name: str = "", size: int = MB) -> dict[str, Any]:
@@ -49,9 +55,45 @@ def test_a_viewer_brings_no_files_and_one_persons_tabs_count_together(monkeypatc
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
-    running = start(home, None, "", FULL_APP, EVENHAND_UPLOADS_MB="30")  # type: ignore[arg-type]
+    settings = {"EVENHAND_AUTH": "proxy", "EVENHAND_PROXIES": PROXY, "EVENHAND_UPLOADS_MB": "30"}
+    running = start(home, None, "", FULL_APP, **settings)  # type: ignore[arg-type]
     yield running
     running.kill()
+
+
+def ask(port: int, headers: dict[str, str], source: str = "127.0.0.1", path: str = "/") -> int:
+    """Return the status that a request from `source` is answered with."""
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    with socket.create_connection(("127.0.0.1", port), 60, (source, 0)) as line:
+        line.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{lines}\r\n".encode("latin-1"))
+        return int(line.makefile("rb").readline().split()[1])
+
+
+def test_nobody_becomes_the_proxy_by_saying_so(server):
+    for forged in (
+        {},
+        {"X-Forwarded-For": PROXY},
+        {"X-Forwarded-For": f"1.2.3.4, {PROXY}"},
+        {"Forwarded": f"for={PROXY}"},
+        {"X-Real-IP": PROXY},
+        {"X-Evenhand-Person": "root@example.org"},
+    ):
+        assert ask(server.port, {"X-Forwarded-User": "root@example.org", **forged}) == 403, forged
+        assert ask(server.port, forged, path="/_stcore/host-config") == 403, forged
+    assert ask(server.port, ADA, PROXY) < 400
+    assert ask(server.port, {**ADA, "X-Forwarded-For": "10.1.1.1"}, PROXY) < 400, "wherever it comes from"
+    assert ask(server.port, {"X-Forwarded-For": "10.1.1.1"}, PROXY) == 401
+
+
+def test_the_whole_server_keeps_no_head_that_never_ends(server):
+    """Sent not faster than it is read."""
+    with socket.create_connection(("127.0.0.1", server.port), 30) as line:
+        line.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n")
+        for _ in range(40):
+            line.sendall(b"X: abc\r\n" * 4096)
+            if select.select([line], [], [], 0.1)[0]:
+                break
+        assert line.recv(65_536).startswith(b"HTTP/1.1 400 ")
 
 
 def test_what_no_page_takes_is_bounded_and_goes_with_its_tab(server):
@@ -71,11 +113,8 @@ def test_what_no_page_takes_is_bounded_and_goes_with_its_tab(server):
         while (answer := tabs[1].put()) == 429 and time.monotonic() < deadline:
             time.sleep(0.1)  # the server sees an end of a connection when its turn comes
         assert answer == 204, "what the closed tab and the uploads cut short left behind made room"
-
-
-def test_what_a_page_takes_is_held_no_longer(server):
     with Tab(server.port) as tab:
-        for _ in range(5):
+        for _ in range(5):  # what a page takes is held no longer
             assert tab.put("a.csv") == 204
             tab.take("a.csv")
 
@@ -111,6 +150,8 @@ class Tab:
             f"ws://127.0.0.1:{port}/_stcore/stream",
             subprotocols=["streamlit"],
             max_size=None,
+            additional_headers=ADA,
+            source_address=(PROXY, 0),
             legacy=True,  # type: ignore[list-item, call-arg]
         )
         self.session = self.uploader = ""
@@ -151,13 +192,12 @@ class Tab:
         """
         head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n'
         body = b"" if stated else head + b"a\n" + b"1\n" * 4 * MB + b"\r\n--x--\r\n"
-        told = {"Content-Type": "multipart/form-data; boundary=x"}
         token = generate_xsrf_token_string()
+        told = {**ADA, "Content-Type": "multipart/form-data; boundary=x"}
         told |= {"X-Xsrftoken": token, "Cookie": f"_streamlit_xsrf={token}"}
-        told |= (
-            {"Transfer-Encoding": "chunked"} if stated < 0 else {"Content-Length": str(stated or len(body))}
-        )
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        length = str(stated or len(body))
+        told |= {"Transfer-Encoding": "chunked"} if stated < 0 else {"Content-Length": length}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, 60, (PROXY, 0))
         name = name or uuid.uuid4().hex
         connection.putrequest("PUT", f"/_stcore/upload_file/{session or self.session}/{name}")
         for field, value in told.items():
