@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import signal
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,10 +62,6 @@ def _taken(ticket: bytes) -> bytes:
     return path.read_bytes()
 
 
-def _own(space) -> list[Path]:
-    return [file.path for file in DOWNLOADS._files.values() if file.owner == space.token]
-
-
 def test_another_process_writes_the_people_that_this_one_would(space, run, monkeypatch) -> None:
     monkeypatch.setattr(exports, "_TOGETHER", 40)  # in parts here, at once there: one header
     found, data = run
@@ -79,14 +74,6 @@ def test_another_process_writes_the_people_that_this_one_would(space, run, monke
     read = pd.read_csv(io.BytesIO(here))
     assert len(read) == 85
     assert set(read["note"].str[:2]) == {"'="}
-
-
-def test_another_process_finds_the_tables_of_an_audits_own_pages(space, run) -> None:
-    found, _ = run
-    people = PeopleTable(found, "decided", {"hidden": ["people"]})
-    ticket = _file(space, people, None, None, None)
-    assert _taken(ticket) == b"".join(exports.people_parts(people, None, None, None))
-    assert set(people()["decision"]) == {"favorable", "unfavorable"}
 
 
 def test_selected_people_are_written_some_at_a_time_as_the_data_have_them(space, run, monkeypatch) -> None:
@@ -114,36 +101,9 @@ def test_tables_and_reports_are_whole_for_fresh_and_for_saved_runs(space, run) -
         assert b"people.csv" in _taken(report_file(space, found, "html"))
 
 
-def test_a_file_whose_writer_is_killed_is_told_and_nothing_half_is_left(space, run, monkeypatch) -> None:
-    found, _ = run
-    monkeypatch.setattr(exports, "_TOGETHER", 10)
-    written, before = [], set(READERS()._pool._children)
-
-    class Killing(io.BytesIO):
-        def write(self, part) -> int:
-            written.append(part)
-            (child,) = (child for name, child in READERS()._pool._children.items() if name not in before)
-            os.kill(child.pid, signal.SIGKILL)
-            return len(part)
-
-    arguments = {
-        "table": "people",
-        "arguments": {},
-        "rows": None,
-        "only": None,
-        "order": None,
-        "beside": None,
-    }
-    asked = {"file": "people", "arguments": arguments, "result": str(found.folder), "spec": found.spec}
-    with pytest.raises(RunFailed, match="SIGKILL"):
-        READERS().export(space.token, asked, [found.folder], 0, Killing())
-    assert len(written) == 1
-
-
 def test_a_full_disk_is_told_and_nothing_half_is_left(space, run, monkeypatch) -> None:
     found, _ = run
     made = []
-    DOWNLOADS.forget(space.token)
 
     def full(owner, question, reads, size, into) -> None:
         made.append(Path(into.name))
@@ -154,59 +114,47 @@ def test_a_full_disk_is_told_and_nothing_half_is_left(space, run, monkeypatch) -
     with pytest.raises(RunFailed, match="No space left on device"):
         jobs.export(space, found, "tables")
     assert not made[0].parent.exists()
-    assert not _own(space)
 
 
-def test_of_one_workspace_the_last_four_wait_and_none_after_it_is_erased(space, run) -> None:
-    found, _ = run
-    tickets = [jobs.export(space, found, "tables") for _ in range(5)]
-    assert [DOWNLOADS.path(ticket) is not None for ticket in tickets] == [False] + [True] * 4
-    paths = _own(space)
+def test_of_one_workspace_the_last_four_wait_for_their_time_and_none_after_it_is_erased(space, monkeypatch):
+    def offered() -> tuple[bytes, Path]:
+        with DOWNLOADS.writing(space.token) as into:
+            into.write(b"x")
+        return DOWNLOADS.offer(Path(into.name), space.token), Path(into.name)
+
+    files = [offered() for _ in range(5)]
+    assert [DOWNLOADS.path(ticket) is not None for ticket, _ in files] == [False] + [True] * 4
     jobs.forget(space)
-    assert not [path for path in paths if path.exists()]
-    assert DOWNLOADS.path(tickets[-1]) is None
-
-
-def _served(content: bytes) -> TestClient:
-    async def media(_) -> Response:
-        head = {"Content-Disposition": 'attachment; filename="people.csv"', "Accept-Ranges": "bytes"}
-        return Response(content, media_type="text/csv", headers=head)
-
-    inner = Starlette(routes=[Route("/media/{name}", media), Route("/{name}", media)])
-    return TestClient(Downloads(inner))
+    assert not [path for _, path in files if path.exists()]
+    assert DOWNLOADS.path(files[-1][0]) is None
+    ticket, path = offered()
+    late = downloads.time.monotonic() + downloads._SECONDS + 1
+    monkeypatch.setattr(downloads.time, "monotonic", lambda: late)
+    assert DOWNLOADS.path(ticket) is None
+    DOWNLOADS.tidy()
+    assert not path.exists()
 
 
 def test_a_ticket_is_answered_with_its_file_whole_and_in_parts(space) -> None:
     with DOWNLOADS.writing(space.token) as into:
         into.write(b"0123456789" * 30_000)
-    ticket = DOWNLOADS.offer(Path(into.name), space.token)
-    client = _served(ticket)
+    answers = [DOWNLOADS.offer(Path(into.name), space.token)]
+
+    async def media(_) -> Response:
+        head = {"Content-Disposition": 'attachment; filename="people.csv"', "Accept-Ranges": "bytes"}
+        return Response(answers[-1], media_type="text/csv", headers=head)
+
+    client = TestClient(Downloads(Starlette(routes=[Route("/media/{name}", media), Route("/{name}", media)])))
     whole = client.get("/media/a.csv")
     assert whole.content == b"0123456789" * 30_000
     assert whole.headers["content-disposition"] == 'attachment; filename="people.csv"'
     assert whole.headers["content-type"].startswith("text/csv")
     part = client.get("/media/a.csv", headers={"Range": "bytes=10-13"})
     assert (part.status_code, part.content) == (206, b"0123")
-    head = client.head("/media/a.csv")
-    assert head.headers["content-length"] == "300000"
-    assert client.get("/other").content == ticket, "a ticket means something among downloads alone"
+    assert client.head("/media/a.csv").headers["content-length"] == "300000"
+    assert client.get("/other").content == answers[0], "a ticket means something among downloads alone"
     DOWNLOADS.forget(space.token)
-    assert client.get("/media/a.csv").content == ticket, "what is gone is not served"
-
-
-@pytest.mark.parametrize("content", [b"", b"evenhand-file-" + b"0" * 32])
-def test_what_is_no_ticket_passes_as_it_is(content: bytes) -> None:
-    answer = _served(content).get("/media/a.csv")
-    assert answer.content == content
-    assert answer.headers["content-disposition"] == 'attachment; filename="people.csv"'
-
-
-def test_a_file_is_over_after_its_time(space, monkeypatch) -> None:
-    with DOWNLOADS.writing(space.token) as into:
-        into.write(b"x")
-    ticket = DOWNLOADS.offer(Path(into.name), space.token)
-    late = downloads.time.monotonic() + downloads._SECONDS + 1
-    monkeypatch.setattr(downloads.time, "monotonic", lambda: late)
-    assert DOWNLOADS.path(ticket) is None
-    DOWNLOADS.tidy()
-    assert not Path(into.name).exists()
+    assert client.get("/media/a.csv").content == answers[0], "what is gone is not served"
+    for no_ticket in (b"", b"evenhand-file-" + b"0" * 32):
+        answers.append(no_ticket)
+        assert client.get("/media/a.csv").content == no_ticket
