@@ -11,7 +11,6 @@ import numpy as np
 import onnx
 import pandas as pd
 import pytest
-import skops.io
 from skl2onnx import to_onnx
 from sklearn.linear_model import LogisticRegression
 from streamlit.testing.v1 import AppTest
@@ -45,14 +44,15 @@ def two_files(fitted: LogisticRegression, tmp_path_factory: pytest.TempPathFacto
     return folder
 
 
-def upload(space: Workspace, files: list[tuple[str, bytes]]) -> None:
-    """Do what the page does with what was chosen."""
+def upload(space: Workspace, files: list[tuple[str, bytes]], **told: object) -> AppTest:
+    """Do what the page does with what was chosen, and come to it."""
     place = _model_among([name for name, _ in files])
     path = space.add_files([(name, io.BytesIO(content)) for name, content in files])[place]
-    draft = space.draft()
-    assert draft is not None
-    model = {"path": str(path), "columns": NUMBERS}
-    space.save_draft({**draft, "spec": {**draft["spec"], "model": model}})
+    draft = space.draft() or {}
+    space.save_draft({**draft, "spec": {**draft["spec"], "model": {"path": str(path), **told}}})
+    at = visit(space)
+    assert not at.exception
+    return at
 
 
 def fed(at: AppTest) -> pd.DataFrame | None:
@@ -61,13 +61,11 @@ def fed(at: AppTest) -> pd.DataFrame | None:
 
 
 def test_what_feeds_what_and_five_scores_or_the_refusal(
-    space: Workspace, fitted: LogisticRegression, two_files: Path
+    space, fitted, two_files: Path, tmp_path: Path
 ) -> None:
     bring(space, PEOPLE.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
-    names = ("model.onnx", "model.onnx.data")
-    upload(space, [(name, (two_files / name).read_bytes()) for name in names])
-    at = visit(space)
-    assert not at.exception
+    both = [(name, (two_files / name).read_bytes()) for name in ("model.onnx", "model.onnx.data")]
+    at = upload(space, both, columns=NUMBERS)
     feeds = fed(at)
     assert feeds["column"].tolist() == NUMBERS
     assert feeds["first person"].tolist() == [f"{PEOPLE[name].iloc[0]:g}" for name in NUMBERS]
@@ -76,43 +74,23 @@ def test_what_feeds_what_and_five_scores_or_the_refusal(
     np.testing.assert_allclose([float(each) for each in found], own, rtol=1e-3)
     assert not at.button(key="next").disabled
 
-    upload(space, [("model.onnx", (two_files / "model.onnx").read_bytes())])
-    at = visit(space)
+    for files, told in ((both[:1], "model.onnx.data"), ([("model.onnx", b"\x80\x04K\x01.")], "pickle")):
+        at = upload(space, files, columns=NUMBERS)
+        [said] = boxes(at)
+        assert told in said
+        assert not any(str(space.folder) in text for text in texts(at))
+        assert fed(at) is None
+        assert at.button(key="next").disabled
+
+    trees = catboost.CatBoostClassifier(iterations=3, verbose=0, thread_count=1, allow_writing_files=False)
+    trees.fit(PEOPLE[NUMBERS], PEOPLE["hired"] == "yes").save_model(str(tmp_path / "m.cbm"))
+    at = upload(space, [("m.cbm", (tmp_path / "m.cbm").read_bytes())])
     [said] = boxes(at)
-    assert "model.onnx.data" in said
-    assert not any(str(space.folder) in text for text in texts(at))
-    assert fed(at) is None
-    assert at.button(key="next").disabled
-
-    upload(space, [("model.onnx", b"\x80\x04K\x01.")])
-    at = visit(space)
-    assert any("pickle" in each for each in boxes(at))
-    assert at.button(key="next").disabled
-
-
-def test_other_formats_open_where_tables_lie_and_classes_can_be_named(
-    space: Workspace, tmp_path: Path, fitted: LogisticRegression
-) -> None:
-    x, y = PEOPLE[NUMBERS], (PEOPLE["hired"] == "yes").astype(int)
-    bring(space, PEOPLE.to_csv(index=False), label="hired", favorable="yes", protected=["sex"])
-    skops.io.dump(LogisticRegression().fit(x, PEOPLE["hired"]), tmp_path / "m.skops")
-    trees = {"iterations": 3, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
-    catboost.CatBoostClassifier(**trees).fit(x, y).save_model(str(tmp_path / "m.cbm"))
-    for name in ("m.skops", "m.cbm"):
-        upload(space, [(name, (tmp_path / name).read_bytes())])
-        draft = space.draft()
-        assert draft is not None
-        draft["spec"]["model"].pop("columns")
-        space.save_draft(draft)
-        at = visit(space)
-        assert not at.exception
-        if name == "m.cbm":
-            [said] = boxes(at)
-            assert all(each in said for each in ("'no'", "'yes'"))
-            (field,) = (each for each in at.text_input if str(each.key).startswith("model-classes-"))
-            at = field.set_value("no, yes").run()
-        assert fed(at)["column"].tolist() == NUMBERS
-        assert not at.button(key="next").disabled
+    assert all(each in said for each in ("'no'", "'yes'")), "whose order nothing says"
+    (field,) = (each for each in at.text_input if str(each.key).startswith("model-classes-"))
+    at = field.set_value("no, yes").run()
+    assert fed(at)["column"].tolist() == NUMBERS
+    assert not at.button(key="next").disabled
 
 
 def test_files_chosen_together(space: Workspace) -> None:
