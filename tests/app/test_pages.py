@@ -24,7 +24,6 @@ from audits.runs.executors.job import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = str(ROOT / "app" / "main.py")
-FLIPSETS = "views/flipset.py"
 
 
 def visit(space: Workspace) -> AppTest:
@@ -106,37 +105,37 @@ def test_the_empty_page_offers_every_example(space: Workspace) -> None:
     assert not space.exists, "a visit that brings nothing leaves nothing"
 
 
-@pytest.mark.parametrize("name", list(CATALOG))
-def test_every_example_opens_ready_to_run(space: Workspace, name: str) -> None:
+@pytest.mark.parametrize("name", ["hiring", "arrests"])
+def test_an_example_opens_ready_to_run(space: Workspace, name: str) -> None:
     at = open_example(space, name)
     assert not at.exception
     assert not at.button(key="next").disabled
     assert all(box.value is not None for box in at.selectbox if str(box.key).startswith("predict-"))
-    prepared(at.switch_page(FLIPSETS).run())
+    prepared(at.switch_page("views/flipset.py").run())
     assert not at.exception
     assert not at.button(key="run").disabled
 
 
-@pytest.mark.parametrize("page", ["groups", "sensitivity"])
-def test_without_protected_attributes_every_page_says_where_to_tick_one(space: Workspace, page: str) -> None:
+def test_without_protected_attributes_a_page_says_where_to_tick_one(space: Workspace) -> None:
     rows = "".join(f"{k % 7},{k % 3},{int(k % 7 > 2)}\n" for k in range(60))
     bring(space, "skill,town,hired\n" + rows, label="hired", favorable=1, protected=[])
-    at = visit(space).switch_page(f"views/{page}.py").run()
+    at = visit(space).switch_page("views/groups.py").run()
     assert not at.exception
     assert not can_run(at)
     assert len(at.main.get("page_link")) == 1, "to the data page"
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "told"),
     [
-        {"features": ["skill", "hired"]},
-        {"protected": ["hired"]},
-        {"bins": {"skill": [9, 1]}},
-        {"keep": [{"column": "skill", "between": [9, 1]}]},
+        ({"features": ["skill", "hired"]}, "'hired'"),
+        ({"protected": ["hired"]}, "'hired'"),
+        ({"label": "hried"}, ""),
+        ({"bins": {"skill": [9, 1]}}, "'skill'"),
+        ({"keep": [{"column": "skill", "at_least": 99}]}, "60"),
     ],
 )
-def test_a_wrong_choice_leaves_the_controls_that_mend_it(space: Workspace, wrong: dict[str, object]) -> None:
+def test_a_wrong_choice_is_told_and_leaves_the_controls_that_mend_it(space, wrong, told) -> None:
     rows = "".join(f"{k % 7},{'ab'[k % 2]},{int(k % 7 > 2)}\n" for k in range(60))
     bring(space, "skill,town,hired\n" + rows, protected=["town"], label="hired", favorable=1)
     draft = space.draft() or {}
@@ -147,21 +146,8 @@ def test_a_wrong_choice_leaves_the_controls_that_mend_it(space: Workspace, wrong
     assert len(at.tabs) == 5
     assert at.button(key="next").disabled
     said = texts(at)
-    assert any(word in each for each in said for word in ("'hired'", "[9, 1]", "'skill'")), said
-
-
-def test_a_table_of_label_predictions_and_groups_is_ready_for_the_overview(space: Workspace) -> None:
-    bring(space, "sex,y_true,y_pred\n" + "f,1,0\nf,0,0\nm,1,1\nm,0,1\n" * 15, label="y_true", favorable=1)
-    at = visit(space)
-    assert not at.exception
-    assert not at.button(key="next").disabled
-    made = next(box for box in at.selectbox if box.key.startswith("made-"))
-    at = made.set_value("in_sample").run()
-    assert not at.exception
-    assert space.draft()["spec"]["model"] == {"predictions": {"label": "y_pred", "made": "in_sample"}}
-    prepared(at.switch_page("views/groups.py").run())
-    assert not at.exception
-    assert not at.button(key="run").disabled
+    assert any(told in each for each in said), said
+    assert not any("Traceback" in each for each in said)
 
 
 @pytest.mark.parametrize(
@@ -194,45 +180,20 @@ def test_a_threshold_that_no_probability_has_is_told_where_it_is_typed(space: Wo
     at = open_example(space, "hiring")
     (field,) = (field for field in at.number_input if str(field.key).startswith("threshold-"))
     at = field.set_value(4.0).run()  # what a browser makes of 0,4
-    assert not at.exception
     [said] = boxes(at)
-    assert "[0, 1]" in said
-    assert "4.0" in said
+    assert all(each in said for each in ("[0, 1]", "4.0"))
     assert at.button(key="next").disabled
 
 
-def test_a_token_that_was_never_given_out_is_not_taken_over(space: Workspace) -> None:
+def test_a_token_that_was_never_given_out_is_not_taken_over_and_others_data_do_not_show(space) -> None:
+    bring(space, "sex,skill,hired\n" + "f,1,0\nm,2,1\n" * 20)
+    assert any("people.csv" in text for text in texts(visit(space)))
+    assert not any("people.csv" in text for text in texts(visit(Workspace(issue_token()))))
     planted = "a" * 32
     at = AppTest.from_file(MAIN, default_timeout=60)
     at.query_params["w"] = planted
     at.run()
     assert at.query_params["w"] not in (planted, [planted])
-
-
-def test_another_workspaces_data_do_not_show(space: Workspace) -> None:
-    bring(space, "sex,skill,hired\n" + "f,1,0\nm,2,1\n" * 20)
-    assert any("people.csv" in text for text in texts(visit(space)))
-    other = Workspace(issue_token())
-    assert not any("people.csv" in text for text in texts(visit(other)))
-
-
-@pytest.mark.parametrize(
-    ("rows", "data", "tells"),
-    [
-        (0, {}, ("people.csv",)),
-        (9, {"label": "hried", "favorable": "1"}, ()),
-        (9, {"keep": [{"column": "skill", "at_least": 99}]}, ("18", "skill", "99")),
-    ],
-)
-def test_what_is_wrong_is_said_in_one_sentence_and_the_page_goes_on(
-    space: Workspace, rows: int, data: dict[str, object], tells: tuple[str, ...]
-) -> None:
-    bring(space, "sex,skill,hired\n" + "f,1,0\nm,2,1\n" * rows, **data)
-    at = visit(space)
-    assert not at.exception
-    [said] = boxes(at)
-    assert all(each in said for each in tells)
-    assert "Traceback" not in said
 
 
 def test_the_web_process_never_loads_a_model_library() -> None:

@@ -13,34 +13,20 @@ from audits.flipset import FlipsetOptions, flipset
 from audits.models import make_subject, model_spec
 
 
-def small():
+def test_only_the_flipped_woman_is_listed_beside_her_counterpart() -> None:
     people = pd.DataFrame(
-        {
-            "sex": ["f", "f", "m", "m"],
-            "skill": [1.0, 5.0, 1.5, 5.5],
-            "town": ["a", "b", "a", "a"],
-            "score": [0.2, 0.9, 0.8, 0.9],
-        },
+        {"sex": ["f", "f", "m", "m"], "skill": [1.0, 5.0, 1.5, 5.5], "town": list("abaa")},
         index=pd.Index([11, 12, 13, 14], name="row"),
-    )
-    spec = data_spec({"protected": ["sex"], "features": ["skill", "town"]})
-    data = build_data(people, spec)
+    ).assign(score=[0.2, 0.9, 0.8, 0.9])
+    data = build_data(people, data_spec({"protected": ["sex"], "features": ["skill", "town"]}))
     subject = make_subject(data, model_spec({"predictions": {"score": "score"}}))
     options = FlipsetOptions(source={"sex": "f"}, target={"sex": "m"}, permutations=0, bootstrap=100)
-    return flipset(subject, options, rng=np.random.default_rng(0)), data
-
-
-def test_only_the_flipped_woman_is_listed_beside_her_counterpart() -> None:
-    result, _ = small()
+    result = flipset(subject, options, rng=np.random.default_rng(0))
     table = flipped_people(result, "negative")
     assert list(table.index) == [11]
     shown = table.loc[11, ["flips", "decision", "score", "counterpart", "counterpart score"]]
     assert shown.tolist() == [1.0, "unfavorable", 0.2, 13, 0.8]
     assert flipped_people(result, "positive").empty
-
-
-def test_the_closest_match_is_the_counterpart_with_the_largest_share() -> None:
-    result, _ = small()
     found = match_of(result, 11)
     assert (found.row, found.favorable, found.score, found.more) == (13, True, 0.8, "")
 

@@ -20,13 +20,13 @@ def _settled(at, name):
 
 
 def _simulated(at, people: int, worlds: int):
-    """Ask for so many worlds and wait for them in the real executor."""
-    at.number_input(key="plan-people").set_value(people)
-    at.number_input(key="plan-others").set_value(people)
-    at.number_input(key="plan-gap").set_value(40.0)
-    at.number_input(key="plan-worlds").set_value(worlds)
+    """Ask for so many worlds; return the plan as it goes on in the real executor."""
+    for key, value in (("people", people), ("others", people), ("gap", 40.0), ("worlds", worlds)):
+        at.number_input(key=f"plan-{key}").set_value(value)
     at.button(key="simulate").click().run()
-    return at
+    run, asked, _ = at.session_state["_kept plan groups"]
+    assert asked["worlds"] == worlds
+    return run
 
 
 def test_every_page_plans_or_says_why_not(space) -> None:
@@ -43,13 +43,11 @@ def test_every_page_plans_or_says_why_not(space) -> None:
             assert why in texts(at), name
 
 
-def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:
+def test_a_plan_runs_where_runs_do_and_says_its_worlds_or_is_stopped(space) -> None:
     at = open_example(space, "hiring")
     at = _settled(at.switch_page(PAGES["groups"]).run(), "groups")
-    at = _simulated(at, 400, 5)
-    run, asked, _ = at.session_state["_kept plan groups"]
+    run = _simulated(at, 400, 5)
     assert run.wait(120)
-    assert asked["worlds"] == 5
     assert not space.runs(), "a plan is no run"
     at.run()
     assert not at.exception
@@ -57,13 +55,7 @@ def test_a_plan_runs_where_runs_do_and_says_its_worlds(space) -> None:
     assert [each.split()[0] for each in table["planted"]] == ["0", "40"]
     assert table[EVIDENCE][1].startswith("100%")
     assert any(re.search(r"\b400\b.*\b400\b.*\b5\b", each.value) for each in at.caption), "people and worlds"
-
-
-def test_a_plan_can_be_stopped(space) -> None:
-    at = open_example(space, "hiring")
-    at = _settled(at.switch_page(PAGES["groups"]).run(), "groups")
-    at = _simulated(at, 400, 500)
-    run, _, _ = at.session_state["_kept plan groups"]
+    run = _simulated(at, 400, 500)
     while run.progress.fraction == 0 and not run.finished:
         time.sleep(0.1)
     at.run()

@@ -89,39 +89,29 @@ def test_what_happened_is_learned_and_can_be_called_a_decision(space) -> None:
     assert spec(space)["data"]["favorable"] == "no"
 
 
-def test_an_amount_is_proposed_and_taken_as_it_is(space) -> None:
-    rows = "".join(f"{'fm'[k % 2]},{k % 7},{10 + k / 7:.2f}\n" for k in range(120))
-    at = new(space, "sex,schooling,wage\n" + rows)
-    data = spec(space)["data"]
-    assert (data["label"], data["outcome"], data["favorable"]) == ("wage", "numeric", "high")
-    assert data["words"]["verb"] == "earn"
-    assert spec(space)["model"] == {"predictions": {"score": "wage"}}
-    at = answer(answer(answer(at)))
-    assert "question" not in space.draft()
-    assert not boxes(until_tried(at))
-    assert spec(space)["data"]["words"]["groups"] == {"sex": {"f": "women", "m": "men"}}
-
-
 def test_a_pay_gap_is_found_in_its_unit_without_a_cut(space) -> None:
     rng = np.random.default_rng(4)
     sex, schooling = rng.choice(["female", "male"], 1200), rng.integers(8, 19, 1200)
     wage = np.exp(1.8 + 0.06 * schooling - 0.2 * (sex == "female") + rng.normal(0, 0.3, 1200)).round(2)
     at = new(space, pd.DataFrame({"sex": sex, "schooling": schooling, "wage": wage}).to_csv(index=False))
+    data = spec(space)["data"]
+    assert (data["label"], data["outcome"], data["favorable"]) == ("wage", "numeric", "high")
+    assert data["words"]["verb"] == "earn"
+    assert spec(space)["model"] == {"predictions": {"score": "wage"}}
     unit = next(box for box in at.text_input if str(box.key).startswith("amount-unit-"))
     at = answer(answer(answer(unit.set_value("$ an hour").run())))
     assert "question" not in space.draft()
-    run = carry_out(space, prepared(until_tried(at).switch_page("views/groups.py").run()))
+    assert not boxes(until_tried(at))
+    assert spec(space)["data"]["words"]["groups"] == {"sex": {"female": "women", "male": "men"}}
+    run = carry_out(space, prepared(at.switch_page("views/groups.py").run()))
     judged = run.result().audits[0].result.judged
     assert judged.interval.high < -1, "dollars an hour, not a share"
     assert "$" in at.container(key="finding").text[0].value
 
 
-def test_which_end_is_good_is_asked_where_no_name_says_it(space) -> None:
-    at = new(
-        space,
-        "sex,age,loss_of_income\n"
-        + "".join(f"{'fm'[k % 2]},{20 + k % 40},{k / 7:.2f}\n" for k in range(120)),
-    )
+def test_what_no_name_says_is_asked_or_can_be_skipped(space) -> None:
+    rows = "".join(f"{'fm'[k % 2]},{20 + k % 40},{k / 7:.2f}\n" for k in range(120))
+    at = new(space, "sex,age,loss_of_income\n" + rows)
     assert spec(space)["data"]["label"] == "loss_of_income"
     assert "favorable" not in spec(space)["data"]
     assert at.button(key="answer").disabled
@@ -129,29 +119,12 @@ def test_which_end_is_good_is_asked_where_no_name_says_it(space) -> None:
     end.set_value("low").run()
     assert spec(space)["data"]["favorable"] == "low"
     assert not at.button(key="answer").disabled
-    at.button(key="skip-questions").click().run()
-    assert not at.exception
-
-
-def test_two_likely_columns_are_asked_and_questions_can_be_skipped(space) -> None:
     at = new(space, "sex,hired,admitted,skill\n" + "f,yes,no,1\nm,no,yes,2\nf,no,no,3\nm,yes,yes,4\n" * 20)
-    assert spec(space)["model"] == {"predictions": {}}
+    assert spec(space)["model"] == {"predictions": {}}, "two columns sound like the decision"
     assert at.button(key="answer").disabled
     at.button(key="skip-questions").click().run()
     assert not at.exception
     assert len(at.tabs) == 5, "the page of a table whose questions are answered"
-
-
-def test_a_truth_that_was_chosen_can_be_cleared(space) -> None:
-    at = answer(new(space, CALLS.replace("advert", "hours")))
-    at = answer(at)
-    truth = next(box for box in at.selectbox if str(box.key).startswith("label-"))
-    truth.set_value("kept").run()
-    assert spec(space)["data"]["label"] == "kept"
-    truth = next(box for box in at.selectbox if str(box.key).startswith("label-"))
-    truth.set_value(None).run()
-    assert "label" not in spec(space)["data"]
-    assert spec(space)["data"]["favorable"] == "yes", "the decision's good answer stays"
 
 
 def until_tried(at: Any) -> Any:
@@ -193,47 +166,15 @@ def test_a_trial_ends_once_the_draft_is_another(space) -> None:
 
 
 def test_many_different_numbers_are_cut_where_people_are_compared_by_them(space) -> None:
-    ages = "".join(f"{20 + k % 40},{k % 12},{('no', 'yes')[k % 3 == 0]}\n" for k in range(240))
-    at = answer(new(space, "age,tenure,hired\n" + ages))
-    compared = next(box for box in at.multiselect if str(box.key).startswith("compared-"))
-    compared.set_value(["age", "tenure"]).run()
-    assert spec(space)["data"]["bins"] == {"age": [20, 39, 59]}  # 12 values are groups as they are
-
-
-def test_ranges_proposed_hold_everyone_to_the_last_digit(space) -> None:
-    balances = "".join(f"{1_234_567 * k - 9_000_000.25},{('no', 'yes')[k % 3 == 0]}\n" for k in range(240))
-    at = answer(new(space, "balance,hired\n" + balances))
-    compared = next(box for box in at.multiselect if str(box.key).startswith("compared-"))
-    compared.set_value(["balance"]).run()
-    assert spec(space)["data"]["bins"]["balance"] == [-9_000_000.25, 137_913_472.75, 286_061_512.75]
-
-
-def test_a_decision_of_one_value_is_said_to_be_none(space) -> None:
-    rows = "".join(f"{20 + k},{'fm'[k % 2]},no\n" for k in range(40))
-    at = new(space, "age,sex,hired\n" + rows)
-    at.button_group(key=f"way-{space.draft()['id']}").set_value("label").run()
-    box = next(each for each in at.selectbox if str(each.key).startswith("predicted-"))
-    captions = len(at.caption)
-    box.set_value("hired").run()
-    assert len(at.caption) == captions + 1
-    assert at.button(key="answer").disabled
-
-
-def test_a_column_of_one_value_makes_no_groups(space) -> None:
-    at = answer(new(space, "sex,town,hired\n" + "f,a,no\nf,b,yes\n" * 60))
-    compared = next(box for box in at.multiselect if str(box.key).startswith("compared-"))
-    assert "sex" not in compared.options
-    assert "town" in compared.options
-    assert any("sex" in str(each.value) for each in at.caption)
-
-
-def test_a_column_that_tells_the_decision_is_spoken_of_although_audits_run(space) -> None:
-    told = "sex,skill,officer,hired\n" + "".join(
-        f"{'fm'[k % 2]},{k % 7},{'ab'[k % 3 == 0]},{('no', 'yes')[k % 3 == 0]}\n" for k in range(240)
+    rows = "".join(
+        f"{20 + k % 40},{k % 12},{1_234_567 * k - 9_000_000.25},a,{('no', 'yes')[k % 3 == 0]}\n"
+        for k in range(240)
     )
-    at = answer(new(space, told))
-    while "question" in space.draft():
-        at = answer(at)
-    until_tried(at)
-    assert not at.button(key="next").disabled
-    assert at.container(key="quality-left").text
+    at = answer(new(space, "age,tenure,balance,town,hired\n" + rows))
+    compared = next(box for box in at.multiselect if str(box.key).startswith("compared-"))
+    assert "town" not in compared.options, "one value makes no groups"
+    compared.set_value(["age", "tenure", "balance"]).run()
+    assert spec(space)["data"]["bins"] == {  # 12 values are groups as they are
+        "age": [20, 39, 59],
+        "balance": [-9_000_000.25, 137_913_472.75, 286_061_512.75],  # everyone to the last digit
+    }

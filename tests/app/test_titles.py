@@ -10,20 +10,11 @@ from app.saved.runs import file_stem
 from app.widgets.audit_page import run_title
 
 
-@pytest.mark.parametrize(
-    ("model", "threshold", "told"),
-    [
-        ({"train": "logistic"}, 0.75, ["0.75"]),
-        ({"train": "logistic"}, {"sex": {"f": 0.4}}, [""]),
-        ({"predictions": {"label": "decided"}}, 0.5, []),
-    ],
-)
-def test_a_run_is_called_after_data_question_and_threshold(model, threshold, told) -> None:
-    draft = {"source": {"name": "loans"}, "spec": {"model": model, "threshold": threshold}}
-    data, question, *rest = run_title(draft, "Flipset: female → male").split(" · ")
+def test_a_run_is_called_after_data_question_and_threshold() -> None:
+    draft = {"source": {"name": "loans"}, "spec": {"model": {"train": "logistic"}, "threshold": 0.75}}
+    data, question, at = run_title(draft, "Flipset: female → male").split(" · ")
     assert (data, question) == ("loans", "Flipset: female → male")
-    assert len(rest) == len(told)
-    assert all(each in words for each, words in zip(told, rest, strict=True))
+    assert "0.75" in at
 
 
 @pytest.mark.parametrize(
