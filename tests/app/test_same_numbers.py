@@ -38,17 +38,11 @@ def people() -> str:
     rng = np.random.default_rng(3)
     race = rng.choice(["Ash", "Birch"], PEOPLE)
     skill = rng.normal(0, 1, PEOPLE) + 0.7 * (race == "Ash")
-    frame = pd.DataFrame(
-        {
-            "race": race,
-            "sex": rng.choice(["women", "men"], PEOPLE),
-            "skill": skill.round(3),
-            "hours": rng.integers(5, 60, PEOPLE),
-            "debt": rng.normal(0, 1, PEOPLE).round(3),
-            "years": rng.integers(0, 20, PEOPLE),
-            "paid": (skill + rng.normal(0, 1, PEOPLE) > 0.3).astype(int),
-        }
-    )
+    frame = pd.DataFrame({"race": race, "sex": rng.choice(["women", "men"], PEOPLE), "skill": skill.round(3)})
+    frame["hours"] = rng.integers(5, 60, PEOPLE)
+    frame["debt"] = rng.normal(0, 1, PEOPLE).round(3)
+    frame["years"] = rng.integers(0, 20, PEOPLE)
+    frame["paid"] = (skill + rng.normal(0, 1, PEOPLE) > 0.3).astype(int)
     return frame.to_csv(index=False)
 
 
@@ -120,14 +114,8 @@ def test_page_command_line_json_and_report_agree(audit, space, tmp_path, capsys)
     report = Tables()
     report.feed((out / "report.html").read_text(encoding="utf-8"))
     assert " ".join(shown.split()) in " ".join(" ".join(report.text).split())
-    written = {
-        value
-        for tables in report.tables.values()
-        for row in tables
-        for cell in row
-        for value in cell
-        if value is not None
-    }
+    rows = (row for tables in report.tables.values() for row in tables)
+    written = {value for row in rows for cell in row for value in cell if value is not None}
     first = next(toggle for toggle in at.toggle if str(toggle.key).startswith("table-"))
     before = len(at.dataframe)
     with pytest.MonkeyPatch.context() as patch:

@@ -28,20 +28,11 @@ def runs(tmp_path_factory):
     rules = {"rule_sets": {"protected": ["sex"]}}
     table["score"] = range(len(table))
     table.to_csv(folder / "people.csv", index=False)
-    document = {
-        "data": {"path": "people.csv", "protected": ["sex"], "favorable": 1},
-        "model": {"predictions": {"label": "hired"}},
-    }
-    trained = {
-        "data": {**document["data"], "label": "hired", "features": ["score"]},
-        "model": {"train": "logistic"},
-    }
-    asked = {
-        "one": {**document, "audits": [rules]},
-        "two": {**document, "audits": ["groups", rules]},
-        "half": {**trained, "audits": ["groups"]},
-    }
-    return {name: execute(parse_spec(each, folder)) for name, each in asked.items()}
+    data = {"path": "people.csv", "protected": ["sex"], "favorable": 1}
+    stored = {"data": data, "model": {"predictions": {"label": "hired"}}}
+    trained = {"data": {**data, "label": "hired", "features": ["score"]}, "model": {"train": "logistic"}}
+    asked = {"one": (stored, [rules]), "two": (stored, ["groups", rules]), "half": (trained, ["groups"])}
+    return {name: execute(parse_spec({**d, "audits": a}, folder)) for name, (d, a) in asked.items()}
 
 
 @pytest.mark.parametrize(("shown", "offered"), [("one", 2), ("two", 1), ("gone", 1), (None, 1)])

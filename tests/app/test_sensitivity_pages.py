@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,12 +16,10 @@ from app.workspaces.workspace import Workspace
 from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.profile import BatchContext
-from tests.app.test_pages import boxes, can_run, prepared, texts
+from tests.app.test_pages import MAIN, boxes, carry_out, prepared, texts
 from tests.rule_sets.test_page import open_tab
 from tests.sensitivity.conftest import people
 
-ROOT = Path(__file__).resolve().parents[2]
-MAIN = str(ROOT / "app" / "main.py")
 SENSITIVITY, MONITOR = "views/sensitivity.py", "views/monitor.py"
 
 
@@ -31,16 +28,13 @@ def space(space: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """A workspace with data in it; monitors are looked for in its home."""
     monkeypatch.setattr(monitor_api.INGEST, "_monitors", None)
     path = space.add_file("people.csv", io.BytesIO(people(240).to_csv(index=False).encode()))
-    draft = drafts.from_files([path], "upload")
-    space.save_draft(
-        drafts.with_data(
-            draft,
-            label="hired",
-            favorable=1,
-            protected=["group"],
-            features=["skill", "height", "town"],
-        )
-    )
+    chosen = {
+        "label": "hired",
+        "favorable": 1,
+        "protected": ["group"],
+        "features": ["skill", "height", "town"],
+    }
+    space.save_draft(drafts.with_data(drafts.from_files([path], "upload"), **chosen))
     return space
 
 
@@ -62,36 +56,24 @@ def test_units_stand_beside_one_persons_values_and_in_what_if(space: Workspace) 
     space.save_draft(drafts.with_data(space.draft(), units={"height": "cm"}))
     audit(space)
     at = open_tab(visit(space, SENSITIVITY), "People")
-    row = at.selectbox(key="person").options[0]
-    at.selectbox(key="person").set_value(row).run()
+    at.selectbox(key="person").set_value(at.selectbox(key="person").options[0]).run()
     tables = [each.value for each in at.dataframe if "contribution" in each.value]
     assert sorted(tables[0].index) == ["height (cm)", "skill", "town"]
     at = at.toggle(key="what-if").set_value(True).run(timeout=120)
-    for _ in range(60):  # the model is asked in a process of its own
-        if boxes := [box for box in at.number_input if box.label == "height (cm)"]:
-            break
-        time.sleep(0.1)
-        at = at.run(timeout=120)
-    [box] = boxes
+
+    def until(found) -> None:
+        for _ in range(60):  # the model is asked in a process of its own
+            if found():
+                return
+            time.sleep(0.1)
+            at.run(timeout=120)
+        raise AssertionError(texts(at))
+
+    until(lambda: any(box.label == "height (cm)" for box in at.number_input))
+    [box] = [box for box in at.number_input if box.label == "height (cm)"]
     changed = (f"{box.value + 1:,.6g} cm", f"{box.value:,.6g}")
-
-    def answered() -> bool:
-        return any(all(each in text for each in changed) for text in texts(at))
-
-    at = box.set_value(box.value + 1).run(timeout=120)
-    for _ in range(60):  # the model is asked in a process of its own
-        if answered():
-            break
-        time.sleep(0.1)
-        at.run(timeout=120)
-    assert answered()
-
-
-def test_without_attributes_it_asks_for_one(space: Workspace) -> None:
-    at = visit(space, SENSITIVITY)
-    at.multiselect(key="about").set_value([]).run()
-    assert not can_run(at)
-    assert len(boxes(at, "note")) == 1
+    box.set_value(box.value + 1).run(timeout=120)
+    until(lambda: any(all(each in text for each in changed) for text in texts(at)))
 
 
 def test_a_window_of_what_came_in_is_audited(space: Workspace) -> None:
@@ -124,29 +106,26 @@ def test_a_window_of_what_came_in_is_audited(space: Workspace) -> None:
 
 def test_one_of_three_groups_says_on_the_page_which_it_would_have_been(space: Workspace) -> None:
     frame = people(200)
-    rng = np.random.default_rng(0)
-    frame.loc[rng.random(200) < 0.3, "group"] = "c"
+    frame.loc[np.random.default_rng(0).random(200) < 0.3, "group"] = "c"
     frame["other_height"] = frame["height"] + 5
     frame["other_group"] = frame["group"].map({"a": "b", "b": "c", "c": "a"})
     path = space.add_file("three.csv", io.BytesIO(frame.to_csv(index=False).encode()))
-    draft = drafts.from_files([path], "upload")
-    chosen = {"label": "hired", "favorable": 1, "protected": ["group"]}
-    space.save_draft(drafts.with_data(draft, **chosen, features=["skill", "height", "group"]))
+    chosen = {
+        "label": "hired",
+        "favorable": 1,
+        "protected": ["group"],
+        "features": ["skill", "height", "group"],
+    }
+    space.save_draft(drafts.with_data(drafts.from_files([path], "upload"), **chosen))
     at = visit(space, SENSITIVITY)
     at.multiselect(key="lives-group").set_value(["other_height"]).run()
-    at.button(key="run").click().run()
-    run = jobs.executor().run(space.runs()[0]["id"])
-    assert run.wait(60)
-    at.run()
+    run = carry_out(space, at)
     assert run.error.where == "audits[0].sensitivity.counterfactuals.group"
     assert len(boxes(at)) == 1
     at.multiselect(key="lives-group").set_value(["other_height", "other_group"]).run()
-    at.button(key="run").click().run()
+    run = carry_out(space, at)
     asked = space.runs()[0]["spec"]["audits"][0]["sensitivity"]["counterfactuals"]
     assert asked == {"height": "other_height", "group": "other_group"}
-    run = jobs.executor().run(space.runs()[0]["id"])
-    assert run.wait(60)
-    at.run()
     open_tab(at, "How well do proxies reveal it?")
     made = run.result().audits[0].result.match_set
     assert made.source == "counterfactuals"

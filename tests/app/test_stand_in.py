@@ -11,24 +11,20 @@ def _draft(model: dict, threshold: object = 0.5) -> dict:
     return {"id": "1", "spec": {"data": data, "model": model, "threshold": threshold, "seed": 0}}
 
 
-def test_it_learns_the_decisions_from_the_features_and_the_protected_attributes() -> None:
+def test_it_learns_decisions_from_features_and_protected_attributes_or_a_score_s_side_of_its_threshold() -> (
+    None
+):
     before = _draft({"predictions": {"label": "decided"}})
     made = with_stand_in(before, ("age", "decided"), ("sex",))
-    assert made is not None
     assert made["spec"]["data"]["label"] == "decided"
     assert made["spec"]["data"]["features"] == ["age", "sex"]
     assert "train" in made["spec"]["model"]
     assert without_stand_in(made) == before
-
-
-def test_a_score_is_learned_on_its_side_of_the_threshold() -> None:
-    risk = with_stand_in(
-        _draft({"predictions": {"score": "risk", "higher_is": "unfavorable"}}, 5), ("age",), ("sex",)
-    )
-    assert risk is not None
-    assert risk["spec"]["data"]["label"] == {"column": "risk", "below": 5}
-    assert "favorable" not in risk["spec"]["data"]
-    assert risk["spec"]["threshold"] == 0.5
+    risk = {"predictions": {"score": "risk", "higher_is": "unfavorable"}}
+    made = with_stand_in(_draft(risk, 5), ("age",), ("sex",))
+    assert made["spec"]["data"]["label"] == {"column": "risk", "below": 5}
+    assert "favorable" not in made["spec"]["data"]
+    assert made["spec"]["threshold"] == 0.5
     by_group = _draft({"predictions": {"score": "s"}}, {"sex": {"f": 0.4, "m": 0.5}})
     assert with_stand_in(by_group, ("age",), ("sex",)) is None
 
@@ -57,12 +53,3 @@ def test_stored_decisions_are_not_offered_to_explain_themselves(space) -> None:
     explainers = at.multiselect(key="explainers")
     assert explainers.value
     assert "high_risk" not in [*explainers.options, *explainers.value]
-
-
-def test_mitigation_says_before_it_runs_that_it_must_train_the_model(space) -> None:
-    at = open_example(space, "loans")
-    at = prepared(at.switch_page("views/mitigation.py").run())
-    assert not [each for each in at.button if each.key == "run"], "an ONNX file is not trained again"
-    at = prepared(at.button(key="stand-in").click().run())
-    assert space.draft()["spec"]["model"] == {"train": "logistic"}
-    assert at.button(key="run").disabled is False
