@@ -73,27 +73,26 @@ def test_a_deleted_workspace_leaves_no_byte(base):
     assert not holding(base, space.token)
 
 
-def test_a_deleted_audit_leaves_nothing_but_the_upload(base):
-    space = bring(issue_token(), "Brobdingnagian")
-    spec = run(space, "Brobdingnagian")
+def test_a_deleted_audit_leaves_the_upload_and_that_takes_the_audits_made_with_it_along(base):
+    mark = "Brobdingnagian"
+    space, stranger = bring(issue_token(), mark), bring(issue_token(), mark)
+    spec = run(space, mark)
+    assert jobs.status_of(space, spec).finished
+    assert not jobs.status_of(stranger, spec).finished, "what one found is not handed to another"
+    deletion.erase(stranger)
+    assert jobs.result(space, spec).audits
     (saved,) = SavedRuns().list(owner=space.token)
     deletion.delete(space, saved.id)
-    left = holding(base, "Brobdingnagian")
+    left = holding(base, mark)
     assert all("/files/" in name for name in left), left
     assert not jobs.status_of(space, spec).finished
     assert not space.runs()
-
-
-def test_a_deleted_upload_takes_the_audits_made_with_it_along(base):
-    space = bring(issue_token(), "Lilliputian")
-    run(space, "Lilliputian")
+    run(space, mark)
+    (path,) = space.files()
     other = space.add_file("other.csv", io.BytesIO(b"a,b\n1,2\n"))
-    _, path = space.files() if space.files()[0] == other else space.files()[::-1]
     assert deletion.delete_upload(space, path) == 1
-    assert not holding(base, "Lilliputian")
-    assert space.files() == [other]
-    assert space.draft() is None
-    assert not SavedRuns().list(owner=space.token)
+    assert not holding(base, mark)
+    assert (space.files(), space.draft(), SavedRuns().list(owner=space.token)) == ([other], None, [])
 
 
 def test_what_nobody_opens_grows_old_unless_the_clock_has_jumped(base, monkeypatch):
@@ -113,16 +112,6 @@ def test_what_nobody_opens_grows_old_unless_the_clock_has_jumped(base, monkeypat
     monkeypatch.setattr(time, "time", lambda: now + 365 * 86_400)
     tending.tidy()
     assert used.exists, "a year at once is a clock that jumped"
-
-
-def test_what_one_has_found_is_not_handed_to_another_with_the_same_file(base):
-    first, second = bring(issue_token()), bring(issue_token())
-    spec = run(first)
-    assert jobs.status_of(first, spec).finished
-    assert not jobs.status_of(second, spec).finished
-    deletion.erase(second)
-    assert jobs.status_of(first, spec).finished
-    assert jobs.result(first, spec).audits
 
 
 def test_no_spec_reaches_files_outside_its_workspace(base):
