@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from app.selection import read_selection
-from audits.data import AuditData, DataSpec, build_data
+from audits.data import AuditData, build_data, data_spec
 from audits.data.selection import selected_rows
 from audits.runs.executors.pool import InlineExecutor
 from audits.runs.registry import AUDITS
@@ -31,7 +31,6 @@ AUDITED: list[dict[str, Any]] = [
     {"recourse": {"actionable": ["skill"], "by": ["who"], "steps": [0, 1], "permutations": 19}},
 ]
 _UNCOUNTED = {"groups", "flipset", "barycenter", "outcome_transport", "recourse"}  # marks that are shares
-FEATURES = ["skill", "years", "job"]
 
 
 @pytest.fixture(scope="module")
@@ -40,29 +39,18 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunResult, AuditData]
     n = 200
     who, job = rng.choice(["Other", "1"], n), rng.choice(["a, b", "5 to 9", "c"], n)
     skill = rng.normal(size=n) + (who == "1") * 0.6
-    table = pd.DataFrame(
-        {
-            "who": who,
-            "job": job,
-            "skill": np.where(rng.random(n) < 0.05, np.nan, skill.round(3)),
-            "years": rng.normal(size=n).round(3),
-            "label": (rng.random(n) < 1 / (1 + np.exp(-skill))).astype(int),
-        }
-    )
+    table = pd.DataFrame({"who": who, "job": job, "skill": skill.round(3)})
+    table["years"] = rng.normal(size=n).round(3)
+    table["label"] = (rng.random(n) < 1 / (1 + np.exp(-skill))).astype(int)
+    table["skill"] = table["skill"].mask(rng.random(n) < 0.05)
     folder = tmp_path_factory.mktemp("clicked")
     table.to_csv(folder / "people.csv", index=False)
-    told: dict[str, Any] = {
-        "label": "label",
-        "favorable": 1,
-        "protected": ["who", "job"],
-        "features": FEATURES,
-    }
-    told |= {"kinds": {"who": "categorical"}, "missing": "category"}
+    told: dict[str, Any] = {"label": "label", "favorable": 1, "kinds": {"who": "categorical"}}
+    told |= {"protected": ["who", "job"], "features": ["skill", "years", "job"], "missing": "category"}
     data = {"path": "people.csv", **told}
     spec = {"data": data, "model": {"train": "logistic"}, "threshold": 0.5, "seed": 0, "audits": AUDITED}
     found = InlineExecutor().submit(spec, folder).result()
-    named = DataSpec(**{**told, "protected": ("who", "job"), "features": tuple(FEATURES)})
-    return found, build_data(table.set_index(pd.RangeIndex(1, n + 1)), named)
+    return found, build_data(table.set_index(pd.RangeIndex(1, n + 1)), data_spec(told))
 
 
 def _marks(found: RunResult) -> Iterator[tuple[str, Any, int, list[dict[str, Any]]]]:

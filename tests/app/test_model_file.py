@@ -20,7 +20,6 @@ from app.workspaces.workspace import Workspace
 from audits.runs.spec import parse_spec
 from tests.app.test_pages import boxes, bring, texts, visit
 from tests.models.conftest import make_people
-from tests.refused import refused
 
 PEOPLE = make_people(80)
 NUMBERS = ["age", "income"]
@@ -91,18 +90,6 @@ def test_what_feeds_what_and_five_scores_or_the_refusal(
     at = field.set_value("no, yes").run()
     assert fed(at)["column"].tolist() == NUMBERS
     assert not at.button(key="next").disabled
-
-
-def test_files_chosen_together(space: Workspace) -> None:
-    assert _model_among(["a.data", "a.onnx"]) == 1
-    assert _model_among(["a.data"]) == 0
-    with refused("model"):
-        _model_among(["a.onnx", "b.onnx"])
-    with refused("a"):
-        space.add_files([("a", io.BytesIO(b"1")), ("../a", io.BytesIO(b"2"))])
-    first, second = space.add_files([("a.onnx", io.BytesIO(b"1")), ("a.data", io.BytesIO(b"2"))])
-    assert first.parent == second.parent
-    assert space.add_file("a.onnx", io.BytesIO(b"1")).parent != first.parent
 
 
 def test_other_weights_beside_a_model_are_another_run(two_files: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from app.drafts.drafts import from_files, with_data
-from app.outcome_transport.choices import _EQUAL, _OTHER
+from app.outcome_transport.choices import _OTHER
 from app.recourse.questions import _ANSWERS
 from tests.app.test_pages import boxes, can_run, carry_out, open_example, open_options, prepared, texts, visit
 
@@ -97,13 +97,6 @@ def people(n=120, **columns):
     return frame.assign(**columns)
 
 
-def test_everybody_accepted_is_a_sentence(space) -> None:
-    at = brought(space, people(), threshold=0.0).switch_page(RECOURSE).run()
-    run = carry_out(space, at)
-    assert run.error.where == "audits[0].recourse"
-    assert len(boxes(at)) == 1
-
-
 def test_a_model_that_reads_the_outcome_is_told_from_a_good_one_once_it_was_run(space) -> None:
     frame = people()
     frame["closed"] = frame["good"]
@@ -120,12 +113,3 @@ def test_a_model_that_reads_the_outcome_is_told_from_a_good_one_once_it_was_run(
     keys = [str(button.key) for button in at.button]
     assert "unmend" in keys
     assert not any("unlikely" in key for key in keys), "that was with other features"
-
-
-def test_equal_opportunity_runs_from_the_page(space) -> None:
-    at = brought(space, people()).switch_page(FLOWS).run()
-    at.selectbox(key="compare").set_value(_EQUAL).run()
-    result = finish(space, at)
-    assert space.runs()[0]["spec"]["audits"][0]["outcome_transport"]["against"] == "equal_opportunity"
-    assert result.outcome == "decision"
-    assert result.comparison == "two policies"

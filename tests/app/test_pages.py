@@ -206,32 +206,6 @@ def test_the_web_process_never_loads_a_model_library() -> None:
     assert found.stdout.strip().splitlines()[-1] == "[]", found.stdout
 
 
-def outcome_page() -> None:
-    import streamlit as st
-
-    from app.data_model.outcome import who_counts
-
-    names = ("good", "w", "area", "who")
-    first = {"id": "d", "spec": {"data": {"path": "people.csv"}, "model": {"train": "logistic"}}}
-    st.session_state["draft"] = who_counts(st.session_state.get("draft", first), names)
-
-
-def test_who_counts_as_one_is_said_on_the_page() -> None:
-    at = AppTest.from_function(outcome_page, default_timeout=60).run()
-    at.selectbox(key="weights-d").set_value("w").run()
-    assert at.session_state["draft"]["spec"]["data"]["weights"] == "w"
-    at.selectbox(key="weights-kind-d").set_value("sampling").run()
-    at.selectbox(key="cluster-d").set_value("area").run()
-    assert not at.exception
-    weights = at.session_state["draft"]["spec"]["data"]["weights"]
-    assert weights == {"column": "w", "kind": "sampling", "cluster": "area"}
-    at.selectbox(key="weights-d").set_value(None).run()
-    at.selectbox(key="person-d").set_value("who").run()
-    assert not at.exception
-    data = at.session_state["draft"]["spec"]["data"]
-    assert (data.get("weights"), data["person"]) == (None, "who")
-
-
 def test_an_act_that_cannot_be_kept_says_why_and_the_page_stays(space: Workspace, monkeypatch) -> None:
     rows = "".join(f"{'xy'[k % 2]},{k % 7},{k % 3 % 2}\n" for k in range(60))
     bring(space, f"group,skill,hired\n{rows}", label="hired", favorable=1, protected=["group"])

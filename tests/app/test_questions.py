@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app import jobs
 from app.data_model.questions import FIRST_QUESTION
 from app.drafts import drafts
 from tests.app.test_pages import boxes, carry_out, prepared, texts, visit
@@ -150,19 +149,6 @@ def test_a_cell_that_stops_every_audit_is_named_once_and_mended_by_a_button(spac
     assert spec(space)["data"]["recode"]["skill"]["map"] == {"999999.4": None}
     assert not boxes(until_tried(at))
     assert not at.button(key="next").disabled
-
-
-def test_a_trial_ends_once_the_draft_is_another(space) -> None:
-    new(space, CALLS.replace("advert", "hours"))
-    document = space.draft()["spec"]
-    document["data"] |= {"protected": ["sex"], "favorable": "yes"}
-    first = jobs.trial(space, document, {"groups": {}})
-    second = jobs.trial(space, document, {"groups": {"material": 0.2}})
-    assert first is not second
-    assert first.cancel_requested or first.finished
-    assert second.wait(120)
-    assert second.answer == {"groups": ""}
-    assert jobs.trial(space, document, {"groups": {"material": 0.2}}) is second, "tried once"
 
 
 def test_many_different_numbers_are_cut_where_people_are_compared_by_them(space) -> None:

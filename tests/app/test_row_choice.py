@@ -51,22 +51,6 @@ def test_a_long_table_says_how_many_are_shown_and_opens_everyone() -> None:
         assert "fetched 1000" in shown, "nothing is fetched of those who are not shown"
 
 
-@pytest.mark.parametrize(
-    ("rows", "cells", "opened"),
-    [([0], [], "7"), ([1], [], None), ([5], [], None), ([], [], None), ([0], [(2, "age")], "9")],
-)
-def test_a_click_opens_only_who_can_be_opened(
-    monkeypatch: pytest.MonkeyPatch, rows: list[int], cells: list[tuple[int, str]], opened: str | None
-) -> None:
-    kept: dict[str, object] = {"crowd": {"selection": {"rows": rows, "cells": cells}}}
-    monkeypatch.setattr(row_choice.state, "widget", kept.get)
-    monkeypatch.setattr(row_choice.state, "get", kept.get)
-    monkeypatch.setattr(row_choice.state, "keep", kept.__setitem__)
-    monkeypatch.setattr(row_choice.state, "set_widget", kept.__setitem__)
-    row_choice._open("crowd", "who", ["7", "8", "9"], {"7": 7, "9": 9})
-    assert kept["who"] == opened
-
-
 @pytest.mark.parametrize(("falling", "lacking"), [(False, 0.3), (True, 0.995)])
 def test_an_order_is_that_of_the_sorted_table_with_ties_and_missing_numbers(falling: bool, lacking: float):
     rng = np.random.default_rng(4)

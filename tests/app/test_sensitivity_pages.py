@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import time
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -16,7 +15,7 @@ from app.workspaces.workspace import Workspace
 from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.profile import BatchContext
-from tests.app.test_pages import MAIN, boxes, carry_out, prepared, texts
+from tests.app.test_pages import MAIN, boxes, prepared, texts
 from tests.rule_sets.test_page import open_tab
 from tests.sensitivity.conftest import people
 
@@ -102,31 +101,3 @@ def test_a_window_of_what_came_in_is_audited(space: Workspace) -> None:
     run.wait(60)
     assert [each.name for each in run.result().audits] == ["groups"]
     assert any("“desk”" in each for each in run.result().data["notes"])
-
-
-def test_one_of_three_groups_says_on_the_page_which_it_would_have_been(space: Workspace) -> None:
-    frame = people(200)
-    frame.loc[np.random.default_rng(0).random(200) < 0.3, "group"] = "c"
-    frame["other_height"] = frame["height"] + 5
-    frame["other_group"] = frame["group"].map({"a": "b", "b": "c", "c": "a"})
-    path = space.add_file("three.csv", io.BytesIO(frame.to_csv(index=False).encode()))
-    chosen = {
-        "label": "hired",
-        "favorable": 1,
-        "protected": ["group"],
-        "features": ["skill", "height", "group"],
-    }
-    space.save_draft(drafts.with_data(drafts.from_files([path], "upload"), **chosen))
-    at = visit(space, SENSITIVITY)
-    at.multiselect(key="lives-group").set_value(["other_height"]).run()
-    run = carry_out(space, at)
-    assert run.error.where == "audits[0].sensitivity.counterfactuals.group"
-    assert len(boxes(at)) == 1
-    at.multiselect(key="lives-group").set_value(["other_height", "other_group"]).run()
-    run = carry_out(space, at)
-    asked = space.runs()[0]["spec"]["audits"][0]["sensitivity"]["counterfactuals"]
-    assert asked == {"height": "other_height", "group": "other_group"}
-    open_tab(at, "How well do proxies reveal it?")
-    made = run.result().audits[0].result.match_set
-    assert made.source == "counterfactuals"
-    assert made.sentence in texts(at)

@@ -6,8 +6,6 @@ import contextlib
 import json
 import os
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import openpyxl
@@ -89,18 +87,6 @@ def test_where_the_kernel_filters_nothing_python_opens_no_sockets(monkeypatch):
     sandbox._forget_sockets()
     with pytest.raises(PermissionError):
         socket.create_connection(("127.0.0.1", 9))
-
-
-def test_what_forks_ends_by_itself_where_its_server_has_gone_before_it_was_ready():
-    """A socket of datagrams tells no end: who is gone is seen by whose child it is."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-    with ours, theirs, subprocess.Popen(["true"]) as gone:
-        gone.wait()
-        name = "tests.security.test_sandbox_pool:answer"
-        server = [sys.executable, "-m", "audits.runs.executors.fork_server", name]
-        given = [str(theirs.fileno()), str(gone.pid)]
-        done = subprocess.run([*server, *given], pass_fds=[theirs.fileno()], timeout=60, check=False)
-    assert done.returncode == 0
 
 
 def test_rows_that_follow_each_other_are_read_wherever_a_part_is_cut(tmp_path, monkeypatch):

@@ -9,7 +9,6 @@ import socket
 import sys
 import time
 import uuid
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,8 +18,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 from websockets.sync.client import connect
 
-from app.serving import uploads as module
-from app.serving.uploads import MAX_TAB_MB, UNTAKEN_SECONDS, UploadRefused, Uploads
+from app.serving.uploads import MAX_TAB_MB, UploadRefused, Uploads
 from app.workspaces.workspace import new_token
 from audits.runs.executors.sandbox import resident_memory
 from tests.monitor.conftest import FULL_APP, start
@@ -117,28 +115,6 @@ def test_what_no_page_takes_is_bounded_and_goes_with_its_tab(server):
         for _ in range(5):  # what a page takes is held no longer
             assert tab.put("a.csv") == 204
             tab.take("a.csv")
-
-
-def test_what_waits_for_too_long_goes(monkeypatch):
-    removed, now = [], [1e6]
-    files = SimpleNamespace(file_storage=dict[str, Any](), remove_session_files=removed.append)
-    runtime = SimpleNamespace(
-        exists=lambda: True,
-        get_instance=lambda: SimpleNamespace(uploaded_file_mgr=files, is_active_session=lambda _: True),
-    )
-    monkeypatch.setattr(module, "runtime", runtime)
-    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
-    uploads = Uploads()
-    with uploads.admitted("a", _scope()):
-        files.file_storage["a"] = {"x": SimpleNamespace(data=b"x")}
-        now[0] += 2 * UNTAKEN_SECONDS
-        uploads.tidy()
-        assert not removed, "another file of the same tab is on its way"
-    uploads.tidy()
-    assert not removed
-    now[0] += 2 * UNTAKEN_SECONDS
-    uploads.tidy()
-    assert removed == ["a"]
 
 
 class Tab:
