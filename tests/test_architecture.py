@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -136,46 +135,6 @@ def test_the_app_computes_nothing():
     assert not found, "\n".join(found)
 
 
-def modules() -> dict[str, Path]:
-    """Every module of the project by its name; a package by its own."""
-    return {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-        for folder in ("audits", "app")
-        for path in sources(folder)
-    }
-
-
-def arrows() -> dict[str, set[str]]:
-    """Module to the modules it imports from: inside functions and for type checkers, too.
-
-    A name that a package hands on counts as imported from the module that defines it; what packages
-    themselves import is left out, for they do nothing but hand on.
-    """
-    files = modules()
-    stubs = {name: path.with_suffix(".pyi") for name, path in files.items() if path.name == "__init__.py"}
-    faces = {name: stub if stub.is_file() else files[name] for name, stub in stubs.items()}
-    handed = {(face, what): home for face, path in faces.items() for home, what in imported(path, face)}
-
-    def home(module: str, what: str | None) -> str | None:
-        if what and f"{module}.{what}" in files:
-            return f"{module}.{what}"
-        seen = set()
-        while what and (module, what) in handed and module not in seen:
-            seen.add(module)
-            module = handed[module, what]
-        return module if module in files else None
-
-    return {
-        name: {to for module, what in imported(path, name) if (to := home(module, what)) and to != name}
-        for name, path in files.items()
-        if name not in stubs
-    }
-
-
-def test_no_circles_of_imports_inside_packages_either():
-    TopologicalSorter(arrows()).prepare()  # else move what both need below both
-
-
 def reached_into(path: Path) -> set[str]:
     """Names with an underscore before them that a module takes from another one of the project."""
     ours = [(home, name) for home, name in imported(path) if home.split(".")[0] in {"audits", "app"}]
@@ -188,5 +147,5 @@ def reached_into(path: Path) -> set[str]:
 
 
 def test_nobody_uses_what_another_module_keeps_to_itself():
-    found = {name: reached_into(path) for name, path in modules().items()}
+    found = {path: reached_into(path) for path in [*sources("audits"), *sources("app")]}
     assert not {name: taken for name, taken in found.items() if taken}, "give these names without underscore"

@@ -66,14 +66,3 @@ def test_choices_of_earlier_versions_keep_their_values(browser: TestClient):
     options = {option.name for option in options_of(AUDITS["recourse"].options)}
     former = AUDITS["recourse"].pages.former_choices.values()
     assert {name.removeprefix("with-") for name in former} <= options
-
-
-def test_a_server_below_a_folder_stays_there(browser: TestClient):
-    below = TestClient(browser.app, root_path="/tools")
-    answer = below.get("/tools/individual?w=abc", follow_redirects=False)
-    assert answer.headers["location"] == "loss_ratio?w=abc"
-
-
-def test_a_brought_audit_keeps_an_old_name(browser: TestClient, monkeypatch):
-    monkeypatch.setattr(api, "AUDITS", ["individual"])
-    assert come_to(browser, "/individual?w=abc") == ("/individual", {"w": ["abc"]})

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import io
-import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,12 +19,10 @@ from app.drafts import drafts
 from app.serving import downloads
 from app.serving.downloads import DOWNLOADS, Downloads
 from app.tables import exports
-from app.tables.client import READERS
 from app.tables.listed import Order, PeopleTable, raw_cells
 from app.widgets.people.row_choice import _file
 from app.widgets.results.export import report_file
 from app.workspaces.workspace import Workspace, issue_token
-from audits.errors import RunFailed
 from audits.runs.storage.saved import SavedRuns
 
 
@@ -99,21 +95,6 @@ def test_tables_and_reports_are_whole_for_fresh_and_for_saved_runs(space, run) -
             people = pd.read_csv(io.BytesIO(archive.read("groups-people.csv")))
         assert len(people) == len(found.audits[0].result.people)
         assert b"people.csv" in _taken(report_file(space, found, "html"))
-
-
-def test_a_full_disk_is_told_and_nothing_half_is_left(space, run, monkeypatch) -> None:
-    found, _ = run
-    made = []
-
-    def full(owner, question, reads, size, into) -> None:
-        made.append(Path(into.name))
-        into.write(b"half")
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(READERS(), "export", full)
-    with pytest.raises(RunFailed, match="No space left on device"):
-        jobs.export(space, found, "tables")
-    assert not made[0].parent.exists()
 
 
 def test_of_one_workspace_the_last_four_wait_for_their_time_and_none_after_it_is_erased(space, monkeypatch):

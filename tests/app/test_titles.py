@@ -7,14 +7,6 @@ from types import SimpleNamespace
 import pytest
 
 from app.saved.runs import file_stem
-from app.widgets.audit_page import run_title
-
-
-def test_a_run_is_called_after_data_question_and_threshold() -> None:
-    draft = {"source": {"name": "loans"}, "spec": {"model": {"train": "logistic"}, "threshold": 0.75}}
-    data, question, at = run_title(draft, "Flipset: female → male").split(" · ")
-    assert (data, question) == ("loans", "Flipset: female → male")
-    assert "0.75" in at
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -27,11 +26,8 @@ from audits.runs.storage import database as databases
 from audits.runs.storage import saved as module
 from audits.runs.storage.saved import SavedRuns, keep_run
 from audits.runs.storage.store import RunStore
-from tests.free_port import free_port
 from tests.refused import refused
 from tests.runs.postgres import Postgres
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def spec_beside(folder) -> dict:
@@ -103,23 +99,6 @@ def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
     monkeypatch.undo()
     assert space.draft() == {"spec": 1}
     assert not list(space.folder.rglob("*.partial"))
-
-
-def test_a_server_whose_home_cannot_be_written_to_says_so_and_ends(tmp_path):
-    (tmp_path / "file").write_text("no folder")
-    ended = subprocess.run(
-        [sys.executable, "-m", "streamlit", "run", "app/server.py", f"--server.port={free_port()}"],
-        cwd=ROOT,
-        env={**os.environ, "EVENHAND_HOME": str(tmp_path / "file" / "home")},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert ended.returncode
-    said = ended.stdout + ended.stderr
-    assert "EVENHAND_HOME" in said
-    assert "Error" not in said
-    assert "Traceback" not in said
 
 
 def test_readiness_is_another_question_than_health(tmp_path, monkeypatch):
