@@ -21,7 +21,6 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from audits.errors import how_to_install
 from audits.runs.version import VERSION
 from tests.free_port import free_port
 
@@ -330,11 +329,3 @@ def test_ranges_and_pinned_versions_name_the_same_packages_and_agree():
     pinned = {canonicalize_name(each.name): str(each.specifier).removeprefix("==") for each in pins}
     assert ranges.keys() == pinned.keys()
     assert not [name for name, version in pinned.items() if version not in ranges[name]]
-
-
-def test_every_extra_is_told_of_and_named_where_its_package_lacks():
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    told = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
-    assert not [name for name in extras["optional-dependencies"] if f"`{name}`" not in told]
-    for name, package in (("boosters", "xgboost"), ("large", "duckdb"), ("saved", "sqlalchemy")):
-        assert how_to_install(package) == f"install it with: pip install 'evenhand[{name}]'"

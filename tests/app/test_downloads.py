@@ -69,17 +69,11 @@ def test_another_process_writes_the_people_that_this_one_would(space, run, monke
         assert _taken(ticket) == here
     read = pd.read_csv(io.BytesIO(here))
     assert len(read) == 85
-    assert set(read["note"].str[:2]) == {"'="}
-
-
-def test_selected_people_are_written_some_at_a_time_as_the_data_have_them(space, run, monkeypatch) -> None:
-    _, data = run
-    monkeypatch.setattr(exports, "_TOGETHER", 40)
+    assert set(read["note"].str[:2]) == {"'="}, "no spreadsheet runs it"
     rows = pd.Index([7, 3, *range(100, 200)])
     read = pd.read_csv(io.BytesIO(_taken(jobs.export_people(space, data, rows))), index_col="row")
     assert read.index.tolist() == rows.tolist()
     assert read["given"].tolist() == [(k - 1) % 7 / 10 for k in rows], "rows count from 1"
-    assert set(read["note"].str[:2]) == {"'="}, "no spreadsheet runs it"
 
 
 def test_tables_and_reports_are_whole_for_fresh_and_for_saved_runs(space, run) -> None:

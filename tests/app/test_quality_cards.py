@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 import re
 from typing import Any
 
@@ -11,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from app import jobs
-from app.drafts import drafts
 from audits.reports.html import render_report
-from tests.app.test_pages import carry_out, visit
+from tests.app.test_pages import bring, carry_out, visit
 
 N = 400
 
@@ -42,9 +40,7 @@ def all_wrong() -> pd.DataFrame:
 
 
 def test_much_that_is_wrong_with_one_table_is_mended_card_by_card_and_stands_in_the_report(space) -> None:
-    path = space.add_file("people.csv", io.BytesIO(all_wrong().to_csv(index=False).encode()))
-    draft = drafts.with_data(drafts.from_files([path], "upload"), label="paid", favorable="yes")
-    space.save_draft(draft)
+    bring(space, all_wrong().to_csv(index=False), label="paid", favorable="yes")
     at = visit(space)
     at.query_params["part"] = "Quality"
     at.run()

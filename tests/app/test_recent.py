@@ -21,27 +21,24 @@ def browser(tmp_path, monkeypatch) -> TestClient:
     return TestClient(Starlette(routes=[answer], middleware=[Middleware(RemembersVisits)]))
 
 
-def _cookie(browser: TestClient) -> str:
-    return browser.cookies.get(COOKIE) or ""
+def test_a_workspace_is_found_again_without_its_address(browser: TestClient, monkeypatch) -> None:
+    def visited(query: str) -> str:
+        browser.get(f"/?w={query}")
+        return browser.cookies.get(COOKIE) or ""
 
-
-def _keep(token: str, name: str) -> None:
-    Workspace(token).save_draft({"id": "1", "source": {"name": name}, "spec": {}})
-
-
-def test_a_workspace_is_found_again_without_its_address(browser: TestClient) -> None:
     first, second, empty = issue_token(), issue_token(), issue_token()
-    browser.get(f"/?w={first}")
-    _keep(first, "credit")
-    browser.get(f"/flipset?w={second}&by=sex")
-    _keep(second, "compas")
-    browser.get(f"/?w={empty}")
-    found = recent_workspaces(_cookie(browser), but=empty)
+    for token, name in ((first, "credit"), (second, "compas")):
+        visited(token)
+        Workspace(token).save_draft({"id": "1", "source": {"name": name}, "spec": {}})
+    cookie = visited(empty)
+    found = recent_workspaces(cookie, but=empty)
     assert [space.draft()["source"]["name"] for space in found] == ["compas", "credit"]
-    assert [space.token for space in recent_workspaces(_cookie(browser), but=second)] == [first]
+    assert [space.token for space in recent_workspaces(cookie, but=second)] == [first]
     Workspace(second).forget()
-    browser.get(f"/?w={first}")
-    assert _cookie(browser).split(".") == [first], "what is gone is forgotten"
+    assert visited(first).split(".") == [first], "what is gone is forgotten"
+    assert recent_workspaces(first, but="")
+    monkeypatch.setenv("EVENHAND_AUTH", "proxy")
+    assert recent_workspaces(first, but="") == [], "where people sign in, the browser is not asked"
 
 
 def test_a_link_plants_no_token_and_no_script_reads_the_cookie(browser: TestClient) -> None:
@@ -62,11 +59,3 @@ def test_the_cookie_of_pages_behind_tls_travels_by_tls_alone(browser, scheme, fo
     headers = {"X-Forwarded-Proto": forwarded} if forwarded else {}
     told = browser.get(address, headers=headers).headers["set-cookie"]
     assert ("; Secure" in told) == secure
-
-
-def test_where_people_sign_in_the_browser_is_not_asked(browser: TestClient, monkeypatch) -> None:
-    token = issue_token()
-    _keep(token, "credit")
-    assert recent_workspaces(token, but="")
-    monkeypatch.setenv("EVENHAND_AUTH", "proxy")
-    assert recent_workspaces(token, but="") == []

@@ -58,14 +58,16 @@ def test_what_is_no_token_opens_nothing(text: str) -> None:
         Workspace(text)
 
 
-def test_a_file_is_kept_under_the_digest_of_its_bytes(tmp_path: Path) -> None:
+def test_a_file_is_kept_under_the_digest_of_its_bytes_and_half_a_draft_is_none(tmp_path: Path) -> None:
     space = Workspace(new_token(), tmp_path)
-    first = space.add_file("people.csv", io.BytesIO(b"a\n1\n"))
-    other = space.add_file("people.csv", io.BytesIO(b"a\n2\n"))
-    again = space.add_file("../people.csv", io.BytesIO(b"a\n1\n"))
+    contents, names = (b"a\n1\n", b"a\n2\n", b"a\n1\n"), ("people.csv", "people.csv", "../people.csv")
+    first, other, again = (space.add_file(n, io.BytesIO(c)) for n, c in zip(names, contents, strict=True))
     assert first == again != other
     assert (space.folder / first).read_bytes() == b"a\n1\n"
     assert not list(space.folder.rglob("*.partial"))
+    space.save_draft({"spec": {}})
+    (space.folder / "draft.json").write_text('{"spec": ')
+    assert space.draft() is None, "a crash cut it short"
 
 
 def test_an_empty_file_and_one_too_large_are_refused_and_leave_nothing(tmp_path, monkeypatch) -> None:
@@ -85,10 +87,3 @@ def test_runs_are_kept_latest_first_once_each_and_bounded(tmp_path: Path) -> Non
     runs = space.runs()
     assert runs[0] == {"id": "again", "key": "k39", "spec": {}}
     assert [run["key"] for run in runs] == [f"k{place}" for place in range(39, 9, -1)]
-
-
-def test_a_draft_cut_short_by_a_crash_counts_as_none(tmp_path: Path) -> None:
-    space = Workspace(new_token(), tmp_path)
-    space.save_draft({"spec": {}})
-    (space.folder / "draft.json").write_text('{"spec": ')
-    assert space.draft() is None

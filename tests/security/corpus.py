@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import pickle
 import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import lightgbm
 import numpy as np
 import onnx.parser
 import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
-import xgboost
 from onnx import TensorProto, helper
 
 _MB = 1_000_000
@@ -233,16 +230,6 @@ def _varint(number: int) -> bytes:
     return bytes([*made, number])
 
 
-def _outside() -> bytes:
-    """Return a graph whose weights lie in a file of the machine."""
-    made = onnx.load_from_string(_graph("y = Mul(x, w)", "float[1] w = {0.5}"))
-    weights = made.graph.initializer[0]
-    weights.ClearField("float_data")
-    weights.data_location = TensorProto.EXTERNAL
-    weights.external_data.add(key="location", value="../../../../etc/passwd")
-    return made.SerializeToString()
-
-
 def _claimed() -> bytes:
     """Return a graph with a tensor that says it has 2^62 values and brings none."""
     made = onnx.load_from_string(_graph("y = Add(x, w)"))
@@ -269,27 +256,6 @@ def _functions(levels: int) -> bytes:
     return _graph(f"y = local.f{max(0, levels - 1)}(x)", more=', "local": 1', functions=functions)
 
 
-def _categories() -> bytes:
-    """Return a tree of XGBoost's whose list of categories ends a billion places behind the one there is."""
-    columns = np.arange(200.0).reshape(100, 2)
-    booster = xgboost.train({"max_depth": 1}, xgboost.DMatrix(columns, np.arange(100) > 50), 1)
-    told = json.loads(booster.save_raw("json"))
-    tree = told["learner"]["gradient_booster"]["model"]["trees"][0]
-    lists = {"categories": [0], "categories_nodes": [0], "categories_segments": [0]}
-    tree.update(lists, categories_sizes=[10**9], split_type=[1, *tree["split_type"][1:]])
-    return json.dumps(told).encode()
-
-
-def _no_number() -> bytes:
-    """Return LightGBM's text whose leaves hold letters: its reader ends the process at them."""
-    columns = np.random.default_rng(0).normal(size=(200, 2))
-    data = lightgbm.Dataset(columns, columns[:, 0] > 0)
-    told = lightgbm.train({"objective": "binary", "verbose": -1}, data, 2).model_to_string()
-    values = re.search(r"^leaf_value=(.*)$", told, re.MULTILINE)
-    assert values is not None
-    return told.replace(values[1], re.sub(r"\d", "e", values[1])).encode()
-
-
 # name: what makes it, and the names and numbers that its refusal tells
 MODELS: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
     "around.onnx": (lambda: _graph("a = Add(x, b) b = Add(x, a) y = Identity(b)"), ("acyclic",)),
@@ -303,11 +269,8 @@ MODELS: dict[str, tuple[Callable[[], bytes], tuple[str, ...]]] = {
     "filled.onnx": (lambda: _filled(1_200_000_000), ("memory",)),
     "hidden-filled.onnx": (lambda: _filled(30_000, hidden=True), ("memory",)),
     "many.onnx": (_many_nodes, ("50,000", "60,000")),
-    "outside.onnx": (_outside, ("etc/passwd",)),
     "functions.onnx": (lambda: _functions(40), ("50,000", "65,536")),
     "calls-itself.onnx": (lambda: _functions(0), ("'f0'",)),
-    "categories.json": (_categories, ("xgboost", "tree 0")),
-    "no-number.txt": (_no_number, ("lightgbm", "leaf_value")),
     "longer.cbm": (lambda: b"CBM1" + b"\xff\xff\xff\x7f" + b"x" * 100, ("catboost",)),
     "pickle.onnx": (lambda: pickle.dumps(_Harm()), ("pickle",)),
 }
