@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -118,3 +119,12 @@ def test_the_app_computes_nothing():
         if "session_state" in path.read_text(encoding="utf-8") and path.name != "state.py":
             found.append(f"{path.relative_to(ROOT)} touches the session's state, which state.py alone owns")
     assert not found, "\n".join(found)
+
+
+def test_no_circles_of_imports_inside_packages_either():
+    paths = [path for path in (*sources("audits"), *sources("app")) if path.name != "__init__.py"]
+    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in paths}
+    # prepare() names a circle; what both need belongs below both
+    TopologicalSorter(
+        {name: imports(path) & modules.keys() - {name} for name, path in modules.items()}
+    ).prepare()

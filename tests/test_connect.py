@@ -113,6 +113,8 @@ def test_scorers_agree_with_fairlearn_and_travel_through_cross_validation(people
         assert (found["test_worst"] > 0.5).all()
         gap = scorer()(model, table, hired, sensitive_features=some)
         assert gap == scorer()(model, table, hired, sensitive_features=some.fillna("?")) < 0
+        beside = sex.where(hired == 1, "of no positive")  # its rate is not defined, and no nought
+        assert scorer("true_positive_rate", "minimum")(model, table, hired, sensitive_features=beside) > 0.3
         for alone in ({}, {"sensitive_features": ["all"] * N}):
             with refused("sensitive_features"):
                 scorer()(model, table, hired, **alone)

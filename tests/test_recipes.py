@@ -56,13 +56,6 @@ def scores_of_file(name, people, folder, features, **told):
     return make_subject(data, model_spec({"path": name, **told}), base_dir=folder).scores
 
 
-def test_every_recipe_is_run_by_a_test():
-    text = Path(__file__).read_text(encoding="utf-8")
-    assert len(RECIPES) == 8
-    for name in RECIPES:
-        assert f'"{name}"' in text, name
-
-
 def test_sklearn_pipeline_with_texts(people, tmp_path, monkeypatch):
     X, y, _ = people
     steps = make_column_transformer(

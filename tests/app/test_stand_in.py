@@ -25,6 +25,8 @@ def test_it_learns_decisions_from_features_and_protected_attributes_or_a_score_s
     assert made["spec"]["data"]["label"] == {"column": "risk", "below": 5}
     assert "favorable" not in made["spec"]["data"]
     assert made["spec"]["threshold"] == 0.5
+    made = with_stand_in(_draft({"predictions": {"score": "s"}}), ("age",), ("sex",))
+    assert made["spec"]["data"]["label"] == {"column": "s", "at_least": 0.5}
     by_group = _draft({"predictions": {"score": "s"}}, {"sex": {"f": 0.4, "m": 0.5}})
     assert with_stand_in(by_group, ("age",), ("sex",)) is None
 

@@ -29,6 +29,7 @@ def test_every_answer_carries_the_headers_and_metrics_are_for_those_who_switched
     for address in ("/", "/api/v1/health", "/api/nothing"):
         answer = client.get(address)
         assert {name: answer.headers[name.lower()] for name in HEADERS} == HEADERS
+        assert answer.headers["x-frame-options"] == "DENY"
     scripts = HEADERS["Content-Security-Policy"].partition("script-src")[2].partition(";")[0]
     assert "unsafe-inline" not in scripts
     assert "unsafe-eval" not in scripts.replace("wasm-unsafe-eval", "")
