@@ -184,3 +184,27 @@ def test_the_web_process_never_loads_a_model_library() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert found.stdout.strip().splitlines()[-1] == "[]", found.stdout
+
+
+def outcome_page() -> None:
+    import streamlit as st
+
+    from app.data_model.outcome import who_counts
+
+    first = {"id": "d", "spec": {"data": {"path": "people.csv"}, "model": {"train": "logistic"}}}
+    st.session_state["draft"] = who_counts(st.session_state.get("draft", first), ("good", "w", "area", "who"))
+
+
+def test_who_counts_as_one_is_said_on_the_page() -> None:
+    at = AppTest.from_function(outcome_page, default_timeout=60).run()
+    at.selectbox(key="weights-d").set_value("w").run()
+    assert at.session_state["draft"]["spec"]["data"]["weights"] == "w"
+    at.selectbox(key="weights-kind-d").set_value("sampling").run()
+    at.selectbox(key="cluster-d").set_value("area").run()
+    weights = at.session_state["draft"]["spec"]["data"]["weights"]
+    assert weights == {"column": "w", "kind": "sampling", "cluster": "area"}
+    at.selectbox(key="weights-d").set_value(None).run()
+    at.selectbox(key="person-d").set_value("who").run()
+    assert not at.exception
+    data = at.session_state["draft"]["spec"]["data"]
+    assert (data.get("weights"), data["person"]) == (None, "who")
