@@ -25,7 +25,7 @@ from audits.stats import EVIDENCE
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_data"
 EXAMPLES = ("hiring", "loans")
-PEOPLE = 300
+PEOPLE = 200
 CHEAP: dict[str, Any] = {"permutations": 19, "bootstrap": 100, "draws": 100, "steps": 5, "samples": 0}
 SLOW = {("loans", "loss_ratio")}  # minutes: tests/loss_ratio holds its interval on small people
 SITUATIONS = {

@@ -11,10 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-@pytest.mark.parametrize(
-    ("name", "says"), [("first_audit", "−38.2 points"), ("where_a_gap_comes_from", "points")]
-)
-def test_an_example_is_shown_with_what_it_answers(monkeypatch, name, says):
+@pytest.mark.parametrize("name", ["first_audit", "where_a_gap_comes_from"])
+def test_an_example_is_shown_with_what_it_answers(monkeypatch, name):
     monkeypatch.syspath_prepend(ROOT / "docs")
     import worked
 
@@ -32,5 +30,6 @@ def test_an_example_is_shown_with_what_it_answers(monkeypatch, name, says):
     assert [cell["execution_count"] for cell in shown] == list(range(1, len(code) + 1))
     texts = ["".join(text) for cell in shown for each in cell["outputs"] for text in each.get("text", [])]
     assert "".join(texts) == printed
-    assert says in printed
-    assert name != "first_audit" or "not sure" not in printed, "38 points apart: nothing may call that unsure"
+    if name == "first_audit":
+        assert "−38.2 points" in printed
+        assert "not sure" not in printed, "the rates lie 38 points apart: nothing may call that unsure"

@@ -30,6 +30,9 @@ QUICK = {
     "mitigation": ("also", '{"groups": {}}', {"groups": {}}),
     "loss_ratio": ("steps", "20", 20),
     "barycenter": ("seconds", "0.2", 0.2),
+    "outcome_transport": ("permutations", "39", 39),
+    "recourse": ("permutations", "39", 39),
+    "rule_sets": ("permutations", "39", 39),
 }
 """Of an audit's choices, what makes its page's run a short one: as an address and as a spec has it."""
 

@@ -9,6 +9,7 @@ import socket
 import sys
 import time
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,6 +116,10 @@ def test_what_no_page_takes_is_bounded_and_goes_with_its_tab(server):
         for _ in range(5):  # what a page takes is held no longer
             assert tab.put("a.csv") == 204
             tab.take("a.csv")
+    loaded = Path(f"/proc/{server.process.pid}/maps").read_text()
+    assert "site-packages/pandas" in loaded
+    libraries = ("torch", "sklearn", "onnxruntime", "ot")
+    assert not [each for each in libraries if f"site-packages/{each}/" in loaded], "models run elsewhere"
 
 
 class Tab:
