@@ -39,7 +39,7 @@ tests: setup-tests
 	EVENHAND_ALL_TESTS=1 $(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
 
 # one small test or two of every layer, from imports to pages
-QUICK := tests/test_architecture.py tests/test_options.py tests/stats/test_verdicts.py \
+QUICK := tests/test_architecture.py tests/test_options.py tests/test_choices.py tests/stats/test_verdicts.py \
 	tests/stats/test_cautious.py tests/transport/test_line.py tests/transport/test_costs.py tests/data/test_kinds.py \
 	tests/data/test_building.py tests/models/test_subject.py tests/groups/test_judging.py tests/runs/test_spec.py \
 	tests/runs/test_tables.py tests/cli/test_estimate.py tests/app/test_exhibits.py tests/app/test_drafts.py

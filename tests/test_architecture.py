@@ -128,3 +128,53 @@ def test_no_circles_of_imports_inside_packages_either():
     TopologicalSorter(
         {name: imports(path) & modules.keys() - {name} for name, path in modules.items()}
     ).prepare()
+
+
+def test_nobody_uses_what_another_module_keeps_to_itself():
+    ours = {path: imports(path) for folder in ("audits", "app") for path in sources(folder)}
+    found = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path, names in ours.items()
+        for name in names
+        if name.split(".")[0] in {"audits", "app"}
+        and name.split(".")[-1].startswith("_")
+        and "__" not in name
+    ]
+    assert not found, "\n".join(found)  # give these names without underscore
+
+
+MAX_PARAMETERS, LONGEST_BODY = 8, 60
+MANY = {
+    *("app/widgets/people/row_choice.py choose_row", "audits/cli/commands.py run"),
+    *("audits/cli/monitor.py window", "audits/loss_ratio/attack/flow.py gradient_flow"),
+    *("audits/loss_ratio/attack/search.py black_box_flow", "audits/monitor/monitors.py create"),
+    *("audits/notebook.py audit", "audits/outcome_transport/matching/outcomes.py match_outcomes"),
+    *("audits/outcome_transport/matching/resampling.py resample", "audits/remedies.py mitigate"),
+    *("audits/sensitivity/assembly.py pack", "audits/sensitivity/inference.py judge_groups"),
+    *("audits/sensitivity/match_sets/sets.py match_set", "audits/stats/verdicts.py judge"),
+    *("audits/sensitivity/measurement/blackbox.py measure_blackbox", "audits/transport/maps/protocol.py fit"),
+    *("audits/transport/maps/sinkhorn.py solve", "audits/transport/maps/validation.py exact_cost"),
+}
+"""Functions that take more: what a user may say, or parts that one caller names; the list may only shrink."""
+LONG = {
+    *("app/widgets/audit_page.py audit_page", "audits/data/preprocessing/build.py build_data"),
+    *("audits/flipset/audit.py flipset", "audits/flipset/people_tables.py people_tables"),
+    *("audits/notebook.py audit", "audits/rule_sets/assembly.py pack"),
+}
+"""Functions that are longer: named steps, or one call that fills the fields of a result; likewise."""
+
+
+def test_functions_are_small_but_for_those_with_a_reason():
+    many, long = set(), set()
+    for path in [*sources("audits"), *sources("app")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                continue
+            own = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
+            given, where = node.args, f"{path.relative_to(ROOT)} {node.name}"
+            if len([*given.posonlyargs, *given.args, *given.kwonlyargs]) > MAX_PARAMETERS:
+                many.add(where)
+            if (node.end_lineno or 0) - own[0].lineno >= LONGEST_BODY:
+                long.add(where)
+    assert many == MANY, "part these, or give what they take as one; strike what is small now"
+    assert long == LONG, "part these; strike what is small now"
