@@ -11,6 +11,8 @@ from audits.stats.text import amount_stated, people_in, percent_interval, severa
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, cut_apart, in_points
 
+_MAX_WORDS = 6  # of a group in a title
+
 
 def section(result: ExplainResult) -> Section:
     """Arrange an explain audit."""
@@ -69,7 +71,9 @@ def _levels_title(result: ExplainResult) -> str:
     above = sum((row.source_rate or 0.0) > (row.target_rate or 0.0) for row in known)
     often, k = ("less", below) if below >= above else ("more", above)
     levels = f"{k} of {several(len(known), 'level')} of {result.each[0].name}"
-    source = people_in(cut_apart(result.source, result.target, 6))
+    source = people_in(result.source)
+    if len(source.split()) > _MAX_WORDS:
+        source = people_in(cut_apart(result.source, result.target, _MAX_WORDS))
     if result.amount is not None:
         way = "lower" if often == "less" else "higher"
         return f"Mean {result.amount.name} of {source} is {way} at {levels}"
