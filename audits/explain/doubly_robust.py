@@ -17,6 +17,7 @@ import pandas as pd
 from scipy.optimize import minimize, nnls
 from scipy.special import expit, logit, ndtr, ndtri, stdtrit
 
+from audits.errors import is_installed, not_installed
 from audits.explain.terms import terms_of
 from audits.stats.design import Design
 from audits.stats.intervals import least_level
@@ -144,6 +145,8 @@ def by_cells(people: TwoGroups, cell: np.ndarray) -> Nuisance:
 
 def by_learners(people: TwoGroups, rng: np.random.Generator) -> Nuisance:
     """Return what stacked learners say of people whom they have not seen."""
+    if not is_installed("sklearn"):  # which a table of few kinds of people does without
+        raise not_installed("explain", "sklearn")
     bases = terms_of(people.values, people.categories, people.size)
     everybody, outcome = np.ones_like(people.source), people.outcome
     outcome = outcome if people.numeric else outcome > 0.5
