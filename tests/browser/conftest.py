@@ -58,29 +58,18 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @contextmanager
 def started(tmp_path_factory: pytest.TempPathFactory, **settings: str) -> Iterator[Server]:
-    """Start the app on a free port with a home of its own, and end it afterwards."""
+    """Start the app with a home of its own, and end it afterwards; a setting may name its {port}."""
     home = tmp_path_factory.mktemp("home")
-    outside = tmp_path_factory.mktemp("outside")
-    folder = tmp_path_factory.mktemp("data")
-    (folder / "people.csv").write_text("sex,score,hired\n" + "f,1,0\nm,2,1\n" * 40)
-    (outside / "secret.csv").write_text("a,b\n1,2\n")
-    (folder / "link.csv").symlink_to(outside / "secret.csv")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     log = (home / "server.log").open("wb")
+    settings = {name: value.replace("{port}", str(port)) for name, value in settings.items()}
+    command = [sys.executable, "-m", "streamlit", "run", "app/server.py", f"--server.port={port}"]
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "streamlit",
-            "run",
-            "app/server.py",
-            f"--server.port={port}",
-            "--server.address=127.0.0.1",
-        ],
+        [*command, "--server.address=127.0.0.1"],
         cwd=ROOT,
-        env={**os.environ, "EVENHAND_HOME": str(home), "EVENHAND_DATA_DIR": str(folder), **settings},
+        env={**os.environ, "EVENHAND_HOME": str(home), **settings},
         stdout=log,
         stderr=log,
     )
@@ -152,14 +141,6 @@ def is_error(message: ConsoleMessage) -> bool:
     """Tell what broke from streamlit's own search for its base address below a page's address."""
     probe = re.search(r":\d+/[a-z_]+/_stcore/", str(message.location.get("url", "")))
     return message.type == "error" and probe is None
-
-
-@pytest.fixture(scope="session")
-def artefacts() -> Path:
-    """Return the folder of screenshots."""
-    folder = ROOT / "artefacts"
-    folder.mkdir(exist_ok=True)
-    return folder
 
 
 def _await(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

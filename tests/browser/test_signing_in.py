@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import os
 import re
-import socket
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +17,7 @@ from playwright.sync_api import Browser, Error, Page, expect
 from app.saved.runs import _ALONE
 from audits.runs.storage.audit_log import AuditLog
 from tests.browser import acts
-from tests.browser.conftest import ROOT, Server, _await
+from tests.browser.conftest import Server, started
 
 provider_package = pytest.importorskip("oidc_provider_mock", reason="signing in needs an OIDC provider")
 provider = importlib.import_module("oidc_provider_mock._app")
@@ -31,38 +28,21 @@ SIGN_IN = ".st-key-sign-in button"
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Start the app so that people sign in with a provider started beside it."""
-    home = tmp_path_factory.mktemp("home")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    url = f"http://localhost:{port}"
     with provider_package.run_server_in_thread() as running:
-        variables = {
-            "EVENHAND_HOME": str(home),
+        found = f"http://localhost:{running.server_port}/.well-known/openid-configuration"
+        settings = {
             "EVENHAND_AUTH": "oidc",
-            "EVENHAND_OIDC_URL": f"http://localhost:{running.server_port}/.well-known/openid-configuration",
+            "EVENHAND_OIDC_URL": found,
             "EVENHAND_OIDC_CLIENT_ID": "evenhand",
             "EVENHAND_OIDC_CLIENT_SECRET": "secret",
-            "EVENHAND_OIDC_REDIRECT": f"{url}/oauth2callback",
+            "EVENHAND_OIDC_REDIRECT": "http://localhost:{port}/oauth2callback",
             "EVENHAND_OIDC_COOKIE_SECRET": "a secret that nobody will ever guess",
             "EVENHAND_AUDITORS": "ada@example.org",
             "AUTHLIB_INSECURE_TRANSPORT": "1",
         }
-        command = [sys.executable, "-m", "streamlit", "run", "app/server.py", f"--server.port={port}"]
-        with (home / "server.log").open("wb") as log:
-            process = subprocess.Popen(
-                [*command, "--server.address=127.0.0.1"],
-                cwd=ROOT,
-                env={**os.environ, **variables},
-                stdout=log,
-                stderr=log,
-            )
-            try:
-                _await(f"http://127.0.0.1:{port}/api/v1/health", process, home / "server.log")
-                yield Server(url, process.pid, home)
-            finally:
-                process.terminate()
-                process.wait(20)
+        with started(tmp_path_factory, **settings) as server:
+            # the provider sends people back to this name of the same server
+            yield replace(server, url=server.url.replace("127.0.0.1", "localhost"))
 
 
 def sign_in(page: Page, url: str, name: str) -> None:
