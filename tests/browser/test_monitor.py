@@ -35,16 +35,9 @@ def post(url: str, token: str, body: dict[str, Any]) -> dict[str, Any]:
         return json.loads(answer.read())
 
 
-def test_from_the_audit_to_an_alarm_dealt_with(
-    server: Server, watched: Watched, artefacts: Path, tmp_path: Path
-) -> None:
+def test_from_the_audit_to_an_alarm_dealt_with(server: Server, watched: Watched, tmp_path: Path) -> None:
     page = watched.page
-    acts.open_app(page, server.url)
-    acts.open_example(page, "hiring")
-    acts.to_page(page, "Monitor", ".st-key-fit-monitor-chart .js-plotly-plot")
-    assert "work_years" in acts.finding(page), "an example's month until there is a monitor"
-    acts.shoot(page, artefacts / "monitor-example.png")  # its width is held by test_every_page
-    acts.to_page(page, "Prediction sensitivity", ".st-key-run button")
+    acts.arrive(page, server, "sensitivity")
     acts.run(page)
     acts.finding(page)
 
@@ -94,7 +87,7 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     card = page.locator(".st-key-person-card")
     expect(card).to_contain_text(f"{person} (desk {len(loud) - 1})")
     assert not acts.serious(page)
-    acts.narrow_and_shoot(page, artefacts, "monitor-alarm", 2400)
+    acts.fits(page)
     later = post(address, token, {"rows": loud[:1]})
     expect(finding).to_contain_text(f"{401 + len(loud)} ", timeout=LIVE)
     expect(card).to_contain_text(f"{person} (desk")  # still the one chosen
@@ -131,7 +124,6 @@ def test_from_the_audit_to_an_alarm_dealt_with(
     refused = page.get_by_text("tuesday.csv: row 4, ")
     expect(refused).to_contain_text(columns[0])
     expect(refused).to_contain_text("0 of ")
-    acts.narrow_and_shoot(page, artefacts, "monitor-file", 2600, last=True)
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -142,7 +134,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def test_a_table_of_predictions_is_watched_without_the_model(
-    server: Server, watched: Watched, artefacts: Path, tmp_path: Path
+    server: Server, watched: Watched, tmp_path: Path
 ) -> None:
     """Three steps: open the table, whose predictions are proposed; make the monitor; send what came in."""
     page, reference = watched.page, predictions.people(1500, 0)
@@ -154,7 +146,6 @@ def test_a_table_of_predictions_is_watched_without_the_model(
     page.locator(".st-key-create-monitor button").click()
     page.wait_for_selector(".stMain code", timeout=acts.SLOW)  # the token
     acts.settle(page)
-    acts.narrow_and_shoot(page, artefacts, "monitor-alone-made", 1500)
     expect(page.locator(".st-key-verdict")).not_to_contain_text("✓")
     token = page.locator("code").first.inner_text().strip()
     command = page.locator("code", has_text="curl").text_content() or ""
@@ -175,5 +166,4 @@ def test_a_table_of_predictions_is_watched_without_the_model(
     expect(page.locator(".st-key-finding")).to_contain_text("“income”", timeout=LIVE)
     expect(page.get_by_role("heading", name=re.compile(r"\(1\b"))).to_be_visible(timeout=LIVE)
     expect(page.locator('.st-key-alarm-0 [class*="-people"] button')).to_have_count(0)  # nobody is flagged
-    assert not acts.serious(page)
-    acts.narrow_and_shoot(page, artefacts, "monitor-alone-alarm", 1800, last=True)
+    acts.fits(page, last=True)

@@ -11,16 +11,8 @@ from tests.browser.conftest import Server, Watched
 
 pytestmark = pytest.mark.browser
 
-READ = {
-    "0,5": "0.5",
-    "1.234,5": "1234.5",
-    "1 234,5": "1234.5",
-    "1,234.5": "1234.5",
-    "1e-1": "0.1",
-    ",25": "0.25",
-}
-REFUSED = {"1,234": ("1234", "1.234"), "½": (), "1,5,5": ()}
-WHOLE = {"1.234": "1234", "1,234": "1234", "2e3": "2000"}
+READ = {"1.234,5": "1234.5", ",25": "0.25"}
+REFUSED = {"1,234": ("1234", "1.234"), "½": ()}
 
 
 def write(page: Page, box: Locator, text: str) -> None:
@@ -57,13 +49,10 @@ def test_decimal_commas_are_read_or_refused(server: Server, watched: Watched) ->
     acts.go_to(page, server, "flipset", page.url.partition("?")[2])
     acts.open_settings(page)
     shuffles = page.locator(".st-key-shuffles input")
-    for text, number in WHOLE.items():
-        write(page, shuffles, text)
-        with acts.answered(page):
-            page.keyboard.press("Enter")
-        expect(shuffles).to_have_value(number)
+    write(page, shuffles, "1.234")
+    with acts.answered(page):
+        page.keyboard.press("Enter")
+    expect(shuffles).to_have_value("1234")
     write(page, shuffles, "0,5")
     page.keyboard.press("Enter")
-    said = page.locator(".st-key-shuffles").get_by_role("alert")
-    for told in ("“0,5”", "2000"):
-        expect(said).to_contain_text(told)
+    expect(page.locator(".st-key-shuffles").get_by_role("alert")).to_contain_text("1234")
