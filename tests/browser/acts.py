@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,7 +20,6 @@ from benchmarks.serving import Served
 SLOW = 180_000
 PRESS = 80
 """Milliseconds from press to release: a table on a busy machine takes no notice of what is quicker."""
-SHOTS = os.environ.get("EVENHAND_SCREENSHOTS", "") not in {"", "0"}
 WIDTHS = """[document.documentElement, document.querySelector('[data-testid="stMain"]')]
     .map((each, place) => [each.scrollWidth, place ? each.clientWidth : innerWidth])"""
 """Of the window and of the page in it: how wide the content is, and how wide it may be."""
@@ -220,12 +218,6 @@ def unfold(page: Page) -> None:
             folded.first.click()
 
 
-def open_menu(page: Page, name: str) -> None:
-    """Open the menu in the corner of the figure `name`."""
-    page.locator(f".st-key-menu-{name} button").first.click()
-    settle(page)
-
-
 def tab_to(page: Page, selector: str, most: int = 80) -> None:
     """Press Tab until what is selected has the focus."""
     for _ in range(most):
@@ -332,31 +324,21 @@ def serious(page: Page) -> list[str]:
     return found
 
 
-def shoot(page: Page, path: Path) -> None:
-    """With EVENHAND_SCREENSHOTS, save the page as it is."""
-    if SHOTS:
-        page.screenshot(path=path, full_page=True)
+def fits(page: Page, *, last: bool = False) -> None:
+    """Hold that nothing overflows at either width.
 
-
-def narrow_and_shoot(page: Page, folder: Path, name: str, height: int = 2600, *, last: bool = False) -> None:
-    """Hold that nothing overflows at either width; with EVENHAND_SCREENSHOTS, save the page at both.
-
-    Thousands of lines are painted for a picture, without a graphics card, and nothing is asserted of them.
-    As the last of a test it leaves the page at the other width, and begins at the one that it has: figures
-    would be drawn again for nobody.
+    As the last of a test it leaves the page at the other width: figures would be drawn again for nobody.
     """
     now = page.viewport_size or WINDOW["viewport"]
     for width in sorted((1280, 400), key=lambda width: width != now["width"]):
-        tall = (height if width == 1280 else int(height * 1.4)) if SHOTS else 900
-        page.set_viewport_size({"width": width, "height": tall})
+        page.set_viewport_size({"width": width, "height": 900})
         settle(page)
         # figures take the new width a moment later; what never does is told below
         with suppress(NotInTime):
             page.wait_for_function(f"() => {WIDTHS}.every(([inner, outer]) => inner <= outer)", timeout=5_000)
-        page.wait_for_timeout(700 if SHOTS else 100)
-        shoot(page, folder / f"{name}-{width}.png")
+        page.wait_for_timeout(100)
         found = page.evaluate(WIDTHS)
-        assert all(inner <= outer for inner, outer in found), f"{name} overflows at {width} px: {found}"
+        assert all(inner <= outer for inner, outer in found), f"{page.url} overflows at {width} px: {found}"
     if not last:
         page.set_viewport_size({"width": 1280, "height": 900})
         settle(page)

@@ -9,7 +9,6 @@ from playwright.sync_api import Browser, Page
 
 from audits.reports.html import render_report
 from audits.runs.execute import execute
-from tests.browser import acts
 from tests.reports.everything import write_project
 from tests.runs.conftest import read_spec
 
@@ -27,7 +26,7 @@ def out(tmp_path_factory) -> Path:
 
 
 def test_the_report_opens_offline_without_a_request_or_an_error_and_is_whole_on_paper(
-    out: Path, browser: Browser, artefacts: Path
+    out: Path, browser: Browser
 ) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
     page = context.new_page()
@@ -51,7 +50,6 @@ def test_the_report_opens_offline_without_a_request_or_an_error_and_is_whole_on_
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (
                 f"{name} overflows at {width} px"
             )
-            acts.shoot(page, artefacts / f"{name}-{width}.png")
             if width == 1280 and name == "report":
                 _every_table_is_there_on_paper(page)
     own = [request for request in requests if request.startswith("file:") and request.endswith(".html")]
