@@ -19,13 +19,14 @@ pytestmark = pytest.mark.browser
 TALLEST = 1_800
 RESULTS = {
     **dict.fromkeys(("glance", "groups", "rule_sets", "flipset", "attribute_swap", "recourse"), "loans"),
-    **dict.fromkeys(("explain", "barycenter"), "hiring"),
+    **dict.fromkeys(("explain", "barycenter", "compare"), "hiring"),
     **dict.fromkeys(("sensitivity", "mitigation"), "law_school"),
 }
 """Pages whose results are looked at here, and of which example; those of others are where they are made."""
 _RUN = {
     "explain": "with-explain-attribution=true",
     "barycenter": "",
+    "compare": "",
     "sensitivity": "",
     "mitigation": "with-mitigation-also=%7B%7D",
 }
@@ -43,6 +44,7 @@ def test_pages_without_a_result_have_no_serious_findings_and_fit_a_phone(
     page.set_viewport_size({"width": 400, "height": 900})
     acts.open_app(page, server.url)
     found += acts.serious(page)
+    found += _sizes(page, "empty")
     acts.arrive(page, server, PAGES[0])
     address = page.url.partition("?")[2]
     for name in [each for each in PAGES if each not in RESULTS]:
@@ -68,6 +70,7 @@ def test_results_have_no_serious_findings_and_no_tab_is_too_high_or_too_wide(
             acts.run(page)
         page.wait_for_selector(".st-key-finding", timeout=acts.SLOW)
         acts.settle(page)
+        expect(page.locator(".figure .main-svg").first).to_be_visible()
         if name not in {"glance", *_RUN}:
             expect(page.locator(".st-key-settings details").first).not_to_have_attribute("open", "")
         found += acts.serious(page)

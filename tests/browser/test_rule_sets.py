@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import expect
 
@@ -15,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_the_planted_group_is_first_confirmed_and_opens_with_a_click(
-    server: Server, watched: Watched, artefacts: Path
+    server: Server, watched: Watched
 ) -> None:
     page = watched.page
     acts.arrive(page, server, "rule_sets", "loans")
@@ -28,8 +26,4 @@ def test_the_planted_group_is_first_confirmed_and_opens_with_a_click(
     acts.open_tab(page, "What sets them apart?")
     acts.unfold(page)
     expect(page.locator('[class*="-conditions"] .js-plotly-plot').first).to_be_visible(timeout=acts.SLOW)
-    assert not acts.serious(page)
-    acts.narrow_and_shoot(page, artefacts, "rule-sets-group", 4600, last=True)
-    page.reload()
-    assert "Velian" in acts.finding(page)
-    expect(page.locator('[class*="-conditions"] .js-plotly-plot').first).to_be_visible(timeout=acts.SLOW)
+    acts.fits(page, last=True)
