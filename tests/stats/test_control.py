@@ -23,15 +23,11 @@ def slow(chart: Chart, flags: np.ndarray, start: int) -> tuple[list[int], list[i
     return values, alarms
 
 
-def test_run_lengths_worked_by_hand():
-    # limit 1: the first flag alarms, geometric with mean 1 / p
-    assert run_length(0.05, 3, 1) == pytest.approx(20)
-    # jump 1, limit 2: L0 = 1 + p L1 + q L0, L1 = 1 + q L0: L0 = (1 + p) / p^2
-    assert run_length(0.25, 1, 2) == pytest.approx(1.25 / 0.25**2)
-
-
 def test_run_lengths_computed_from_outside():
     """At the bound .059864 of the reference stream: 10,193 people in control and 176 out of it."""
+    # by hand: limit 1 is geometric; jump 1 and limit 2 give L0 = (1 + p) / p²
+    assert run_length(0.05, 3, 1) == pytest.approx(20)
+    assert run_length(0.25, 1, 2) == pytest.approx(1.25 / 0.25**2)
     chart = design_chart(0.059864, people_between=10_000)
     assert chart.people_between == pytest.approx(10_193, abs=1)
     assert chart.people_to_detect == pytest.approx(176, abs=0.5)
@@ -60,28 +56,19 @@ def test_following_equals_the_slow_loop_however_it_is_cut(flags, jump, limit, st
     assert [*first.alarms, *(cut + place for place in second.alarms)] == alarms
 
 
-def test_the_stated_false_alarm_rate_is_met_by_simulation():
-    chart = design_chart(0.05, times=2.0, people_between=1500)
-    assert 1500 <= chart.people_between < 1900  # limits are whole steps
-    rng = np.random.default_rng(0)
-    runs = chart.follow(rng.random(600_000) < 0.05)
-    # about 350 alarms, run lengths nearly exponential: standard error 5.5%
-    assert 600_000 / len(runs.alarms) == pytest.approx(chart.people_between, rel=0.17)
-    late = chart.follow(rng.random(150_000) < chart.detects)
-    assert 150_000 / len(late.alarms) == pytest.approx(chart.people_to_detect, rel=0.13)
-
-
 def test_the_bound_of_the_rate_of_flags_is_the_quantile_of_its_law():
     """The share above the 380th of 400 has a Beta law, whatever the distribution."""
     assert flag_rate_bound(20, 400) == pytest.approx(beta.ppf(0.95, 21, 380))
 
 
-@pytest.mark.parametrize("rate", [0.0, 0.5])
-def test_a_share_that_cannot_be_watched_is_refused(rate: float):
-    with refused("the control chart"):
-        design_chart(rate)
-
-
-def test_a_promise_beyond_the_chart_is_refused():
-    with refused("people_between"):
-        design_chart(0.3, times=1.001, people_between=1e300)
+@pytest.mark.parametrize(
+    ("rate", "asked", "where"),
+    [
+        (0.0, {}, "the control chart"),
+        (0.5, {}, "the control chart"),
+        (0.3, {"times": 1.001, "people_between": 1e300}, "people_between"),
+    ],
+)
+def test_what_no_chart_can_promise_is_refused(rate: float, asked: dict, where: str):
+    with refused(where):
+        design_chart(rate, **asked)

@@ -14,30 +14,22 @@ from audits.stats.ratios import mean_ratio
 
 
 @settings(max_examples=25)
-@given(st.lists(st.integers(0, 20), min_size=1, max_size=60), st.floats(0.02, 0.98))
-def test_a_quantile_is_the_least_value_that_enough_people_do_not_exceed(values, share):
-    values = np.array(values, dtype=float)
-    found = quantile(values, share).value
-    assert np.mean(values <= found) >= share - 1e-9
-    lower = values[values < found]
-    assert not lower.size or np.mean(values <= lower.max()) < share
-
-
-@settings(max_examples=15)
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4)), min_size=1, max_size=30), st.floats(0.05, 0.95)
 )
-def test_a_count_of_people_equals_as_many_rows(rows, share):
+def test_a_quantile_is_the_least_value_that_enough_people_do_not_exceed(rows, share):
     values, counts = (np.array(each, dtype=float) for each in zip(*rows, strict=True))
-    assert quantile(values, share, counts) == quantile(np.repeat(values, counts.astype(int)), share)
+    each = np.repeat(values, counts.astype(int))
+    assert quantile(values, share, counts) == quantile(each, share), "a count of people is as many rows"
+    found = quantile(each, share).value
+    assert np.mean(each <= found) >= share - 1e-9
+    lower = each[each < found]
+    assert not lower.size or np.mean(each <= lower.max()) < share
 
 
-def test_too_few_people_have_no_upper_end():
+def test_quantiles_and_ratios_of_few_and_of_constant_values_have_no_interval():
     assert quantile(np.arange(20.0), 0.95).high is None
     assert quantile(np.empty(0), 0.5).value is None
-
-
-def test_ratios_of_constant_values_and_of_few_have_no_interval():
     exact = mean_ratio(mean_test(np.full(11, 3.0)), mean_test(np.full(10, 2.0)))
     assert (exact.value, exact.low, exact.high) == (1.5, None, None)
     assert mean_ratio(mean_test(np.ones(3)), mean_test(np.zeros(3))).value is None

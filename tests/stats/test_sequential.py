@@ -9,26 +9,16 @@ from audits.stats.sequential import DriftTest
 from tests.refused import refused
 
 
-def test_drift_is_found_soon():
-    rng = np.random.default_rng(4)
-    found = []
-    for seed in range(8):
-        test = DriftTest(rng.normal(size=500), seed=seed)
-        test.update(rng.normal(size=200))
-        test.update(rng.normal(1.0, size=200))
-        found.append(test.p_value < 0.01)
-    assert sum(found) >= 7
-
-
-def test_batches_do_not_matter():
+def test_drift_is_found_soon_however_it_comes_in():
     rng = np.random.default_rng(5)
-    reference, stream = rng.normal(size=200), rng.normal(0.4, size=3000)
+    reference, stream = rng.normal(size=500), np.r_[rng.normal(size=200), rng.normal(1.0, size=200)]
     whole, pieces = DriftTest(reference), DriftTest(reference)
     whole.update(stream)
     for part in np.array_split(stream, 17):
         pieces.update(part)
     assert whole.p_value == pytest.approx(pieces.p_value, rel=1e-9)
-    assert whole.people == pieces.people == 3000
+    assert whole.p_value < 0.01
+    assert whole.people == pieces.people == 400
 
 
 def test_nobody_one_value_and_no_number():

@@ -29,13 +29,8 @@ def test_words_reach_sentences_in_their_block_alone() -> None:
     assert people_in("female & Velian") == before
 
 
-def test_a_bare_yes_of_yaml_is_the_key() -> None:
-    assert (
-        data_spec({"words": {True: "hired", False: "turned down"}}).words
-        == data_spec({"words": {"yes": "hired", "no": "turned down"}}).words
-    )
-
-
-def test_an_unknown_word_is_refused_by_name() -> None:
+def test_a_bare_yes_of_yaml_is_the_key_and_an_unknown_word_is_refused_by_name() -> None:
+    bare = data_spec({"words": {True: "hired", False: "turned down"}})
+    assert bare.words == data_spec({"words": {"yes": "hired", "no": "turned down"}}).words
     with refused("data.words.peple"):
         data_spec({"words": {"peple": "applicants"}})
