@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from audits.checks import build
-from audits.data import DataSpec, build_data, load_data
+from audits.data import load_data
 from audits.data.public import public_section
 from audits.data.spec_parser import data_spec
 from audits.models import Subject, make_subject, model_spec
@@ -55,18 +55,14 @@ def test_by_hand():
     """Women of b: 1 of 4; everyone else 9 of 12."""
     frame = pd.DataFrame({"sex": list("fm") * 8, "race": list("aabb") * 4, "decision": 1})
     frame.loc[frame.query("sex == 'f' and race == 'b'").index[:3], "decision"] = 0
-    frame.loc[frame.query("sex == 'm'").index[:2], "decision"] = 0
-    frame.loc[0, "decision"] = 0
+    frame.loc[[0, *frame.query("sex == 'm'").index[:2]], "decision"] = 0
     result = rule_sets(subject_of(frame, ("sex", "race")), RuleSetsOptions(support=0.2, **FAST))
     assert (result.n_candidates, result.n_frequent, result.n_distinct) == (8, 8, 8)
     row = result.leaderboard[0]
-    assert row.rule_set == "sex = f, race = b"
-    assert row.direction == "harmed"
+    assert (row.rule_set, row.direction) == ("sex = f, race = b", "harmed")
     assert (row.n_in, row.n_out, row.support) == (4, 12, 0.25)
-    assert row.favorable_in.value == 0.25
-    assert row.favorable_out.value == 0.75
-    assert row.score.value == pytest.approx(0.5)
-    assert row.difference.value == pytest.approx(-0.5)
+    assert (row.favorable_in.value, row.favorable_out.value) == (0.25, 0.75)
+    assert (row.score.value, row.difference.value) == pytest.approx((0.5, -0.5))
     # Fisher's exact test, smaller tail doubled: 2 * P(X <= 1), X hypergeometric(16, 10, 4)
     assert row.p_value == pytest.approx(2 * (15 + 10 * 20) / 1820)
     assert result.verdict == "insufficient evidence"
@@ -209,6 +205,17 @@ def test_refine_moves_without_a_new_run():
     assert refine(result) == result.leaderboard
 
 
+def test_constant_model_says_so():
+    frame = crowd(300)
+    data = subject_of(frame.assign(constant=0.9), ("sex", "race"), features=("constant",)).data
+    subject = make_subject(data, model_spec({"predictions": {"score": "constant"}}))
+    result = rule_sets(subject, RuleSetsOptions(**FAST))
+    assert result.top_score == 0
+    assert result.verdict != "evidence of a difference"
+    assert {row.adjusted_p for row in result.leaderboard} == {1.0}
+    assert "favorably" in result.warnings[0]
+
+
 def test_missing_values_are_a_group_of_their_own():
     subject = subject_of(crowd(500, missing=0.2), ("sex", "age"), bins={"age": (18, 38, 58, 78)})
     result = rule_sets(
@@ -219,18 +226,6 @@ def test_missing_values_are_a_group_of_their_own():
     # 6 runs of 3 bins (all three together are proper, they leave out the missing), the missing, 2 sexes
     assert result.n_candidates == 9
     assert result.rows == {"audited": 500, "used": 500, "left_out": {}}
-
-
-def test_constant_model_says_so():
-    frame = crowd(300)
-    frame["constant"] = 0.9
-    spec = DataSpec(label="decision", favorable=1, protected=("sex", "race"), features=("income",))
-    subject = make_subject(build_data(frame, spec), model_spec({"predictions": {"score": "constant"}}))
-    result = rule_sets(subject, RuleSetsOptions(**FAST))
-    assert result.top_score == 0
-    assert result.verdict != "evidence of a difference"
-    assert {row.adjusted_p for row in result.leaderboard} == {1.0}
-    assert "favorably" in result.warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -251,18 +246,6 @@ def test_bad_options(options, where):
     subject = subject_of(crowd(300), ("sex", "race", "age"), bins={"age": (18, 38, 58, 78)})
     with refused(where):
         rule_sets(subject, RuleSetsOptions(**{**FAST, **options}))
-
-
-@pytest.fixture(scope="module")
-def audited():
-    frame = crowd(3000, effect=0.35)
-    frame["race"] = frame["race"].replace({"d": "<b>Northern & Eastern</b>", "a": "A" * 70})
-    subject = subject_of(frame, ("sex", "race"))
-    return subject, rule_sets(subject, RuleSetsOptions(support=0.02, permutations=99, samples=0))
-
-
-def labels(figure):
-    return [note.text for note in figure.layout.annotations]
 
 
 def test_numbers_are_cut_into_as_many_people_where_asked():

@@ -43,18 +43,14 @@ def scored(tmp_path, monkeypatch):
         ({"audits": [{"rule_sets": {"text": "race"}}]}, ("rule_sets.text",)),
         ({"audits": [PROXY]}, ("groups.by_probability",)),
         ({"audits": [{"rule_sets": {"support": 0.999}}]}, ("audits[0].rule_sets.support",)),
+        ({"beside": {"sex": ["f"], "race": ["a"]}}, ("2.parquet", "'age'")),
     ],
 )
 def test_what_needs_all_rows_is_refused(scored, change, refusal):
     document = {"model": {"predictions": {"score": "risk", "higher_is": "unfavorable"}}, "audits": [RULES]}
     data = {"path": ".", "protected": ["sex", "race"] if "model" not in change else ["sex"]}
+    data |= change.pop("data", {})
+    if other := change.pop("beside", None):  # a file with other columns is named
+        pq.write_table(pa.table(other), scored / "2.parquet")
     with refused(*refusal):
-        execute(parse_spec({**document, **change, "data": data | change.get("data", {})}, scored))
-
-
-def test_files_with_other_columns_are_named(scored):
-    pq.write_table(pa.table({"sex": ["f"], "race": ["a"]}), scored / "2.parquet")
-    model = {"predictions": {"score": "risk", "higher_is": "unfavorable"}}
-    document = {"data": {"path": ".", "protected": ["sex"]}, "model": model, "audits": ["rule_sets"]}
-    with refused("2.parquet", "'age'"):
-        execute(parse_spec(document, scored))
+        execute(parse_spec({**document, **change, "data": data}, scored))

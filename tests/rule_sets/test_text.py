@@ -78,7 +78,7 @@ def subject(frame: pd.DataFrame, **model: str):
 
 
 def test_planted_reaction_to_a_term_is_found_on_data_and_on_exchanged_texts():
-    result = rule_sets(subject(corpus(3000)), RuleSetsOptions(text="text", support=0.05, **FAST))
+    result = rule_sets(subject(corpus(1500)), RuleSetsOptions(text="text", support=0.05, **FAST))
     assert result.n_candidates == 15 * 18 * 10 * 9 - 1
     # gender alone, religion alone and both are frequent: 14 + 9 + 14 * 9 rule sets by Eq. 3
     assert result.n_frequent == 14 + 9 + 14 * 9

@@ -190,10 +190,8 @@ def _watch(home: Path) -> dict[str, Any]:
 
 def _make_anonymous(path: Path) -> None:
     """Take out where and by which process the runs were made: nothing of a result hangs on it."""
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE saved_runs SET base_dir = '/home/auditor/samples', process = 'desk 1 1'")
-    connection.close()
-    connection = sqlite3.connect(path)
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("UPDATE saved_runs SET base_dir = '/home/auditor/samples', process = 'desk 1 1'")
     connection.execute("VACUUM")
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
