@@ -59,18 +59,22 @@ def test_a_proxy_that_may_be_wrong_makes_everything_wider():
 
 
 @pytest.mark.parametrize(
-    ("change", "tells"),
+    ("change", "asked", "where", "tells"),
     [
-        ({"p_black": 1.2}, ("300",)),
-        ({"p_black": np.nan}, ("300",)),
-        ({"p_black": 0.0}, ()),
-        ({"p_black": "much"}, ()),
+        ({"p_black": 1.2}, ASKED, "groups.by_probability.race.Black", ("300",)),
+        ({"p_black": np.nan}, ASKED, "groups.by_probability.race.Black", ("300",)),
+        ({"p_black": 0.0}, ASKED, "groups.by_probability.race.Black", ()),
+        ({"p_black": "much"}, ASKED, "groups.by_probability.race.Black", ()),
+        ({"p_black": 0.9, "p_white": 0.3}, ASKED, "groups.by_probability.race", ()),
+        ({}, {"race": {"Black": "p_blac"}}, "groups.by_probability.race.Black", ("'p_black'",)),
     ],
 )
-def test_what_is_no_probability_is_refused(change, tells):
+def test_what_is_no_probability_is_refused(change, asked, where, tells):
     frame, _ = world(300, 0)
-    with refused("groups.by_probability.race.Black", *tells):
-        probability_columns(frame.assign(**change), ASKED)
+    with refused(where, *tells):
+        probability_columns(frame.assign(**change), asked)
+    with refused("groups.reference"):
+        audited(frame, reference={"race": "Green"})
 
 
 @pytest.mark.parametrize(("few", "many"), [(5, 5), (10, 10), (5, 200)])
@@ -89,16 +93,6 @@ def test_few_people_decided_alike_are_neither_cleared_nor_accused(few, many):
             assert each.bounds.high - each.bounds.low > 0.01
             assert each.is_reference or each.verdict == INSUFFICIENT
             assert each.is_reference or each.p_value > 0.05 or others == 1
-
-
-def test_what_is_unknown_or_above_one_together_is_refused():
-    frame, _ = world(300, 0)
-    with refused("groups.by_probability.race"):
-        probability_columns(frame.assign(p_black=0.9, p_white=0.3), ASKED)
-    with refused("groups.by_probability.race.Black", "'p_black'"):
-        probability_columns(frame, {"race": {"Black": "p_blac"}})
-    with refused("groups.reference"):
-        audited(frame, reference={"race": "Green"})
 
 
 def test_certain_probabilities_are_groups():

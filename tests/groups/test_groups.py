@@ -11,7 +11,7 @@ from sklearn import metrics as sk
 from audits.data import DataSpec, build_data
 from audits.drawing.style import alt_text
 from audits.groups import GroupsOptions, at_threshold, beside, bias_tables, groups, most_telling
-from audits.groups.figures.threshold import confusion, members, threshold_slider
+from audits.groups.figures.threshold import confusion, members
 from audits.groups.inference import GroupLimit, judge_difference
 from audits.groups.sections import section
 from audits.models import Subject, make_subject, model_spec
@@ -117,22 +117,21 @@ def test_people_of_one_score_have_no_interval_of_its_mean(how):
 
 
 def test_both_intervals_state_the_same_value_and_the_seed_decides_the_draws():
-    frame = people(1500, gap=0.25)
+    frame = people(600, gap=0.25)
     result, again, other = (groups(subject_of(frame), rng=seed) for seed in (7, 7, 8))
     assert all(alt_text(exhibit.figure()) for exhibit in section(result).exhibits)
     assert result.to_json() == again.to_json()
     assert result.table[1].bootstrap != other.table[1].bootstrap
+    shown = result.bootstrap_frame("race").set_index(["group", "figure"])
     for row in result.table:
         # a ratio to the highest rate has none: which rate is highest is not known
         [(name, estimate)] = row.bootstrap.items()
         assert name == "balanced_accuracy"
         assert estimate.value == pytest.approx(row.balanced_accuracy.value, abs=1e-12)
         assert estimate.low <= estimate.value <= estimate.high
-    shown = result.bootstrap_frame("race").set_index(["group", "figure"])
-    row = next(row for row in result.table if row.group == "B")
-    line = shown.loc[("B", "balanced accuracy")]
-    assert line["bootstrap low"] == row.bootstrap["balanced_accuracy"].low
-    assert line["value low"] == row.balanced_accuracy.low
+        if row in result.of("race"):
+            line = shown.loc[(row.group, "balanced accuracy")]
+            assert (line["bootstrap low"], line["value low"]) == (estimate.low, row.balanced_accuracy.low)
 
 
 def test_differences_hold_together_and_carry_their_verdicts():
@@ -140,37 +139,27 @@ def test_differences_hold_together_and_carry_their_verdicts():
     looks = 3 * (2 + 1 + 5)
     assert result.simultaneous_level == pytest.approx(0.05 / looks)
     rows = {row.group: row for row in result.of("race")}
-    frame = result.differences_frame("race").set_index(["group", "rate"])
-    assert len(frame) == 6
     b, a = rows["B"].selection_rate, rows["A"].selection_rate
     expected = newcombe(b.value * b.n, b.n, a.value * a.n, a.n, level=0.05 / looks)
-    line = frame.loc[("B", "selection rate")]
-    assert line["difference"] == pytest.approx(expected.value, abs=1e-12)
-    assert (line["difference low"], line["difference high"]) == pytest.approx(
-        (expected.low, expected.high), abs=1e-12
-    )
+    line = result.differences_frame("race").set_index(["group", "rate"]).loc[("B", "selection rate")]
+    found = (line["difference"], line["difference low"], line["difference high"])
+    assert found == pytest.approx((expected.value, expected.low, expected.high), abs=1e-12)
     assert line["verdict"] == rows["B"].differences["selection_rate"].verdict
 
 
 def test_counts_are_those_of_the_decisions_at_the_threshold():
-    """Scores from 1 to 10, higher is worse, many at the threshold: bars, words and decisions agree."""
+    """Scores from 1 to 10, higher is worse, many at the threshold: bars and decisions agree."""
     frame = people(400).assign(points=np.random.default_rng(0).integers(1, 11, 400))
     spec = DataSpec(label="y", favorable=1, protected=("race",), features=("x",))
     model = model_spec({"predictions": {"score": "points", "higher_is": "unfavorable"}})
     result = groups(make_subject(build_data(frame, spec), model, threshold=5.0), GroupsOptions())
-    row, reference, _ = most_telling(result.table)
-    for group in (row, reference):
+    for group in most_telling(result.table)[:2]:
         found = confusion(members(result, group), 5.0, -1.0)
         assert found["yes"] == pytest.approx(group.selection_rate.value * group.n)
         assert found["yes"] + found["no"] == pytest.approx(group.n)
         good = found["true_yes"] + found["false_no"]
         assert found["true_yes"] / good == pytest.approx(group.true_positive_rate.value)
         assert found["false_yes"] / (group.n - good) == pytest.approx(group.false_positive_rate.value)
-    figure = threshold_slider(result, (row, reference), 5.0)
-    assert len(figure.frames) == len(figure.layout.sliders[0].steps)
-    bars = figure.data[0]
-    filled = np.array(bars.marker.color) != "white"
-    assert np.array(bars.y)[filled].sum() == pytest.approx(100 * row.selection_rate.value)
 
 
 def test_scores_and_calibration_count_everybody():

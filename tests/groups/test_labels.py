@@ -38,14 +38,12 @@ def audited(frame: pd.DataFrame, *, label: str | None = "y", **more: object) -> 
 
 @pytest.mark.parametrize("refused", [0.0, 0.2])
 def test_labels_of_the_accepted_alone_neither_clear_nor_turn_the_finding_round(refused):
-    for seed in range(3):
-        result = audited(decided(seed, refused=refused))
-        women = next(row for row in result.table if row.group == "women")
-        assert (result.verdict, list(women.differences)) == ("evidence of a difference", ["selection_rate"])
-        assert result.judged.interval.value < -0.1
-        assert women.n == women.selection_rate.n == 400
-        assert women.accuracy.n < 400
-        assert result.rows["used"] == 800
+    result = audited(decided(0, refused=refused))
+    women = next(row for row in result.table if row.group == "women")
+    assert (result.verdict, list(women.differences)) == ("evidence of a difference", ["selection_rate"])
+    assert result.judged.interval.value < -0.1
+    assert (women.n, women.selection_rate.n, result.rows["used"]) == (400, 400, 800)
+    assert women.accuracy.n < 400
 
 
 def test_a_label_that_is_the_decision_gives_the_verdict_of_no_label():
@@ -66,19 +64,17 @@ def test_a_label_that_is_the_decision_gives_the_verdict_of_no_label():
 @pytest.mark.parametrize("threshold", [None, 0.5])
 def test_among_three_classes_the_models_own_decision_is_the_default(threshold):
     rng = np.random.default_rng(0)
-    x, noise, other = rng.normal(size=(3, 900))
+    x, noise = rng.normal(size=(2, 900))
     y = np.select([x + noise < -0.4, x + noise < 0.4], ["a", "b"], "c")
-    frame = pd.DataFrame({"x": x, "z": other, "sex": rng.choice(["f", "m"], 900), "y": y})
-    spec = DataSpec(protected=("sex",), features=("x", "z"), label="y", favorable="c")
-    model = model_spec({"train": "forest", "predict": "label"})
+    frame = pd.DataFrame({"x": x, "sex": rng.choice(["f", "m"], 900), "y": y})
+    spec = DataSpec(protected=("sex",), features=("x",), label="y", favorable="c")
+    model = model_spec({"train": "logistic", "predict": "label"})
     subject = make_subject(build_data(frame, spec), model, threshold=threshold)
-    given = subject.model.score(subject.data.frame)
-    own = np.array(subject.model.classes)[given.argmax(axis=1)] == "c"
-    summed = given[:, list(subject.model.classes).index("c")] >= 0.5
+    given, classes = subject.model.score(subject.data.frame), np.array(subject.model.classes)
+    own, summed = classes[given.argmax(axis=1)] == "c", given[:, classes == "c"][:, 0] >= 0.5
     assert own.sum() > summed.sum()
     expected = own if threshold is None else summed
-    assert np.array_equal(subject.decisions, expected)
     score = subject.favorable_score(subject.data.frame)
-    assert np.array_equal(subject.decide(score, subject.data.groups), expected)
-    assert groups(subject, OPTIONS, rng=0).people["decision"].tolist() == expected.tolist()
-    assert ("0.5" in subject.rule) == (threshold is not None)
+    decided = groups(subject, OPTIONS, rng=0).people["decision"]
+    for found in (subject.decisions, subject.decide(score, subject.data.groups), decided):
+        assert np.array_equal(found, expected)

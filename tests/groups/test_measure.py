@@ -22,9 +22,12 @@ def _run(folder: Path, *, label: bool = True, **change):
     chosen = (rng.random(3000) < rate).astype(int)
     table = pd.DataFrame({"group": group, "good": good.astype(int), "chosen": chosen})
     table.to_csv(folder / "people.csv", index=False)
-    data = {"path": "people.csv", "favorable": 1, "protected": ["group"]} | (
-        {"label": "good"} if label else {}
-    )
+    data = {
+        "path": "people.csv",
+        "favorable": 1,
+        "protected": ["group"],
+        **({"label": "good"} if label else {}),
+    }
     asked = {"model": {"predictions": {"label": "chosen"}}, "audits": [{"groups": {"bootstrap": 0}}]}
     spec = parse_spec({"data": data, **asked, **change}, folder)
     return execute(spec), spec
