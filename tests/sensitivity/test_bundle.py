@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.numpy import load, save
 
 from audits.monitor.bundle import MonitorBundle
 from audits.runs.documents import load_document
@@ -80,17 +81,28 @@ def test_an_onnx_file_travels_and_gives_the_audits_numbers(loans):
     assert bundle.score([{**rows[0], "purpose": "a boat"}]).unseen == {0: ["purpose"]}
 
 
-def test_a_carried_file_that_was_changed_is_refused(loans):
-    from safetensors.numpy import load, save
-
-    text, weights = MonitorBundle.of(loans).dump()
-    arrays = load(weights)
-    arrays["onnx"] = arrays["onnx"][:-1].copy()
-    row = dict.fromkeys(MonitorBundle.parse(text, weights).reads)
-    with refused("ONNX model loans.onnx"):
-        MonitorBundle.parse(text, save(arrays)).score([row])
+def test_damaged_bundles_are_refused(bundle, loans, tmp_path: Path):
+    text, weights = bundle.dump()
+    told = json.loads(text)
+    narrow = {**told, "encoding": told["encoding"][:1], "reads": ["height"]}
+    carried, arrays = MonitorBundle.of(loans).dump()
+    for bad in (
+        (text, weights[:-9]),
+        ("{", weights),
+        ("{}", weights),
+        (json.dumps({**told, "format": 9}), weights),
+        (json.dumps(narrow), weights),
+        (carried.replace('"step"', '"stop"'), arrays),
+    ):
+        with refused("bundle"):
+            MonitorBundle.parse(*bad)
     with refused("bundle"):
-        MonitorBundle.parse(text.replace('"step"', '"stop"'), weights)
+        MonitorBundle.load(tmp_path / "nowhere")
+    changed = load(arrays)
+    changed["onnx"] = changed["onnx"][:-1].copy()
+    other = MonitorBundle.parse(carried, save(changed))
+    with refused("ONNX model loans.onnx"):
+        other.score([dict.fromkeys(other.reads)])
 
 
 def test_it_loads_without_torch_streamlit_or_sklearns_trees(bundle, tmp_path: Path):
@@ -128,25 +140,6 @@ def test_bad_rows_are_named(bundle, row, refusal):
 
 
 def test_what_was_never_seen_is_measured_and_told(bundle):
-    scored = bundle.score(
-        [GOOD, {**GOOD, "town": "moon"}, {**GOOD, "height": None}, {**GOOD, "skill": 1e300}]
-    )
+    scored = bundle.score([GOOD, *({**GOOD, **own} for own in ({"town": "moon"}, {"height": None}))])
     assert scored.unseen == {1: ["town"], 2: ["height"]}
-    assert np.isfinite(scored.sensitivity).all()
-
-
-def test_damaged_bundles_are_refused(bundle, tmp_path: Path):
-    text, weights = bundle.dump()
-    told = json.loads(text)
-    narrow = {**told, "encoding": told["encoding"][:1], "reads": ["height"]}
-    for bad in (
-        (text, weights[:-9]),
-        ("{", weights),
-        ("{}", weights),
-        (json.dumps({**told, "format": 9}), weights),
-        (json.dumps(narrow), weights),
-    ):
-        with refused("bundle"):
-            MonitorBundle.parse(*bad)
-    with refused("bundle"):
-        MonitorBundle.load(tmp_path / "nowhere")
+    assert np.isfinite(bundle.score([{**GOOD, "skill": 1e300}]).sensitivity).all()

@@ -33,16 +33,15 @@ def test_trees_travel_and_give_the_audits_numbers(audited: tuple[Subject, Sensit
     bundle = MonitorBundle.parse(*MonitorBundle.of(found).dump())
     rows = json.loads(subject.data.frame[list(bundle.reads)].to_json(orient="records", date_format="iso"))
     assert any(value is None for row in rows for value in row.values())
-    for scored in (bundle.score(rows), bundle.score(subject.data.frame)):
-        np.testing.assert_array_equal(scored.score, subject.scores)
-        np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"], rtol=1e-12)
-        np.testing.assert_array_equal(scored.flagged, found.people["flagged"])
-        np.testing.assert_allclose(scored.contributions, found.contributions, rtol=1e-12, atol=1e-15)
-        assert not scored.unseen
+    scored = bundle.score(rows)
+    np.testing.assert_array_equal(scored.score, subject.scores)
+    np.testing.assert_allclose(scored.sensitivity, found.people["sensitivity"], rtol=1e-12)
+    np.testing.assert_array_equal(scored.flagged, found.people["flagged"])
+    np.testing.assert_allclose(scored.contributions, found.contributions, rtol=1e-12, atol=1e-15)
+    assert not scored.unseen
     assert (found.people["sensitivity"] > 0).mean() > 0.9
     # neither the order nor the size of a batch matters
-    np.testing.assert_allclose(bundle.score(rows[:1]).sensitivity, scored.sensitivity[:1], rtol=1e-12)
-    np.testing.assert_allclose(bundle.score(rows[::-1]).sensitivity[::-1], scored.sensitivity, rtol=1e-12)
+    np.testing.assert_allclose(bundle.score(rows[4::-1]).sensitivity, scored.sensitivity[4::-1], rtol=1e-12)
 
 
 def test_damaged_trees_are_refused(audited: tuple[Subject, SensitivityResult]):
@@ -71,10 +70,9 @@ def test_the_distance_from_a_cut_is_that_of_the_number():
 
 
 def test_why_a_model_has_no_monitor_is_one_sentence(monkeypatch: pytest.MonkeyPatch):
-    said = [sensitivity(conftest.subject_of(conftest.people(500), "reductions"), SensitivityOptions(**QUICK))]
-    said.append(sensitivity(number_subject("forest", at_least=175), SensitivityOptions(**QUICK)))
     monkeypatch.setattr(carried, "MAX_BYTES", 1000)
-    said.append(sensitivity(subject_of("forest"), SensitivityOptions(**QUICK)))
+    subjects = number_subject("forest", at_least=175), subject_of("forest")
+    said = [sensitivity(subject, SensitivityOptions(**QUICK)) for subject in subjects]
     said.append(dataclasses.replace(said[-1], carried=None))
     assert len({found.unwatchable for found in said}) == len(said)
     for found in said:

@@ -8,7 +8,6 @@ import pytest
 
 from audits.comparison.sensitivity import compare
 from audits.sensitivity import SensitivityOptions, SensitivityResult, figures, sensitivity
-from audits.sensitivity.measurement import crossfit
 from audits.sensitivity.text import headline
 from audits.stats import EVIDENCE, INSUFFICIENT
 from benchmarks.calibration.sensitivity import penalized
@@ -57,8 +56,9 @@ def test_cross_fits_measure_everybody_of_a_model_that_was_brought_along():
 
 
 def test_nor_where_the_status_model_is_given_a_copy_of_it():
-    frame = people(1200, bias=4.0).assign(badge=lambda table: (table["group"] == "b").astype(int))
-    found = sensitivity(subject_of(frame, features=("skill", "badge", "town")), ASKED)
+    frame = people(800, bias=4.0).assign(badge=lambda table: (table["group"] == "b").astype(int))
+    asked = dataclasses.replace(ASKED, status_model="logistic")
+    found = sensitivity(subject_of(frame, features=("skill", "badge", "town")), asked)
     assert found.status[0].auc.value > 0.995
     assert found.verdict in {EVIDENCE, INSUFFICIENT}
 
@@ -73,20 +73,10 @@ def test_a_status_model_at_chance_gives_no_verdict(at_chance):
     assert "#D55E00" not in colors, "nobody is flagged in the color of a finding"
 
 
-SEEDS, FITS = 4, crossfit.FEW_ROWS_FITS
-
-
-@pytest.fixture(scope="module")
-def found() -> list[SensitivityResult]:
+def test_a_pairing_holds_the_spread_of_cross_fits():
     """Audits of 240 people held out by two seeds."""
-    options = SensitivityOptions(bootstrap=100, match_set="off", status_model="network")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crossfit, "FEW_ROWS_FITS", FITS)
-        return [sensitivity(subject_of(people(800)), options, rng=seed) for seed in range(2)]
-
-
-def test_a_pairing_holds_the_spread_of_cross_fits(found):
-    subject = subject_of(people(800))
+    options, subject = dataclasses.replace(ASKED, status_model="network"), subject_of(people(800))
+    found = [sensitivity(subject, options, rng=seed) for seed in range(2)]
     both = compare(found[0], found[1], (subject, subject)).rows
     row = next(each for each in both if each.where.endswith("ratio"))
     assert row.moved.value == pytest.approx(row.second.value - row.first.value)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from audits.data import DataSpec, FeatureSpace, build_data, read_table
+from audits.data import DataSpec, FeatureSpace, build_data
 from audits.drawing.style import alt_text
 from audits.models import make_subject, model_spec
 from audits.models.networks.dense import Dense, dense_of
@@ -112,16 +112,15 @@ def test_swaps_by_hand():
 
 
 def test_three_groups_and_two_attributes():
-    frame, rng = people(1200), np.random.default_rng(1)
-    frame["region"] = np.where(frame["town"] == "west", "W", np.where(rng.random(1200) < 0.5, "X", "Y"))
+    frame, rng = people(600), np.random.default_rng(1)
+    frame["region"] = np.where(frame["town"] == "west", "W", np.where(rng.random(600) < 0.5, "X", "Y"))
     subject = subject_of(frame, protected=("group", "region"))
     found = sensitivity(subject, SensitivityOptions(bootstrap=100, status_model="network"))
     assert [status.attribute for status in found.status] == ["group", "region"]
     apart = {item.group: item.auc.value for item in found.status[1].groups}
-    assert set(apart) == {"W", "X", "Y"}
-    assert len(found.groups) == 5
     assert apart["W"] > 0.95  # the town gives it away; X and Y are a coin
     assert abs(apart["X"] - 0.7) < 0.15
+    assert (sorted(apart), len(found.groups)) == (["W", "X", "Y"], 5)
 
 
 def test_a_brought_model_teaches_a_on_half_the_people():
@@ -137,11 +136,15 @@ def test_a_brought_model_teaches_a_on_half_the_people():
     assert found.status[0].auc.low > 0.7
 
 
-def test_few_people_settle_nothing_and_are_told_how_many_would():
-    few = sensitivity(subject_of(people(240, seed=3)), SensitivityOptions(bootstrap=100, material=1.02))
+def test_few_people_settle_nothing_and_are_told_how_many_would(tmp_path: Path):
+    frame = people(240, seed=3)
+    frame.loc[::7, "town"] = None
+    few = sensitivity(subject_of(frame), SensitivityOptions(bootstrap=100, material=1.02))
     assert few.verdict == "insufficient evidence"
     assert few.people_needed > 72
     assert f"{few.people_needed:,} people" in few.finding
+    save_result(few, tmp_path, "x")
+    assert load_result(type(few), tmp_path, "x").encoding == few.encoding, "a missing category too"
 
 
 def test_two_logistic_regressions_say_who_is_close_to_one_half_and_get_no_verdict(audited_pair, audited):
@@ -163,9 +166,8 @@ def test_two_logistic_regressions_say_who_is_close_to_one_half_and_get_no_verdic
     [
         ({"protected": "grop"}, ("protected", "'grop'", "'group'")),
         ({"protected": ()}, ("protected",)),
-        ({"false_alarm_rate": 0}, ("sensitivity.false_alarm_rate",)),
-        ({"threshold": float("nan")}, ("sensitivity.threshold",)),
         ({"gradient": "logits"}, ("sensitivity.gradient",)),
+        ({"threshold": float("nan")}, ("sensitivity.threshold",)),
         ({"material": 1.0}, ("sensitivity.material",)),
     ],
 )
@@ -175,24 +177,21 @@ def test_bad_options_are_named(logistic, options, refusal):
 
 
 def test_subjects_that_cannot_be_audited_say_why():
-    frame = people(200).assign(score=0.5)
-    data = build_data(frame, DataSpec(label="hired", favorable=1, protected=("group",), features=("skill",)))
-    column = make_subject(data, model_spec({"predictions": {"score": "score"}}))
-    with refused("model"):
-        sensitivity(column, SensitivityOptions())
-    lonely = people(200)
-    lonely["group"] = ["a"] * 196 + ["b"] * 4
-    with refused("protected", "10"):
-        sensitivity(subject_of(lonely), SensitivityOptions())
-    only = subject_of(people(300), features=("group",))
-    with refused("protected"):
-        sensitivity(only, SensitivityOptions())
+    lonely = people(200).assign(group=["a"] * 196 + ["b"] * 4, score=0.5)
+    stored = subject_of(lonely)
+    stored = make_subject(stored.data, model_spec({"predictions": {"score": "score"}}))
+    for subject, *tells in (
+        (stored, "model"),
+        (subject_of(lonely), "protected", "10"),
+        (subject_of(people(300), features=("group",)), "protected"),
+    ):
+        with refused(*tells):
+            sensitivity(subject, SensitivityOptions())
 
 
 def test_people_of_whom_all_are_alike_have_no_threshold_above():
     frame = people(300).assign(skill=1.0, height=170.0, town="north")
     found = sensitivity(subject_of(frame), SensitivityOptions(bootstrap=100))
-    assert found.above == 0
     assert (found.verdict, found.judged.interval.value) == ("insufficient evidence", None)
     json.dumps(found.to_json(), allow_nan=False)
     for name in ("histogram", "groups", "features", "match_curves", "calibration"):
@@ -203,28 +202,6 @@ def test_max_people_counts_who_is_left_out(logistic):
     found = sensitivity(logistic, SensitivityOptions(max_people=100, bootstrap=100))
     assert found.rows["used"] == len(found.people) == 100
     assert sum(found.rows["left_out"].values()) + 100 == found.rows["audited"]
-
-
-def test_missing_categories_survive_the_store(tmp_path: Path):
-    frame = people(300)
-    frame.loc[::7, "town"] = None
-    result = sensitivity(subject_of(frame), SensitivityOptions(protected="group"))
-    save_result(result, tmp_path, "x")
-    assert load_result(type(result), tmp_path, "x").encoding == result.encoding
-
-
-@pytest.mark.shared
-def test_the_audit_of_compas(shared_data: Path):
-    features = ("age", "priors_count", "c_charge_degree", "sex")
-    spec = DataSpec(label="two_year_recid", favorable=0, protected=("race", "sex"), features=features)
-    data = build_data(read_table(shared_data / "compas.csv"), spec)
-    options = SensitivityOptions(protected="race", status_model="logistic", bootstrap=100)
-    found = sensitivity(make_subject(data, model_spec({"train": "logistic"})), options)
-    assert found.rows["used"] == 2164
-    black = next(group for group in found.status[0].groups if group.group == "African-American")
-    assert 0.6 < black.auc.low < black.auc.high < 0.75
-    assert found.by_feature[0].feature in {"age", "priors_count"}
-    assert found.match_set is None
 
 
 def test_threshold_and_flags_agree(audited):
