@@ -11,6 +11,7 @@ from scipy.stats import fisher_exact
 
 from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.rule_sets.inference.permutation import exact_p, maxima, whole_people, z_scores
+from audits.rule_sets.inference.verdicts import _times_needed
 from audits.subgroups.attributes import End, category, interval
 from audits.subgroups.cells import count_cells
 from audits.subgroups.search import Search
@@ -109,3 +110,15 @@ def test_largest_pair_is_the_largest_of_all_pairs():
         for first, second in itertools.combinations(groups, 2):
             best = max(best, abs(first.mean() - second.mean()))
     assert found.score == pytest.approx(best)
+
+
+def test_people_needed_make_intervals_as_short_as_what_matters():
+    subject = subject_of(crowd(400, seed=4), ("sex", "race"))
+    result = rule_sets(subject, RuleSetsOptions(support=0.05, **FAST))
+    times = result.judged.people_needed / result.n
+    level = result.inference["interval_level"]
+    for _, item in result.rule_sets.iterrows():
+        more = item.copy()
+        more[["n_in", "favorable_n_in", "n_out"]] *= times
+        more["low"] = more["high"] = 0.0
+        assert _times_needed(more, result.options, level) < 1.02

@@ -1,4 +1,4 @@
-"""Partial pooling: between own and common share, and what main effects say."""
+"""Partial pooling: between own and common share, main effects, and coverage over groups."""
 
 from __future__ import annotations
 
@@ -32,3 +32,19 @@ def test_main_effects_say_what_a_group_of_nobody_like_it_would():
     assert 0.5 < last.value < plain.value < 1.0
     assert "main effects" in last.method
     assert "main effects" not in plain.method
+
+
+def test_intervals_cover_over_groups_and_have_a_smaller_error():
+    """15 worlds of 8 groups of 40: 95% less 3 Monte-Carlo errors, and a smaller squared error."""
+    rng = np.random.default_rng(7)
+    design = np.array([[a == 1, b == 1, b == 2, b == 3] for a in (0, 1) for b in range(4)], dtype=float)
+    held, error, raw = 0, 0.0, 0.0
+    for _ in range(15):
+        truth = 1 / (1 + np.exp(0.4 - design @ rng.normal(0, 0.5, 4) - rng.normal(0, 0.5, 8)))
+        count = rng.binomial(40, truth)
+        found = pooled_shares(count, np.full(8, 40), design, rng)
+        held += sum(item.low <= true <= item.high for item, true in zip(found, truth, strict=True))
+        error += sum((item.value - true) ** 2 for item, true in zip(found, truth, strict=True))
+        raw += ((count / 40 - truth) ** 2).sum()
+    assert held >= 107  # of 120
+    assert error < raw

@@ -70,7 +70,7 @@ def test_without_an_interval_and_on_estimates_alone_it_is_insufficient():
     limit = {"immaterial": (-0.1, 0.1)}
     judged = judge(Estimate(None, None, None, 0, "nobody"), **limit, reason="there is nobody")
     assert (judged.verdict, judged.reason) == (INSUFFICIENT, "there is nobody")
-    sure = judge(estimate(0.3, 0.4), **limit, only_estimated="a search found it")
+    sure = judge(estimate(0.3, 0.4), **limit, people_needed=9, only_estimated="a search found it")
     assert (sure.verdict, sure.reason, sure.people_needed) == (INSUFFICIENT, "a search found it", None)
     # nobody is asked for more people than there are
     wide = estimate(-0.4, 0.4)
