@@ -11,15 +11,13 @@ import pandas as pd
 import pytest
 
 from audits.cli.specs import read_spec
-from audits.groups.audit import groups_from_people
-from audits.groups.options import GroupsOptions
-from audits.groups.threshold_change import since
 from audits.notebook import audit
 from audits.runs.execute import execute
 from audits.runs.gates.baselines import baseline_of
 from audits.runs.gates.check import check
 from audits.runs.gates.gate import judge, read_gate
 from audits.runs.gates.reports import github_annotations, junit_xml, markdown, not_judged_lines
+from audits.runs.spec import parse_spec
 from audits.stats.paired_shares import paired_difference
 from tests.refused import refused
 
@@ -140,21 +138,19 @@ def hired(rates):
     ("before", "now", "grown", "state"),
     [
         (0.4, -0.5, 0.9, "broken"),
-        (0.4, -0.2, 0.6, "broken"),
         (0.4, -0.02, -0.38, "kept"),
         (0.02, -0.08, 0.06, "kept"),  # not known to be material,
         (0.4, 0.5, 0.1, "kept"),
     ],
 )
-@pytest.mark.parametrize("order", [1, -1])
 def test_a_reversed_difference_that_is_material_has_grown_by_its_whole_move(
-    tmp_path, before, now, grown, state, order
+    tmp_path, before, now, grown, state
 ):
     """By hand: from 40 points ahead to 50 behind is a move of 90, not a growth of 10."""
 
     def run(gap):
         rates = [("m", 1000, 0.55 - gap / 2), ("f", 900, 0.55 + gap / 2)]
-        return hired(rates[::order])
+        return hired(rates)
 
     for on in ("value", "lower"):
         (check,) = held(run(before), run(now), tmp_path, slack=0.12, on=on).checks
@@ -173,7 +169,6 @@ def held(then, now, folder, **baseline):
     ("then", "now", "stopped"),
     [
         ("f 990 .5, m 1010 .52, x 800 .5", "f 1010 .35, m 990 .65, x 800 .35", ["sex: m"]),
-        ("f 990 .5, m 1010 .52, x 800 .5", "f 1010 .5, m 990 .52, x 800 .5", []),
         ("m 2000 .5, f 1500 .5", "m 2000 .5, f 1500 .2, x 3000 .2", ["sex: f"]),
         ("m 2000 .5, f 1500 .5", "m 2000 .5, f 1500 .5, x 3000 .2", []),
     ],
@@ -200,23 +195,29 @@ def test_a_rule_holds_a_number_to_what_it_was(tmp_path, now, state):
     assert state == "kept" or "-0.300" in found.finding.replace("−", "-")
 
 
-def test_decisions_about_the_same_people_change_by_newcombes_interval():
+def test_decisions_about_the_same_people_change_by_newcombes_interval(tmp_path):
+    """At the level of one rule, divided by the two groups whose rates it holds."""
     rng = np.random.default_rng(0)
-    people = pd.DataFrame({"score": rng.random(300), "decision": rng.random(300) < 0.5, "people": 1.0})
-    people["group: sex"] = np.repeat(["f", "m"], [120, 180])
-    before = people["decision"].to_numpy() & (rng.random(300) < 0.9)
-    found = since(
-        groups_from_people(people, ("sex",), GroupsOptions(bootstrap=0), "hired", 300, 0), before, level=0.05
-    )
-    rates = []
-    for place in (slice(0, 120), slice(120, 300)):
-        now, then = people["decision"].to_numpy()[place], before[place]
-        cells = (now & then, now & ~then, ~now & then, ~now & ~then)
-        rates.append(paired_difference(*(float(part.sum()) for part in cells), level=0.05))
-    assert found["table[sex: f].selection_rate"] == rates[0]
-    gap, (own, other) = found["table[sex: f].differences.selection_rate"], rates
-    assert gap.value == pytest.approx(own.value - other.value)
-    assert gap.low == pytest.approx(gap.value - np.hypot(own.value - own.low, other.high - other.value))
+    table = pd.DataFrame({"sex": np.repeat(["f", "m"], [120, 180]), "now": rng.random(300) < 0.5})
+    table["then"] = table["now"] & (rng.random(300) < 0.9)
+    table.astype({"now": int, "then": int}).to_csv(tmp_path / "t.csv", index=False)
+    data = {"path": "t.csv", "favorable": 1, "protected": ["sex"]}
+    then, now = (
+        execute(parse_spec({"data": data, "model": {"predictions": {"label": name}}, "audits": ["groups"],
+                            "search": "off"}, tmp_path))
+        for name in ("then", "now")
+    )  # fmt: skip
+    (tmp_path / "then.json").write_text(baseline_of(then))
+    gate = read_gate([{"metric": "selection_rate", "at_least": 0, "baseline": "then.json"}])
+    for said, sex in zip(judge(now, gate, tmp_path).checks, "mf", strict=True):
+        own = table[table["sex"] == sex]
+        cells = pd.crosstab(own["now"], own["then"])
+        change = paired_difference(*(float(cells.loc[at]) for at in PAIRS), level=0.05 / 2)
+        told = [float(each) for each in re.findall(r"-?\d\.\d+", said.finding.replace("\u2212", "-"))]
+        assert told[:3] == pytest.approx([change.value, change.low, change.high], abs=1e-3)
+
+
+PAIRS = [(True, True), (True, False), (False, True), (False, False)]
 
 
 def audited(rows, audits, *, protected=("race", "sex")):
@@ -252,8 +253,7 @@ def test_an_audit_is_held_to_its_own_in_the_baseline_wherever_it_is(tmp_path, th
         assert found[now.index(RACE), "race: B"] == "kept"
 
 
-@pytest.mark.parametrize(("b", "state"), [(24.0, "broken"), (28.0, "kept")])
-@pytest.mark.parametrize("sizes", [(900, 600), (600, 900)])
+@pytest.mark.parametrize(("b", "state", "sizes"), [(24.0, "broken", (600, 900)), (28.0, "kept", (900, 600))])
 def test_a_difference_in_amounts_is_held_to_its_baseline(tmp_path, b, state, sizes):
     """By hand: B's mean is 2 below A's; then 6 or still 2, also where B is now the reference."""
 
