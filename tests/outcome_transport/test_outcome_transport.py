@@ -142,7 +142,7 @@ def test_a_model_and_its_column_of_scores_lie_as_far_apart():
 
 
 @pytest.mark.parametrize(
-    ("n", "declined", "verdict"), [(8, 0, INSUFFICIENT), (60, 1, INSUFFICIENT), (1000, 0, NO_MATERIAL)]
+    ("n", "declined", "verdict"), [(8, 0, INSUFFICIENT), (60, 1, INSUFFICIENT), (300, 0, NO_MATERIAL)]
 )
 def test_few_who_all_get_the_same_decision_are_not_cleared(n, declined, verdict):
     """Resamples of one outcome show no chance: the interval is that of the rates."""
@@ -262,10 +262,10 @@ def test_blue_college_distance_is_the_theory():
         assert result.wasserstein.value == pytest.approx(admissions.wasserstein(0.25), abs=1e-12)
 
 
-@pytest.mark.parametrize("matching", ["entropic", "unbalanced", "partial"])
+@pytest.mark.parametrize("matching", ["entropic", "partial"])
 def test_blurred_couplings_have_intervals(matching):
     asked = {"source": A, "target": B, "matching": matching, "share": 0.7, "permutations": 0}
-    result = flows_of(scored(crowd(60, seed=6)), draws=15, **asked)
+    result = flows_of(scored(crowd(40, seed=6)), draws=9, **asked)
     means = [row.mean for row in result.bias if row.level != "subgroup"]
     assert result.wasserstein.low <= result.wasserstein.value <= result.wasserstein.high
     assert all(each.low < each.value < each.high for each in means)
