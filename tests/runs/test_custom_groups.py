@@ -30,8 +30,7 @@ def people() -> pd.DataFrame:
     return frame
 
 
-@pytest.mark.parametrize("persons", [{}, {"person": "who"}])
-@pytest.mark.parametrize("kind", ["logistic", "forest"])
+@pytest.mark.parametrize(("kind", "persons"), [("logistic", {"person": "who"}), ("forest", {})])
 def test_a_group_made_changes_nothing_that_was_found_before(people, tmp_path, kind, persons) -> None:
     audits = [{"groups": {"by": ["sex"]}}]
     before = run(people, tmp_path, kind, audits, **persons)

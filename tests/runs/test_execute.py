@@ -43,21 +43,12 @@ def test_by_hand(tmp_path):
 
 
 def test_a_model_trained_here_is_audited_on_rows_it_has_not_seen(base):
-    spec = make_spec(model={"train": "mlp"})
+    spec = make_spec(model={"train": "logistic"})
     spec["data"]["test_size"] = 0.25
     data = run(spec, base).to_json()["data"]
     assert data["rows_read"] == data["rows_used"] == PEOPLE
     assert data["rows_audited"] + data["rows_trained"] == PEOPLE
     assert data["rows_audited"] == PEOPLE // 4
-
-
-def test_people_audited_are_persons_where_rows_repeat(base):
-    spec = make_spec()
-    table = pd.read_csv(base / spec["data"]["path"])
-    table.assign(who=np.arange(len(table)) // 5).to_csv(base / "repeated.csv", index=False)
-    spec["data"] |= {"path": "repeated.csv", "person": "who"}
-    data = run(spec, base).to_json()["data"]
-    assert (data["rows_audited"], data["people_audited"]) == (len(table), -(-len(table) // 5))
 
 
 def test_an_audit_draws_the_same_wherever_it_stands(base):
@@ -95,6 +86,11 @@ def test_results_come_back_from_their_folder_without_loss(base, tmp_path):
                 pd.testing.assert_frame_equal(one, two, check_exact=True)
             elif not isinstance(one, dict):
                 assert one == two, field.name
+    for damaged in ("people/1-rates.json", "results.json"):
+        path = tmp_path / "saved" / damaged
+        path.write_text(path.read_text()[:-20])
+        with pytest.raises(RunFailed, match="saved"):
+            RunResult.load(tmp_path / "saved")
 
 
 def test_tables_are_named_after_audit_and_table(base, tmp_path):
@@ -106,15 +102,6 @@ def test_tables_are_named_after_audit_and_table(base, tmp_path):
     people = pd.read_csv(tmp_path / "one" / "rates-people.csv")
     assert people.columns.tolist() == ["row", "group", "score", "favorable"]
     assert people["row"].tolist() == list(range(1, PEOPLE + 1))
-
-
-@pytest.mark.parametrize("damaged", ["results.json", "people/0-rates.json"])
-def test_a_damaged_folder_is_told_apart(base, tmp_path, damaged):
-    run(make_spec(), base).save(tmp_path / "saved")
-    path = tmp_path / "saved" / damaged
-    path.write_text(path.read_text()[:-20])
-    with pytest.raises(RunFailed, match="saved"):
-        RunResult.load(tmp_path / "saved")
 
 
 @pytest.mark.parametrize(

