@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.server
 import json
 import threading
-from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -65,22 +64,6 @@ def test_a_frame_arrives_with_what_was_said(server: Server, bundle):
     assert sum(each.people for each in kept.rates(server.monitor.id)) == 120
 
 
-@pytest.fixture
-def fickle() -> Iterator[Fickle]:
-    server = Fickle(503, 500)
-    yield server
-    server.shutdown()
-
-
-def test_it_tries_again_under_the_same_key(fickle: Fickle):
-    client = evenhand.Monitor(fickle.url, "t", seconds=0.05)
-    client.send([ROW] * 5)
-    assert client.flush()
-    assert client.sent == 5
-    assert len({key for key, _ in fickle.heard}) == 1
-    assert len(fickle.heard) == 3
-
-
 def test_the_service_neither_waits_nor_fails():
     client = evenhand.Monitor("http://127.0.0.1:9/api/v1/monitors/m", "t", most_waiting=1000)
     for _ in range(300):
@@ -96,9 +79,9 @@ def test_the_service_neither_waits_nor_fails():
         evenhand.Monitor("evenhand.example", "t")
 
 
-@pytest.mark.parametrize(("status", "people"), [(429, 1), (413, 4), (401, 2)])
+@pytest.mark.parametrize(("status", "people"), [(429, 1), (413, 4), (401, 2), (503, 5)])
 def test_what_the_server_refuses(status: int, people: int):
-    """Too often: again. Too large: in halves. A wrong token: given up and told; what comes later is sent."""
+    """Too often, or down: again, under the same key. Too large: in halves. A wrong token: given up."""
     server = Fickle(status)
     client = evenhand.Monitor(server.url, "t", seconds=0.02)
     client.send([ROW] * people)
@@ -108,5 +91,6 @@ def test_what_the_server_refuses(status: int, people: int):
     lost = people if status == 401 else 0
     assert (client.sent, client.refused, client.dropped) == (people + 1 - lost, lost, 0)
     sizes = [len(body["rows"]) for _, body in server.heard]
-    assert sizes == {429: [1, 1, 1], 413: [4, 2, 2, 1], 401: [2, 1]}[status]
+    assert sizes == {429: [1, 1, 1], 413: [4, 2, 2, 1], 401: [2, 1], 503: [5, 5, 1]}[status]
+    assert (server.heard[0][0] == server.heard[1][0]) == (status in {429, 503})
     server.shutdown()
