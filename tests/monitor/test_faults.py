@@ -17,7 +17,7 @@ from audits.runs.storage.database import Database
 from tests.monitor.conftest import ROW, Server, start
 
 SENDERS = 6
-ANSWERS_BEFORE_THE_KILL = 60
+ANSWERS_BEFORE_THE_KILL = 20
 
 
 class Load:

@@ -24,7 +24,7 @@ from tests.monitor.conftest import ROW, store_of
 class Slow(Scorer):
     """Notes how many people it is asked about at a time."""
 
-    def __init__(self, pause: float = 0.3) -> None:
+    def __init__(self, pause: float = 0.1) -> None:
         super().__init__()
         self.pause = pause
         self.asked: list[int] = []

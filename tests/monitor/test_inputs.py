@@ -37,13 +37,6 @@ def notes(bundle: MonitorBundle, frame: pd.DataFrame) -> str:
     return " ".join(look.notes)
 
 
-def test_the_people_audited_are_no_news(bundle: MonitorBundle):
-    assert notes(bundle, people(360, seed=3)) == ""
-    known = MonitorBundle.parse(*bundle.dump()).known
-    assert known == bundle.known
-    assert {each["column"] for each in known["columns"]} == {"skill", "height", "town"}
-
-
 @pytest.mark.parametrize(
     ("column", "change", "told"),
     [
@@ -63,21 +56,6 @@ def test_what_cannot_be_is_named(bundle: MonitorBundle, column: str, change, tol
     assert all(each in said for each in (column, *told)), said
 
 
-def test_months_for_years_are_one_alarm_that_names_column_and_unit(monitors: Monitors, bundle: MonitorBundle):
-    monitor, _ = monitors.create(bundle, name="m")
-    assert not send(monitors, monitor, people(2000, seed=4)).alarms
-    frame = people(100, seed=5)
-    send(monitors, monitor, frame.assign(height=frame["height"] * 12))
-    [alarm] = monitors.alarms(monitor.id)
-    assert (alarm.kind, alarm.severity) == ("impossible", "high")
-    assert alarm.person < 2010
-    assert alarm.times > 1
-    assert all(each in alarm.sentence for each in ("“height”", "months", "years"))
-    send(monitors, monitor, frame.assign(town="moon"))
-    assert "inputs:town" in {each.about for each in monitors.alarms(monitor.id)}, "another column is another"
-    assert monitors.counted(monitor.id)["height"]["impossible"] == 100
-
-
 def test_a_missing_share_that_grew_alarms_and_batches_may_be_cut_anywhere(monitors, bundle: MonitorBundle):
     frame = people(900, seed=7)
     frame.loc[::4, "skill"] = np.nan
@@ -91,15 +69,6 @@ def test_a_missing_share_that_grew_alarms_and_batches_may_be_cut_anywhere(monito
         found.append([(alarm.about, alarm.person, alarm.times) for alarm in monitors.alarms(monitor.id)])
     assert found[0] == found[1]
     assert "inputs:skill" in {about for about, _, _ in found[0]}
-
-
-def test_a_bundle_of_an_older_audit_watches_flags_alone(monitors: Monitors, bundle: MonitorBundle):
-    import dataclasses
-
-    old = dataclasses.replace(bundle, known=None)
-    monitor, _ = monitors.create(old, name="m", people_between=5000)
-    assert 5000 <= monitor.chart.people_between < 7000  # all of the budget
-    assert not send(monitors, monitor, people(50, seed=8)).alarms
 
 
 def test_the_deployed_models_own_scores_are_held_against_the_bundles(monitors: Monitors, bundle):

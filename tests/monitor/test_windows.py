@@ -15,7 +15,7 @@ from audits.errors import InputError
 from audits.monitor.batches import Batch
 from audits.monitor.monitors import Monitors, StoredMonitor
 from audits.monitor.profile import BatchContext
-from audits.monitor.windows import file_name, is_window_of, take_window, window_spec
+from audits.monitor.windows import file_name, take_window, window_spec
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE
@@ -65,25 +65,6 @@ def test_the_last_people_are_those_that_came_last_with_their_own_rows(kept):
     assert (window.received, window.left_out) == (250, {})
     assert "“hiring”" in window.sentence
     assert len(re.findall(r"\b250\b", window.sentence)) == 2, "asked for, and audited"
-
-
-def test_an_ordinary_audit_says_which_window_and_finds_what_the_people_show(kept, tmp_path):
-    monitors, monitor, _ = kept
-    decided = tuple(bool(each) for each in (people(400, 3)["group"] == "a"))
-    send(monitors, monitor, 400, 3, decisions=decided)
-    window = take_window(monitors, monitor.id, last=400, rows=True)
-    window.frame.to_parquet(tmp_path / file_name(monitor))
-    flipset = {"flipset": {"permutations": 19, "noise_people": 60}}
-    spec, notes = window_spec(monitor, window, file_name(monitor), ["groups", "rule_sets", flipset])
-    run = execute(parse_spec(spec, tmp_path))
-    assert window.sentence in run.data["notes"]
-    assert notes == []
-    found = {each.name: each.result for each in run.audits}
-    rates = {row.group: row.selection_rate.value for row in found["groups"].table}
-    assert rates == {"a": 1.0, "b": 0.0}
-    assert {found["flipset"].n_source, found["flipset"].n_target} == set(window.groups["group"].values())
-    assert is_window_of(monitor.id, spec)
-    assert not is_window_of("0" * 32, spec)
 
 
 def test_rows_that_cannot_be_looked_at_are_left_out_by_reason(kept):
