@@ -92,7 +92,7 @@ def test_init_proposes_an_amount_as_it_is(cli, tmp_path):
     spec = yaml.safe_load((tmp_path / "guess.yaml").read_text(encoding="utf-8"))
     assert spec["data"].items() >= {"label": "wage", "outcome": "numeric", "favorable": "high"}.items()
     assert spec["data"]["words"] == {"verb": "earn"}
-    done = cli("run", tmp_path / "guess.yaml", "--out", tmp_path / "out")
+    done = cli("run", tmp_path / "guess.yaml", "--out", tmp_path / "out", "--executor", "inline")
     assert done.status == 0
     found = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     assert found["audits"][0]["verdict"] == EVIDENCE

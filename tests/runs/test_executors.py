@@ -10,7 +10,6 @@ import pytest
 
 from audits.errors import RunCancelled, RunFailed
 from audits.runs.executors.pool import InlineExecutor, ProcessExecutor
-from tests.refused import refused
 from tests.runs.conftest import make_spec, write_people
 from tests.runs.extra_audits import PLUGIN
 
@@ -98,16 +97,6 @@ def test_too_little_memory_and_exceptions_fail_the_run_and_keep_the_worker(pool,
     assert "(LookupError: no such thing)" in error.error.sentence
     assert all(each in error.error.details for each in ("Traceback", "break_down"))
     assert pool.pids() == before
-
-
-def test_wrong_input_is_told_apart_from_failures(pool, base):
-    late = done(pool.submit(make_spec({"break": {"how": "input"}}), base))
-    assert (late.status, late.error.kind, late.error.where) == ("failed", "input", "audits[0].break.how")
-    with refused("audits[0].break.how", "'input'"):
-        late.result()
-    early = pool.submit({"data": {}}, base)
-    assert (early.status, early.error.kind) == ("failed", "input")
-    assert pool.run(early.id) is early
 
 
 def test_a_run_that_goes_on_is_shared_by_its_owner_alone(pool, base):

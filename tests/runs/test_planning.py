@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
-from audits.cli.main import main
 from audits.runs.plans.power import plan
 from audits.runs.spec import parse_spec
 from tests.refused import refused
@@ -36,12 +33,3 @@ def test_bad_numbers_are_one_sentence(base):
     }.items():
         with refused(where):
             plan(spec, **changes)
-
-
-def test_a_plan_is_printed(base, capsys):
-    (base / "spec.json").write_text(json.dumps(make_spec({"groups": {"bootstrap": 0}})))
-    assert (
-        main(["plan", str(base / "spec.json"), *["--people", "40", "--difference", "0.3", "--worlds", "4"]])
-        == 0
-    )
-    assert "40" in capsys.readouterr().out

