@@ -9,6 +9,7 @@ from datetime import date
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from audits.cli.specs import read_spec
 from audits.notebook import audit
@@ -215,6 +216,21 @@ def test_decisions_about_the_same_people_change_by_newcombes_interval(tmp_path):
         change = paired_difference(*(float(cells.loc[at]) for at in PAIRS), level=0.05 / 2)
         told = [float(each) for each in re.findall(r"-?\d\.\d+", said.finding.replace("\u2212", "-"))]
         assert told[:3] == pytest.approx([change.value, change.low, change.high], abs=1e-3)
+
+
+def test_a_rule_about_several_numbers_of_other_people_gives_each_a_wider_interval(tmp_path):
+    (tmp_path / "then.json").write_text(baseline_of(hired([("m", 900, 0.5), ("f", 800, 0.5)])))
+    rule, told = {"metric": "selection_rate", "at_least": -0.1, "baseline": "then.json"}, []
+    for whose in ({"group": "f"}, {}):
+        checks = judge(hired([("m", 910, 0.5), ("f", 790, 0.4)]), read_gate([rule | whose]), tmp_path).checks
+        women = next(each for each in checks if "f:" in each.finding or len(checks) == 1).finding
+        told.append([float(each) for each in re.findall(r"-?\d\.\d+", women.replace("\u2212", "-"))][:3])
+    (value, low, high), (same, lower, higher) = told
+    assert value == same
+    times = norm.isf(0.0125) / norm.isf(0.025)
+    assert [lower - value, higher - value] == pytest.approx(
+        [times * (low - value), times * (high - value)], abs=2e-3
+    )
 
 
 PAIRS = [(True, True), (True, False), (False, True), (False, False)]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from statistics import NormalDist
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -293,7 +294,25 @@ def _since(result: Any, found: list[Number], rule: Rule, baseline: GateBaseline)
             reference = _reference_of(entry, item)
             found_then = baseline.change(audit, kth, item.path, entry, item.estimate, reference)
             change = None if found_then is None else found_then[1]
+            if change is not None and ".differences." not in item.path:  # those of an audit hold together
+                change = _widened(change, level_of(audit.options), len(found))
         yield _check_number(item, rule, None if change is None else vars(change))
+
+
+def _widened(change: Estimate, level: float, looks: int) -> Estimate:
+    """Return an interval of error rate `level` as one that holds together with others, `looks` in all.
+
+    Its ends move away as a normal's would.
+    """
+    if change.value is None or change.low is None or change.high is None:
+        return change
+    times = NormalDist().inv_cdf(level / looks / 2) / NormalDist().inv_cdf(level / 2)
+    low, high = (
+        change.value + times * (change.low - change.value),
+        change.value + times * (change.high - change.value),
+    )
+    method = change.method if looks == 1 else f"{change.method}, {looks} numbers together"
+    return replace(change, low=low, high=high, method=method)
 
 
 def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str) -> Iterator[GateCheck]:
