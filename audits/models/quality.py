@@ -90,9 +90,22 @@ def log_loss(scores: np.ndarray, y: np.ndarray, weights: np.ndarray, *, level: f
 
     A probability that contradicts the label with certainty counts as one rounding step (2.2e-16)
     away from it, so the loss of one person is at most 36.
+
+    Of rare mistakes a few people may show none, and then their spread does not tell what mistakes cost. So
+    the interval reaches at least to the mean plus what everybody's other label would cost, times the largest
+    share of people of whom one in 40 samples of that size (at 95%) has none.
     """
-    found = mean_test(_losses(scores, y), weights).interval(level)
-    return found if found.low is None else dataclasses.replace(found, low=max(found.low, 0.0))
+    found = mean_test(_losses(scores, y), weights)
+    told = found.interval(level)
+    if told.low is None or told.high is None:
+        return told
+    unseen = found.mean + _missed_share(found.n, level) * mean_test(_losses(scores, ~y), weights).mean
+    return dataclasses.replace(told, low=max(told.low, 0.0), high=max(told.high, unseen))
+
+
+def _missed_share(n: float, level: float) -> float:
+    """Share of people of whom none is among `n` in `level` / 2 of all samples."""
+    return 1.0 - (level / 2) ** (1.0 / n)
 
 
 def _losses(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -116,7 +129,7 @@ def by_design(
     return (
         share.estimate,
         _area_by_design(design, scores, y, level),
-        _loss_by_design(design, _losses(scores, y), level),
+        _loss_by_design(design, scores, y, level),
     )
 
 
@@ -148,13 +161,17 @@ def _outscored(scores: np.ndarray, others: np.ndarray, weights: np.ndarray) -> n
     return below + not_above
 
 
-def _loss_by_design(design: Design, losses: np.ndarray, level: float) -> Estimate:
-    mean = float(design.weights @ losses / design.weights.sum())
+def _loss_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: float) -> Estimate:
+    losses = _losses(scores, y)
+    mean, mistaken = (
+        float(np.average(each, weights=design.weights)) for each in (losses, _losses(scores, ~y))
+    )
     error, freedom, method = _spread(design, losses, level)
     if not error > 0:
         return Estimate(mean, None, None, float(freedom + 1), "no interval: there is no spread")
     times = math.exp(float(stdtrit(freedom, 1 - level / 2)) * error / mean)
-    return Estimate(mean, mean / times, mean * times, float(freedom + 1), method)
+    high = max(mean * times, mean + _missed_share(freedom + 1, level) * mistaken)
+    return Estimate(mean, mean / times, high, float(freedom + 1), method)
 
 
 def _spread(design: Design, values: np.ndarray, level: float) -> tuple[float, int, str]:

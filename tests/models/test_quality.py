@@ -81,3 +81,19 @@ def test_log_loss_of_few_people_and_of_people_all_alike_has_no_interval():
     assert log_loss(np.linspace(0.1, 0.9, 9), np.arange(9) % 2 == 0, np.ones(9)).low is None
     alike = log_loss(np.full(12, 0.98), np.ones(12, dtype=bool), np.ones(12))
     assert (alike.value, alike.low) == (pytest.approx(-np.log(0.98)), None)
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_log_loss_allows_for_mistakes_that_few_people_did_not_show(rows: int):
+    """At 98%, 2% are wrong. A third of samples of 60 have no mistake: their intervals had hardly a width."""
+    rng, held = np.random.default_rng(3), 0
+    for _ in range(100):
+        scores = np.where(rng.random(60) < 0.5, 0.02, 0.98)
+        y = rng.random(60) < scores
+        scores += rng.uniform(-1e-3, 1e-3, 60)
+        who = np.repeat(np.arange(60), rows)
+        found = log_loss(scores, y, np.ones(60))
+        if rows > 1:
+            found = by_design(make_design(len(who), cluster=who), scores[who], scores[who] > 0.5, y[who])[2]
+        held += found.low <= -0.98 * np.log(0.98) - 0.02 * np.log(0.02) <= found.high
+    assert held >= 93
