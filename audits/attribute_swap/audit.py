@@ -35,7 +35,7 @@ from audits.stats import (
 )
 from audits.stats.design import Design, design_mean, design_share
 from audits.stats.intervals import percent_level
-from audits.stats.means import mean_test
+from audits.stats.means import mean_test, missed_share
 from audits.stats.power import times_to_settle
 from audits.stats.text import people_in
 from audits.subgroups.binning import number_edges
@@ -164,7 +164,8 @@ def attribute_swap(
     groups = _groups(swaps, protected, _people_of(data), data.design)
     shown = groups[:_MAX_ROWS]
     looks = max(sum(group.swap.attribute.read for group in shown), 1)
-    rows = [_row(subject, group, options.level, looks) for group in shown]
+    largest = max((float(np.abs(swap.score - subject.scores).max()) for swap in swaps), default=0.0)
+    rows = [_row(subject, group, options.level, looks, largest) for group in shown]
     judged = _judge(rows, options)
     notes = text.notes(
         rows,
@@ -364,13 +365,13 @@ def _cells(members: np.ndarray, others: Sequence[_Attribute], people: np.ndarray
     return []
 
 
-def _row(subject: Subject, group: _Group, level: float, looks: int) -> SwapRow:
+def _row(subject: Subject, group: _Group, level: float, looks: int, largest: float) -> SwapRow:
     swap, mask, each = group.swap, group.members, level / looks
     now, then = np.asarray(subject.decisions, dtype=bool), swap.decision
     events = (now, then, then & ~now, now & ~then, then != now)
     shares = [_share(subject, mask, event, each) for event in events]
     net, p = _net(subject, mask, events[2:4], each)
-    numbers = [*shares, net, _mean(subject, mask, swap.score, each)]
+    numbers = [*shares, net, _mean(subject, mask, swap.score, each, largest)]
     said = percent_level(level) + (", all groups together" if looks > 1 else "")
     numbers = [replace(one, method=one.method.replace(percent_level(each), said)) for one in numbers]
     if not swap.attribute.read:
@@ -417,10 +418,11 @@ def _net(
     return replace(found, low=low, high=high, method=method), p if low > 0 or high < 0 else 1.0
 
 
-def _mean(subject: Subject, mask: np.ndarray, score: np.ndarray, level: float) -> Estimate:
+def _mean(subject: Subject, mask: np.ndarray, score: np.ndarray, level: float, largest: float) -> Estimate:
     """Return the mean change of the user's score.
 
-    By Student's t: changes are rare and go both ways, and a correction for skewness takes noise for it.
+    By Student's t: changes are rare and go both ways, and a correction for skewness takes noise for it. Of
+    changes so rare that a group may show none, the `largest` of anybody's tells how large they can be.
     """
     moved = (score - subject.scores) * (-1.0 if subject.higher_is == "unfavorable" else 1.0)
     if subject.data.design is None:
@@ -434,7 +436,7 @@ def _mean(subject: Subject, mask: np.ndarray, score: np.ndarray, level: float) -
         return Estimate(mean, None, None, n, method)
     if error <= _ROUNDING * float(np.abs(score).max()):  # as between 0.3 - 0.2 and 0.2 - 0.1
         return Estimate(mean, None, None, n, "no interval: there is no spread")
-    reach = float(-stdtrit(freedom, level / 2)) * error
+    reach = max(float(-stdtrit(freedom, level / 2)) * error, missed_share(freedom + 1, level) * largest)
     return Estimate(mean, mean - reach, mean + reach, n, method)
 
 

@@ -11,7 +11,7 @@ from scipy.special import expit, ndtri, stdtrit
 from audits.stats.design import Design, design_mean, design_share
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level, wilson
-from audits.stats.means import mean_test
+from audits.stats.means import mean_test, missed_share
 
 _STEP = 1e-9
 
@@ -99,13 +99,8 @@ def log_loss(scores: np.ndarray, y: np.ndarray, weights: np.ndarray, *, level: f
     told = found.interval(level)
     if told.low is None or told.high is None:
         return told
-    unseen = found.mean + _missed_share(found.n, level) * mean_test(_losses(scores, ~y), weights).mean
+    unseen = found.mean + missed_share(found.n, level) * mean_test(_losses(scores, ~y), weights).mean
     return dataclasses.replace(told, low=max(told.low, 0.0), high=max(told.high, unseen))
-
-
-def _missed_share(n: float, level: float) -> float:
-    """Share of people of whom none is among `n` in `level` / 2 of all samples."""
-    return 1.0 - (level / 2) ** (1.0 / n)
 
 
 def _losses(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -170,7 +165,7 @@ def _loss_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: fl
     if not error > 0:
         return Estimate(mean, None, None, float(freedom + 1), "no interval: there is no spread")
     times = math.exp(float(stdtrit(freedom, 1 - level / 2)) * error / mean)
-    high = max(mean * times, mean + _missed_share(freedom + 1, level) * mistaken)
+    high = max(mean * times, mean + missed_share(freedom + 1, level) * mistaken)
     return Estimate(mean, mean / times, high, float(freedom + 1), method)
 
 

@@ -132,6 +132,11 @@ class MeanTest:
         return self.mean - error * t
 
 
+def missed_share(n: float, level: float) -> float:
+    """Share of people of whom none is among `n` in `level` / 2 of all samples."""
+    return 1.0 - (level / 2) ** (1.0 / n)
+
+
 def hall_quantile(quantile: float, skewness: float) -> float:
     """Return the studentized distance that the transformation makes `quantile`.
 

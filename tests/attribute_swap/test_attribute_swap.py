@@ -223,6 +223,21 @@ def test_few_changes_go_by_the_exact_sign_test(changed: int, evident: bool) -> N
     assert (result.verdict == "evidence of a difference") is evident
 
 
+def test_a_mean_change_allows_for_changes_that_few_people_did_not_show() -> None:
+    """Of 25, where 8% change by half the scale: samples in which none does had an interval of their noise."""
+
+    def rare(frame: pd.DataFrame) -> Any:
+        return 0.1 * frame["skill"] + (frame["sex"] == "male") * (0.01 * frame["skill"] + 0.5 * frame["rare"])
+
+    held = 0
+    for seed in range(40):
+        frame = people(50, seed)
+        frame["rare"] = np.random.default_rng([seed, 1]).random(50) < 0.08
+        told = row(swap(subject_of(frame, Rule(("sex", "skill", "rare"), rare))), "female", "male")
+        held += told.mean_score_change.low <= 0.01 * 0.5 + 0.5 * 0.08 <= told.mean_score_change.high
+    assert held >= 38
+
+
 def test_rows_of_one_person_are_counted_as_no_people() -> None:
     """60 rows of 6 persons are no 60 people: not as stated, not for an all-clear, and not to settle it."""
     frame = people(120).assign(who=range(120))
