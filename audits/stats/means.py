@@ -134,7 +134,7 @@ class MeanTest:
 
 def missed_share(n: float, level: float) -> float:
     """Share of people of whom none is among `n` in `level` / 2 of all samples."""
-    return 1.0 - (level / 2) ** (1.0 / n)
+    return 1.0 - math.pow(level / 2, 1.0 / n)
 
 
 def hall_quantile(quantile: float, skewness: float) -> float:
