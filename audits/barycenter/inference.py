@@ -91,19 +91,23 @@ def net_differences(compared: GroupComparison) -> list[Estimate]:
     """Each group's rate less the others' by their shares, intervals of all groups together.
 
     Those favored only as themselves less those favored only as counterparts (Proposition 2). Where groups
-    count by their people the others are one group, whose interval is more cautious.
+    count by their people the others are one group. Else the interval allows for groups of other rates, and
+    leaves out 0 only where it would do so of one group that tells as much as the others together.
     """
     level, n = _each(compared), compared.n
     favored = np.bincount(compared.group, compared.sizes * compared.decisions, len(n))
     told, found = rates(compared, level), []
     for k in range(len(n)):
-        if np.allclose(compared.shares, n / n.sum(), rtol=1e-9):
-            rest, others = float(favored.sum() - favored[k]), float(n.sum() - n[k])
-            net = cautious_difference(float(favored[k]), float(n[k]), rest, others, level=level)
-        else:
-            weights = -compared.shares / (1 - compared.shares[k])
-            weights[k] = 1.0
-            net = weighted_sum(told, weights.tolist())
+        part = np.where(np.arange(len(n)) == k, 0.0, compared.shares / (1 - compared.shares[k]))
+        alike = 1 / float(part**2 @ (1 / n))  # people of one group who tell as much as all others together
+        net = cautious_difference(
+            float(favored[k]), float(n[k]), alike * float(part @ (favored / n)), alike, level=level
+        )
+        if not np.allclose(compared.shares, n / n.sum(), rtol=1e-9):
+            exact = net
+            net = weighted_sum(told, np.where(part > 0, -part, 1.0).tolist())
+            if (exact.low or 0.0) <= 0 <= (exact.high or 0.0):
+                net = replace(net, low=min(net.low or 0.0, 0.0), high=max(net.high or 0.0, 0.0))
         found.append(replace(net, n=told[k].n))
     return found
 
