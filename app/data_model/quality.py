@@ -20,8 +20,8 @@ from audits.data.quality.findings import Finding, Mend
 from audits.errors import InputError
 from audits.stats.text import several
 
-SHAPES = frozenset({"second header", "sheets", "count table", "rows that belong together"})
-"""Findings about what rows and columns are: asked before anything else."""
+SHAPES = frozenset({"second header", "sheets", "count table", "rows that belong together", "spellings"})
+"""Findings about what rows, columns and values are: asked before anything else."""
 BLOCKING = frozenset({"undecided", "infinite", "impossible", "words among numbers", "written numbers"})
 """Findings for which an audit may refuse to run."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from secrets import token_hex
 from typing import Any
 
 import streamlit as st
@@ -68,6 +69,16 @@ def questions(
     if not st.button("Finish" if last else "Next", type="primary", key="answer", disabled=unanswered):
         return edited
     return without_questions(edited) if last else {**edited, "question": order[place + 1]}
+
+
+def asked_anew(draft: dict[str, Any]) -> dict[str, Any]:
+    """Return the draft of a table that is read otherwise before the first answer: it begins anew."""
+    if draft["question"] != FIRST_QUESTION:
+        return draft
+    data = {name: value for name, value in draft["spec"]["data"].items() if name in {"path", "read"}}
+    begun = {name: draft[name] for name in ("source", "spec", "options", "question")}
+    # what the page's controls remember belongs to the table as it was: a new mark draws them afresh
+    return {**with_spec(begun, data=data, model={"train": "logistic"}), "id": token_hex(4)}
 
 
 def without_questions(draft: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -74,6 +75,16 @@ def profile(table: Table) -> tuple[ColumnProfile, ...]:
         )
         for column in described["columns"]
     )
+
+
+def as_mended(found: ColumnProfile, data: Mapping[str, Any]) -> ColumnProfile:
+    """Return a column as a data section has its values written, where it has some written like others."""
+    made = ((data.get("recode") or {}).get(found.name) or {}).get("map") or {}
+    stay = set(found.values) - set(made)
+    if not made or not set(made.values()) <= {*stay, None}:
+        return found
+    values = tuple(each for each in found.values if each in stay)
+    return dataclasses.replace(found, values=values, distinct=len(values))
 
 
 def _spread(column: pd.Series, described: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from app.data_model.quality import (
     findings_left,
     open_findings,
 )
-from app.data_model.questions import questions, without_questions
+from app.data_model.questions import asked_anew, questions, without_questions
 from app.data_model.recent_workspaces import recent_section
 from app.data_model.rows import left_out_section, rows_section
 from app.data_model.sources import example_cards, file_sources, source_problem
@@ -30,6 +30,7 @@ from app.data_model.trial import trial_standing
 from app.data_model.value_labels import meanings_section
 from app.drafts.drafts import suggest_columns
 from app.drafts.validation import problems
+from app.tables.columns import as_mended
 from app.tables.handles import TableHandle
 from app.widgets import notices
 from app.widgets.frame import page_text, title
@@ -73,6 +74,7 @@ except InputError as error:
         space.save_draft(edited)
         st.rerun()
     st.stop()
+profiles = tuple(as_mended(each, draft["spec"]["data"]) for each in profiles)
 edited = suggest_columns(draft, profiles)
 names = [item.name for item in profiles]
 if "question" in edited:
@@ -84,7 +86,8 @@ if "question" in edited:
         if st.button("Skip the questions", type="tertiary", key="skip-questions"):
             edited = without_questions(edited)
     st.divider()
-    edited = reading_section(edited, table)
+    reread = reading_section(edited, table)
+    edited = edited if reread == edited else asked_anew(reread)
     preview_section(table)
     if edited != draft:
         space.save_draft(edited)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from app.data_model.questions import FIRST_QUESTION
+from app.data_model.questions import FIRST_QUESTION, asked_anew
 from app.drafts import drafts
 from tests.app.test_pages import boxes, carry_out, prepared, texts, visit
 
@@ -124,6 +124,27 @@ def test_what_no_name_says_is_asked_or_can_be_skipped(space) -> None:
     at.button(key="skip-questions").click().run()
     assert not at.exception
     assert len(at.tabs) == 5, "the page of a table whose questions are answered"
+
+
+def test_names_given_later_and_one_way_of_writing_come_before_the_decision(space) -> None:
+    """As the two files of Adult are: without names, and ">50K." in the second counted as unfavorable."""
+    rows = "".join(
+        f"{'fm'[k % 2]},{20 + k % 40},{('<=50K', '>50K')[k % 3 == 0]}{'.' * (k % 5 == 0)}\n"
+        for k in range(240)
+    )
+    at = new(space, rows)
+    at.button(key="leave-spellings").click().run()
+    read = {"header": False, "names": ["sex", "age", "income"]}
+    space.save_draft(asked_anew(drafts.with_data(space.draft(), read=read)))
+    at = visit(space)
+    at.button(key="leave-spellings").click().run()
+    assert spec(space)["model"] == {"predictions": {}}, "of four answers none is proposed"
+    space.save_draft(asked_anew(drafts.with_data(space.draft(), read=read)))
+    at = visit(space)
+    at.button(key="mend-spellings-0").click().run()
+    assert (spec(space)["data"]["label"], spec(space)["data"]["favorable"]) == ("income", ">50K")
+    good = next(box for box in at.multiselect if str(box.key).startswith("favorable-"))
+    assert set(good.options) == {"<=50K", ">50K"}
 
 
 def until_tried(at: Any) -> Any:
