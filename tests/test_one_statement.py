@@ -78,8 +78,12 @@ def _states_one(found: AuditResult) -> bool:
     exhibit = AUDITS[found.name].section(found.result).exhibits[0]
     known = [each for each in (interval["low"], interval["value"], interval["high"]) if each is not None]
     if known:
-        trace = exhibit.figure().data[0]
+        figure = exhibit.figure()
+        trace, axis = figure.data[0], figure.layout.xaxis
         assert trace.meta == interval
+        if axis.range:
+            drawn = [10.0**end if axis.type == "log" else end for end in axis.range]
+            assert min(drawn) <= min(trace.x) <= max(trace.x) <= max(drawn)
         assert any(np.allclose(trace.x, np.array(known) * unit) for unit in (1.0, 100.0))
         table = exhibit.table().select_dtypes("number").to_numpy(dtype=float)
         assert any(_in_row(row, known) for row in table), "a row of the table states it"

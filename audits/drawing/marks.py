@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,6 +10,10 @@ import plotly.graph_objects as go
 
 from audits.drawing.style import CONTEXT, CONTRAST, FOCUS, INK, annotate
 from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate, Judgment
+
+_MAX_TICKS = 6
+_ROUND_FAR = (1.0, 2.0, 5.0)
+_ROUND = (1.0, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 3.0, 5.0, 7.0, 8.0, 9.0)
 
 
 def verdict_look(verdict: str | None) -> tuple[str, str]:
@@ -121,6 +126,46 @@ def named_above(
     where = {"x": at, "xanchor": side, "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False}
     annotate(figure, [{**where, "text": text}])
     return figure
+
+
+def ratio_axis(values: Iterable[float | None], title: str) -> dict[str, Any]:
+    """Return a log axis that holds 1 and all `values`, with ticks at round numbers."""
+    known = [1.0, *(value for value in values if value is not None and value > 0)]
+    least, most = min(known), max(known)
+    pad = max((most / least) ** 0.06, 1.01)
+    low, high = least / pad, most * pad
+    steps = _ROUND if most / least < 20 else _ROUND_FAR
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ladder = [round(10.0**decade * step, 12) for decade in decades for step in steps]
+    inside = [value for value in ladder if least * 0.999 <= value <= high]  # 1 itself, if nothing is below
+    above = thin_ticks([value for value in inside if value >= 1], _MAX_TICKS, high / low)
+    below = thin_ticks([1 / value for value in inside[::-1] if value <= 1], _MAX_TICKS, high / low)
+    ticks = sorted({*above, *(round(1 / value, 12) for value in below)})  # 1 is among them
+    return {
+        "type": "log",
+        "title": title,
+        "range": [math.log10(low), math.log10(high)],
+        "tickvals": ticks,
+        "ticktext": [f"{value:g}" if value < 1e5 else f"{value:.0e}" for value in ticks],
+    }
+
+
+def thin_ticks(values: Sequence[float], most: int, span: float | None = None) -> list[float]:
+    """Return about `most` of the rising positive `values`, the first and well apart on a log scale.
+
+    `most` are those that an axis of `span` times its least value has room for; by default it ends with them.
+
+    Examples
+    --------
+    >>> thin_ticks([10, 20, 40, 50, 80, 85, 160], 4)
+    [10, 20, 40, 80, 160]
+    """
+    kept: list[float] = []
+    apart = (span or values[-1] / values[0]) ** (1 / most) * 0.999 if values else 1.0
+    for value in values:
+        if not kept or value >= kept[-1] * apart:
+            kept.append(value)
+    return kept
 
 
 def verdicts_named(figure: go.Figure, verdicts: Iterable[str | None]) -> go.Figure:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import plotly.graph_objects as go
 
 from audits.data import group_name
-from audits.drawing.marks import add_legend, box, decisive, dot, reaching
+from audits.drawing.marks import add_legend, box, decisive, dot, ratio_axis, reaching, thin_ticks
 from audits.drawing.selected import of_group, of_run, people_id, within_edges
 from audits.drawing.style import (
     CONTEXT,
@@ -25,10 +25,8 @@ from audits.loss_ratio import LossRatioResult
 from audits.stats import EVIDENCE
 from audits.stats.text import count, estimate_text, number, people, people_in, several
 
-_MAX_FEATURES, _MAX_GROUPS, _MAX_TICKS = 15, 10, 6
+_MAX_FEATURES, _MAX_GROUPS, _MAX_STEPS = 15, 10, 6
 _MAX_BOTH = 46  # letters of attribute and group above their row
-_ROUND_FAR = (1.0, 2.0, 5.0)
-_ROUND = (1.0, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 3.0, 5.0, 7.0)
 
 
 def against_tolerance(result: LossRatioResult) -> go.Figure:
@@ -83,7 +81,7 @@ def against_tolerance(result: LossRatioResult) -> go.Figure:
     figure.add_vline(x=1.0, line={"color": GRAY, "width": 1})
     ends = [end for _, found, _ in rows for end in (found.value, found.low, found.high)]
     _mark(figure, "x", result.tolerance, ends)
-    figure.update_xaxes(**_ratio_axis([*ends, result.tolerance], "error, times as large (log scale)"))
+    figure.update_xaxes(**ratio_axis([*ends, result.tolerance], "error, times as large (log scale)"))
     told = "; ".join(f"{name} {estimate_text(found)}" for name, found, _ in rows[::-1])
     alt = f"Error after the move as times that before it, limit {number(result.tolerance)}: {told}."
     each = rows_named(figure, distinct([name for name, *_ in rows], longest=_MAX_BOTH))
@@ -108,10 +106,10 @@ def along_flow(result: LossRatioResult) -> go.Figure:
             hovertemplate="%{x} steps: %{y:.3g}<extra></extra>",
         )
     _mark(figure, "y", tolerance)
-    ticks = thin_ticks(steps, _MAX_TICKS)
+    ticks = thin_ticks(steps, _MAX_STEPS)
     figure.update_xaxes(type="log", title="steps of the flow (log scale)", tickvals=ticks, ticktext=ticks)
     drawn = [y for trace in figure.data for y in trace.y]
-    figure.update_yaxes(**_ratio_axis([*drawn, tolerance], "times as large (log scale)"))
+    figure.update_yaxes(**ratio_axis([*drawn, tolerance], "times as large (log scale)"))
     last = result.curve[-1]
     alt = (
         f"Loss ratio along the flow, log-log: its lower bound is {number(result.curve[0].lower_bound)} after "
@@ -141,7 +139,7 @@ def ratios(result: LossRatioResult) -> go.Figure:
     add_legend(figure, [("within your limit", box(CONTEXT)), ("beyond it", box(beyond))])
     ends = [bars[0].low, bars[-1].high, tolerance]
     _mark(figure, "x", tolerance, ends)
-    figure.update_xaxes(**_ratio_axis(ends, "a person's error after the move, times as large (log scale)"))
+    figure.update_xaxes(**ratio_axis(ends, "a person's error after the move, times as large (log scale)"))
     figure.update_yaxes(title="people", rangemode="tozero")
     above = sum(bar.people for bar in bars if bar.low >= tolerance)
     alt = (
@@ -176,41 +174,6 @@ def _mark(
     else:
         figure.add_hline(y=tolerance, line=line)
         figure.add_annotation(xref="paper", x=1, xanchor="right", yanchor="bottom", **place)
-
-
-def _ratio_axis(values: Iterable[float | None], title: str) -> dict[str, Any]:
-    """A log axis that holds 1 and all `values`, with ticks at round numbers."""
-    known = [1.0, *(value for value in values if value is not None and value > 0)]
-    least, most = min(known), max(known)
-    pad = max((most / least) ** 0.06, 1.01)
-    low, high = least / pad, most * pad
-    steps = _ROUND if most / least < 20 else _ROUND_FAR
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ladder = [round(10.0**decade * step, 12) for decade in decades for step in steps]
-    inside = [value for value in ladder if least * 0.999 <= value <= high]  # 1 itself, if nothing is below
-    ticks = thin_ticks(inside, _MAX_TICKS)
-    return {
-        "type": "log",
-        "title": title,
-        "range": [math.log10(low), math.log10(high)],
-        "tickvals": ticks,
-        "ticktext": [f"{value:g}" if value < 1e5 else f"{value:.0e}" for value in ticks],
-    }
-
-
-def thin_ticks(values: Sequence[float], most: int) -> list[float]:
-    """Return about `most` of the rising positive `values`, the first and well apart on a log scale.
-
-    Examples
-    --------
-    >>> thin_ticks([10, 20, 40, 50, 80, 85, 160], 4)
-    [10, 20, 40, 80, 160]
-    """
-    kept: list[float] = []
-    for value in values:
-        if not kept or value >= kept[-1] * (values[-1] / values[0]) ** (1 / most) * 0.999:
-            kept.append(value)
-    return kept
 
 
 def subspace(result: LossRatioResult) -> go.Figure:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -9,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from audits.data import group_name
 from audits.drawing.boxes import quantile_boxes
-from audits.drawing.marks import add_legend, decisive, dot, named_above, reaching
+from audits.drawing.marks import add_legend, decisive, dot, named_above, ratio_axis, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
     CONTEXT,
@@ -132,10 +134,14 @@ def groups(result: SensitivityResult) -> go.Figure:
     names = distinct([people_in(group_name({each.attribute: each.group})) for each in shown], longest=_MAX)
     labels = [f"{name} ({count(item.n)})" for name, item in zip(names, shown, strict=True)]
     row = next((k for k, item in enumerate(shown) if item.ratio == result.judged.interval), None)
+    limit = float(result.options["material"])
+    ends = [end for item in shown for end in (item.ratio.value, item.ratio.low, item.ratio.high)]
+    axis = ratio_axis([*ends, 1 / limit, limit], "mean sensitivity, times that of everyone else (log scale)")
+    least = 10.0 ** axis["range"][0]  # an interval that begins at 0 begins where the axis does
     figure = go.Figure()
     if row is not None:
         figure.add_trace(decisive(result.judged, row))
-    limit = float(result.options["material"])
+        figure.data[0].x = [max(end, least) for end in figure.data[0].x]
     far = result.judged.badge != "no verdict"
     # gray: too few people for an interval, which must not look like one of no width
     few = [item.ratio.low is None for item in shown]
@@ -159,7 +165,9 @@ def groups(result: SensitivityResult) -> go.Figure:
         },
         error_x=reaching(
             [
-                item.ratio if k != row else Estimate(item.ratio.value, None, None, item.n, "")
+                Estimate(item.ratio.value, None, None, item.n, "")
+                if k == row or item.ratio.low is None
+                else replace(item.ratio, low=max(item.ratio.low, least))
                 for k, item in enumerate(shown)
             ],
             1.0,
@@ -173,11 +181,9 @@ def groups(result: SensitivityResult) -> go.Figure:
     figure.add_vline(1.0, line={"color": INK, "width": 1})
     if any(few):
         add_legend(figure, [("too few people for an interval", dot(CONTEXT))])
-    ends = [end for item in shown for end in (item.ratio.value, item.ratio.low, item.ratio.high) if end]
-    low, high = min(1 / limit, *ends), max(limit, *ends)
-    drawn = 0.97 * low, 1.03 * min(high, 5 * limit)
-    named_above(figure, f"gray: within {number(limit)} times", (1 / limit, limit), drawn)
-    figure.update_xaxes(title="mean sensitivity (times that of everyone else)", range=drawn)
+    band = math.log10(1 / limit), math.log10(limit)  # a label's place is a logarithm, a band's is not
+    named_above(figure, f"gray: within {number(limit)} times", band, axis["range"])
+    figure.update_xaxes(**axis)
     listed = "; ".join(f"{item.group} {number(item.ratio.value)}" for item in shown[::-1])
     alt = f"Mean sensitivity as a multiple of everyone else's: {listed}."
     row_height = rows_named(figure, labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from audits.sensitivity.match_sets.sets import QUANTILES
 from audits.sensitivity.measurement.blackbox import measure_blackbox
 from audits.sensitivity.measurement.gradients import AuditedModel, Status, measure
 from audits.sensitivity.measurement.status_models import train_status
+from audits.stats import Estimate
 from tests.refused import refused
 from tests.sensitivity.conftest import people, subject_of
 
@@ -196,6 +198,19 @@ def test_people_of_whom_all_are_alike_have_no_threshold_above():
     json.dumps(found.to_json(), allow_nan=False)
     for name in ("histogram", "groups", "features", "match_curves", "calibration"):
         assert alt_text(getattr(figures, name)(found))
+
+
+@pytest.mark.parametrize("ends", [(11.0, 5.45, 21.0), (0.05, 0.0, 0.1), (1.05, 1.02, 1.09)])
+def test_the_deciding_group_is_within_the_figure(audited, ends):
+    """Of Adult's married people, 11 times as sensitive, dot and upper end lay beyond the axis."""
+    ratio = Estimate(*ends, 100.0, "drawn")
+    group = replace(audited.groups[0], ratio=ratio)
+    told = replace(audited, groups=(group, audited.groups[1]), judged=replace(audited.judged, interval=ratio))
+    figure = figures.groups(told)
+    low, high = (10**end for end in figure.layout.xaxis.range)
+    assert all(low * 0.999 <= end <= high for end in figure.data[0].x)
+    assert low <= 0.8 < 1.25 <= high
+    assert 1.0 in figure.layout.xaxis.tickvals
 
 
 def test_max_people_counts_who_is_left_out(logistic):
