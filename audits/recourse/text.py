@@ -53,8 +53,8 @@ def _apart(result: RecourseResult) -> list[str]:
         little = "" if judged.material is not False else "slightly "
         names = [people_in(row.group), *(brief(people_in(row.group), most, of=1) for most in (12, 7))]
         if row.accepted_judged == judged:
-            easier = "fewer" if value < 0 else "more"
-            return [f"Of {name}, {little}{easier} would be than of others." for name in names]
+            part = f"{little}{'smaller' if value < 0 else 'larger'} share"
+            return [f"That helps a {part} of {name} than of others." for name in names]
         return [
             f"{begun(name)} have {little}{'further' if value > 0 else 'less far'} to go." for name in names
         ]
