@@ -174,9 +174,17 @@ def given_table(table: Any, name: str = "X", columns: Sequence[str] | None = Non
     return GivenTable(frame.set_index(frame.index + 1), tuple(narrow.columns), "narwhals", table)
 
 
+def _array(values: Any) -> np.ndarray:
+    """Return values as an array; of a tensor its numbers, on whatever device and with whatever gradient."""
+    if type(values).__name__ == "Tensor":
+        values = values.detach().cpu()
+        values = values.float() if str(values.dtype) == "torch.bfloat16" else values
+    return np.asarray(values)
+
+
 def _matrix(table: Any, name: str, columns: Sequence[str] | None) -> GivenTable:
     try:
-        matrix = np.asarray(table)
+        matrix = _array(table)
     except (ValueError, TypeError, RuntimeError):
         raise _no_table(table, name) from None
     if matrix.ndim != 2 or matrix.dtype.kind not in "biufOUS":
@@ -248,7 +256,7 @@ def _plain_column(values: Any, name: str) -> pd.Series:
             pass
     array = None
     if hasattr(values, "__len__") and not isinstance(values, (str, bytes, Mapping, set, frozenset)):
-        array = np.asarray(values)
+        array = _array(values)
     if array is not None and array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array is None or array.ndim != 1:

@@ -177,7 +177,7 @@ def model_columns(
     raise InputError(
         "columns",
         f"is needed: the model reads {wanted} columns, and X has {len(every)} beside the label",
-        advice=f"name them in the model's order: columns={[*every][:3]!r}"[:-1] + ", …]",
+        advice=f"name them in the model's order: columns={every[:1]!r}"[:-1] + ", …]",
     )
 
 

@@ -164,6 +164,10 @@ def test_matrices_and_networks():
         np.testing.assert_allclose(subject.scores, expected, atol=1e-6)
         assert subject.differentiable is not None
     assert network.training, "the user's own network stays in the mode it was in"
+    tracked = torch.sigmoid(network(torch.from_numpy(X).requires_grad_()))
+    for scores in (tracked, tracked.detach().bfloat16()):
+        told = groups(None, torch.from_numpy(X).requires_grad_(), y, scores=scores, **said).subject
+        np.testing.assert_allclose(told.scores, tracked.detach().numpy()[:, 0], atol=0.01)
 
 
 def test_stored_predictions_and_what_they_allow(crowd, monkeypatch):
