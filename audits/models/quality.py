@@ -8,10 +8,10 @@ import math
 import numpy as np
 from scipy.special import expit, ndtri, stdtrit
 
-from audits.stats.design import Design, design_mean, design_share
+from audits.stats.design import Design, design_mean, design_share, mean_influence
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level, wilson
-from audits.stats.means import mean_test, missed_share
+from audits.stats.means import hall_quantile, mean_test, missed_share
 
 _STEP = 1e-9
 
@@ -113,7 +113,7 @@ def by_design(
     """Return accuracy, area under the curve and log loss where rows are not one independent person each.
 
     Each linearised over clusters within strata, the area by how often each row is on the right side of the
-    others (DeLong's placements), on the scale of log odds; the log loss on a log scale.
+    others (DeLong's placements), on the scale of log odds; the log loss as `log_loss` alone.
 
     References
     ----------
@@ -157,16 +157,21 @@ def _outscored(scores: np.ndarray, others: np.ndarray, weights: np.ndarray) -> n
 
 
 def _loss_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: float) -> Estimate:
-    losses = _losses(scores, y)
-    mean, mistaken = (
-        float(np.average(each, weights=design.weights)) for each in (losses, _losses(scores, ~y))
-    )
-    error, freedom, method = _spread(design, losses, level)
-    if not error > 0:
-        return Estimate(mean, None, None, float(freedom + 1), "no interval: there is no spread")
-    times = math.exp(float(stdtrit(freedom, 1 - level / 2)) * error / mean)
-    high = max(mean * times, mean + missed_share(freedom + 1, level) * mistaken)
-    return Estimate(mean, mean / times, high, float(freedom + 1), method)
+    everybody = np.ones(len(y), dtype=bool)
+    mean, influence, freedom = mean_influence(design, everybody, _losses(scores, y))
+    error = math.sqrt(float(influence @ influence))
+    clusters = float(freedom + 1)
+    if freedom < 1 or not error > 0:
+        return Estimate(mean, None, None, clusters, "no interval: there is no spread")
+    skewness = float((influence**3).sum()) / error**3
+    reach = float(stdtrit(freedom, 1 - level / 2))
+    low, high = (mean - error * hall_quantile(end, skewness) for end in (reach, -reach))
+    # of uneven weights a log scale holds more often, of rare mistakes skewness does: it reaches over both
+    times = math.exp(reach * error / mean)
+    low, high = min(low, mean / times), max(high, mean * times)
+    unseen = mean + missed_share(clusters, level) * design_mean(design, everybody, _losses(scores, ~y))[0]
+    method = f"Student t over {freedom + 1:,} clusters, log and skewness-corrected, {percent_level(level)}"
+    return Estimate(mean, max(low, 0.0), max(high, unseen), clusters, method)
 
 
 def _spread(design: Design, values: np.ndarray, level: float) -> tuple[float, int, str]:
