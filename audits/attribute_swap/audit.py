@@ -164,8 +164,8 @@ def attribute_swap(
     groups = _groups(swaps, protected, _people_of(data), data.design)
     shown = groups[:_MAX_ROWS]
     looks = max(sum(group.swap.attribute.read for group in shown), 1)
-    largest = max((float(np.abs(swap.score - subject.scores).max()) for swap in swaps), default=0.0)
-    rows = [_row(subject, group, options.level, looks, largest) for group in shown]
+    largest = _largest_changes(subject, swaps)
+    rows = [_row(subject, group, options.level, looks, largest[_exchanged(group.swap)]) for group in shown]
     judged = _judge(rows, options)
     notes = text.notes(
         rows,
@@ -365,6 +365,19 @@ def _cells(members: np.ndarray, others: Sequence[_Attribute], people: np.ndarray
     return []
 
 
+def _exchanged(swap: _Swap) -> tuple[str, frozenset[str]]:
+    return swap.attribute.name, frozenset((swap.source, swap.target))
+
+
+def _largest_changes(subject: Subject, swaps: Sequence[_Swap]) -> dict[tuple[str, frozenset[str]], float]:
+    """Return anybody's largest change of score where two values are exchanged, either way."""
+    found: dict[tuple[str, frozenset[str]], float] = {}
+    for swap in swaps:
+        change = float(np.abs(swap.score - subject.scores).max())
+        found[_exchanged(swap)] = max(change, found.get(_exchanged(swap), 0.0))
+    return found
+
+
 def _row(subject: Subject, group: _Group, level: float, looks: int, largest: float) -> SwapRow:
     swap, mask, each = group.swap, group.members, level / looks
     now, then = np.asarray(subject.decisions, dtype=bool), swap.decision
@@ -422,7 +435,8 @@ def _mean(subject: Subject, mask: np.ndarray, score: np.ndarray, level: float, l
     """Return the mean change of the user's score.
 
     By Student's t: changes are rare and go both ways, and a correction for skewness takes noise for it. Of
-    changes so rare that a group may show none, the `largest` of anybody's tells how large they can be.
+    changes so rare that a group may show none, the `largest` of anybody's, either way, tells how large they
+    can be.
     """
     moved = (score - subject.scores) * (-1.0 if subject.higher_is == "unfavorable" else 1.0)
     if subject.data.design is None:
