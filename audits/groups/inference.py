@@ -16,7 +16,15 @@ from audits.stats.intervals import cautious_difference, cautious_p, share_ratio
 from audits.stats.power import times_to_settle
 from audits.stats.ratios import MIN_REFERENCE
 from audits.stats.text import people_in
-from audits.stats.verdicts import FOUR_FIFTHS, VERDICTS, Condition, exceeds, on_ratio
+from audits.stats.verdicts import (
+    FOUR_FIFTHS,
+    VERDICTS,
+    Condition,
+    exceeds,
+    on_ratio,
+    outlasts_run,
+    place_of_evidence,
+)
 
 Row = TypeVar("Row", GroupRow, AmountRow)
 
@@ -93,6 +101,7 @@ def judge_difference(
         ratio=ratio,
         decided_by=judged.decided_by,
         limit=None if limit.on_difference or not second[1] else (1 - FOUR_FIFTHS) * second[0] / second[1],
+        outlasts_run=judged.verdict == EVIDENCE and outlasts_run(cautious_p(*first, *second), level),
     )
 
 
@@ -181,8 +190,10 @@ def lower_first(result: GroupsResult) -> tuple[GroupRow, GroupRow]:
 def by_importance(table: Sequence[GroupRow], measure: str | None = None) -> Iterator[tuple[GroupRow, str]]:
     """Yield groups with their rates: evidence first, by size against the limit, then by certainty.
 
-    Where a `measure` is asked for, its rates stand before others of the same verdict. Evidence of one size
-    (outside the limit, inside it, neither) begins with decisions, before errors. Among what is insufficient
+    Where a `measure` is asked for, its rates stand before others of the same verdict. Of evidence, that which
+    outlasts a run's correction comes first, or the audit would lose its verdict though other groups differ
+    beyond doubt. Evidence of one size (outside the limit, inside it, neither) begins with decisions, before
+    errors. Among what is insufficient
     the one nearest to evidence comes first, among no material differences the one nearest to the limit. Of a
     group too small to be covered only evidence counts. People whose group is missing are a group like others,
     behind those of the same verdict and size.
@@ -247,7 +258,7 @@ def _rank(
         return (len(VERDICTS) if small else verdict), behind, missing, True, math.inf, math.inf
     beyond = max(low, -high)  # of 0
     if gap.verdict == EVIDENCE:
-        size = {True: 0, None: 1, False: 2}[gap.material]
+        size = place_of_evidence(gap.material, outlasts=gap.outlasts_run)
         return verdict, behind, size, missing, second, -abs(gap.estimate.value or 0.0), -beyond
     if gap.verdict == INSUFFICIENT:
         ratio = gap.decided_by == RATIO

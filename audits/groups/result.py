@@ -38,6 +38,8 @@ class Difference:
     limit : float or None
         Of numbers, the smallest difference that matters, in their unit. Of rates whose limit is a ratio
         alone, the difference below the reference's rate that it comes to; above it is 1 / 0.8 times that.
+    outlasts_run : bool
+        Whether it is evidence that stays evidence however many audits a run has (up to 20).
     """
 
     estimate: Estimate
@@ -48,6 +50,7 @@ class Difference:
     ratio: Estimate | None = None
     decided_by: str = AVERAGE
     limit: float | None = None
+    outlasts_run: bool = False
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,7 @@ def _compared(
         alone = place == reference
         gaps = {} if alone else _gaps(numbers, (who, other), level, residuals=residuals)
         judged = {
-            name: judge_amount(name, gap, limit, level, own.units(who)) for name, (gap, _) in gaps.items()
+            name: judge_amount(name, gap, p, limit, level, own.units(who)) for name, (gap, p) in gaps.items()
         }
         worst = min(judged.items(), key=lambda pair: rank_of(*pair), default=None)
         rows.append(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from audits.groups.inference import ordered_by, reference_among
 from audits.groups.result import AmountRow, Amounts, Difference
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate, Judgment, judge_conditions
 from audits.stats.means import MIN
-from audits.stats.verdicts import AVERAGE, VERDICTS, Condition
+from audits.stats.verdicts import AVERAGE, VERDICTS, Condition, outlasts_run, place_of_evidence
 
 MEASURES = {
     "mean": AVERAGE,
@@ -25,7 +25,9 @@ _TIMES = {MEASURES[name]: 2.0 for name in ("q10", "q90")}
 _ROOM = 1.1
 
 
-def judge_amount(name: str, gap: Estimate, limit: float, level: float, people: float) -> Difference:
+def judge_amount(
+    name: str, gap: Estimate, p_value: Callable[[], float | None], limit: float, level: float, people: float
+) -> Difference:
     """Judge one difference by its interval."""
     times = _TIMES.get(MEASURES[name], 1.0)
     condition = Condition(
@@ -52,6 +54,7 @@ def judge_amount(name: str, gap: Estimate, limit: float, level: float, people: f
         judged.reason,
         decided_by=MEASURES[name],
         limit=limit,
+        outlasts_run=judged.verdict == EVIDENCE and outlasts_run(p_value(), level),
     )
 
 
@@ -108,7 +111,7 @@ def rank_of(name: str, gap: Difference, small: bool = False, missing: bool = Fal
     if low is None or high is None:
         return (len(VERDICTS) if small else verdict), 1, missing, place, math.inf
     if gap.verdict == EVIDENCE:
-        size = {True: 0, None: 1, False: 2}[gap.material]
+        size = place_of_evidence(gap.material, outlasts=gap.outlasts_run)
         return verdict, size, missing, place, -abs(gap.estimate.value or 0.0)
     if gap.verdict == INSUFFICIENT:
         return len(VERDICTS) if small else verdict, 0, missing, place, -max(low, -high)

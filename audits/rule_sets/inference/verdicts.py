@@ -15,7 +15,7 @@ from audits.stats import EVIDENCE, Estimate, Judgment, judge
 from audits.stats.intervals import percent_level
 from audits.stats.power import times_to_settle
 from audits.stats.shares import newcombe_ends
-from audits.stats.verdicts import limits_of
+from audits.stats.verdicts import limits_of, outlasts_run, place_of_evidence
 from audits.stats.vocabulary import vocabulary
 from audits.subgroups.cells import Cells
 
@@ -69,7 +69,7 @@ def judge_audit(
     *,
     complete: bool,
 ) -> tuple[Judgment, int]:
-    """Judge the family: by its first finding, or by the rule set whose interval reaches farthest.
+    """Judge the family: by its first finding that lasts, or by the rule set whose interval reaches farthest.
 
     Returns
     -------
@@ -78,7 +78,11 @@ def judge_audit(
     """
     evident = [row for row in rows if row.verdict == EVIDENCE]
     if evident:
-        number = next((row for row in evident if row.material), evident[0]).number
+        level = options["level"]
+        number = min(
+            evident,
+            key=lambda row: place_of_evidence(row.material, outlasts=outlasts_run(row.adjusted_p, level)),
+        ).number
         return judge_row(_item(table, number), options, inference), number
     low, high = table["low"].to_numpy(), table["high"].to_numpy()
     limits = _limits(table, options)
