@@ -94,7 +94,7 @@ FAST = {"permutations": 99, "samples": 0}
 
 
 def test_a_run_is_told_the_finding_that_outlasts_its_correction():
-    """A group of 40 leads the list with 27 points, p .02; the verdict rests on 12 points, of 1,000, p 5e-7."""
+    """A group of 40 leads the list with 27 points, p .02; the verdict rests on 12, of 1,000, p 5e-7."""
     decided = np.repeat([1, 0, 1, 0], [560, 440, 440, 560])
     few = np.append(np.flatnonzero(decided)[::166][:6], np.flatnonzero(decided == 0)[::50][:34])
     frame = pd.DataFrame({"a": "y", "b": np.repeat(["p", "q"], 1000), "decision": decided})
