@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
@@ -12,7 +12,7 @@ from audits.drawing.marks import decisive, reaching, verdict_look, verdicts_name
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import CONTEXT, INK, distinct, empty, finish, rows_named, wrap_title
 from audits.records import Exhibit
-from audits.reports.blocks import Block, Facts, Figure, FindingBlock, Heading, Text, grid
+from audits.reports.blocks import Block, FindingBlock, Text
 from audits.runs.registry import AUDITS
 from audits.stats import VERDICTS, Judgment
 from audits.stats.text import people_in
@@ -22,7 +22,6 @@ from audits.text import begun
 if TYPE_CHECKING:
     from audits.runs.comparison.changes import AuditChange, ChangeRow, Changes
     from audits.runs.multiple_testing import RunCorrection
-    from audits.runs.result import SecondRun
 
 _MOST = 15
 _MAX = 48  # letters above a row, on a phone too
@@ -180,42 +179,13 @@ def decided_exhibit(changes: Changes) -> Exhibit:
     return Exhibit("decided", heading, _OTHERWISE, lambda: decided_figure(changes), changes.decided_frame)
 
 
-def comparison(compared: SecondRun) -> list[Block]:
-    """Arrange a comparison for a report: the sentence, who is decided otherwise, and each audit's changes."""
-    changes, second = compared.changes, compared.second
-    rule: Any = second.model.get("rule")
-    facts = [("First model", changes.models[0]), ("Second model", changes.models[1])]
-    facts += [("Second model decides", str(rule))] if rule else []
-    facts += [("Second model, SHA-256", str(second.model["sha256"]))]
-    if changes.accuracy is not None:
-        facts.append(("Accuracy", accuracy_words(changes)))
-    blocks: list[Block] = [
-        Heading("The second model beside the first", 2, "compared"),
-        _finding(*leading_first(changes)[0]),
-        Text(changes.finding),
-        Text(ABOUT, "quiet"),
-        Facts(tuple(facts)),
-        *(Text(note, "warning") for note in changes.warnings),
-    ]
-    if changes.decided:
-        blocks += _figure(decided_exhibit(changes), "decided")
-    for place, (each, across) in enumerate(zip(changes.audits, changes.across(), strict=True), start=1):
-        blocks.append(Heading(f"{title_of(each)}: what changes", 3, f"change-{place}"))
-        blocks.append(_finding(each, across))
-        if each.given:
-            blocks.append(Text(each.given, "quiet"))
-        if each.rows:
-            blocks += _figure(change_exhibit(each), f"change-figure-{place}")
-    return blocks
-
-
 def leading_first(changes: Changes) -> list[tuple[AuditChange, RunCorrection]]:
     """Return every audit's change and what the run's correction leaves of it, evidence first."""
     told = zip(changes.audits, changes.across(), strict=True)
     return sorted(told, key=lambda each: VERDICTS.index(each[1].verdict))
 
 
-def _finding(change: AuditChange, across: RunCorrection) -> Block:
+def finding_block(change: AuditChange, across: RunCorrection) -> Block:
     """Return a change with its badge; without one where nothing was tested."""
     if not change.tested and not change.refused:
         return Text(change.headline, "finding")
@@ -230,7 +200,3 @@ def accuracy_words(changes: Changes) -> str:
         return ""
     first, second = (stated_words(side, row.kind) for side in (row.first, row.second))
     return f"{first} with the first model, {second} with the second: {change_words(row.change, row.kind)}"
-
-
-def _figure(exhibit: Exhibit, name: str) -> list[Block]:
-    return [Figure(exhibit, name, grid(exhibit.table(), name=exhibit.named))]

@@ -22,7 +22,7 @@ from audits.records import resolve
 from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, Template
 from audits.reports import blocks
 from audits.reports.blocks import Document, Figure
-from audits.reports.contents import beside, executive, full
+from audits.reports.outline import outline
 from audits.stats.vocabulary import DataWords, speaking
 
 if TYPE_CHECKING:
@@ -36,17 +36,18 @@ _ROWS = (200, 100, 40, 15)
 
 _DIGITS = 6
 _WIDE = 9  # columns, from which a table is printed smaller
-_LAWS = "audits.reports.laws"
-# what the laws want is loaded where it is asked for: Fisher's test alone takes longer than a small run
-_ARRANGED: dict[Template, Callable[..., Document] | str] = {
-    "full": full,
-    "executive": executive,
-    "comparison": beside,
-    "ll144": f"{_LAWS}.local_law_144:ll144",
-    "four_fifths": f"{_LAWS}.uniform_guidelines:four_fifths",
-    "annex4": f"{_LAWS}.outline:annex4",
-    "colorado": f"{_LAWS}.outline:colorado",
-    "sr_11_7": f"{_LAWS}.outline:sr_11_7",
+_OUTLINES = {
+    "full": ("full", "Audit report"),
+    "executive": ("executive", "Audit summary"),
+    "comparison": ("comparison", "Two models compared"),
+    "annex4": ("annex_iv", "Annex IV evidence outline"),
+    "colorado": ("colorado", "Colorado outline"),
+    "sr_11_7": ("sr_11_7", "Validation notes"),
+}
+# what these want is loaded where it is asked for: Fisher's test alone takes longer than a small run
+_WITH_TABLES = {
+    "ll144": "audits.reports.laws.local_law_144:ll144",
+    "four_fifths": "audits.reports.laws.uniform_guidelines:four_fifths",
 }
 
 
@@ -100,13 +101,14 @@ def arrange(
     exclude_under: float = SMALL_SHARE,
 ) -> Document:
     """Return what a report holds, before it is HTML or PDF."""
-    arranged: Callable[..., Document] = resolve(_ARRANGED[template])
     if template in BY_CATEGORY:
         if not 0 <= exclude_under <= SMALL_SHARE:
             where = "the share under which categories are left out"
             raise InputError(where, f"must lie from 0 to {SMALL_SHARE}, the rules' own", exclude_under)
+        arranged: Callable[..., Document] = resolve(_WITH_TABLES[template])
         return arranged(run, spec_text, sex=sex, race=race, exclude_under=exclude_under)
-    return arranged(run, spec_text)
+    name, title = _OUTLINES[template]
+    return outline(run, spec_text, template=name, title=title)
 
 
 def html_of(document: Document) -> str:

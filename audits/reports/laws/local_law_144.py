@@ -10,7 +10,7 @@ from audits.groups import GroupsResult
 from audits.groups.ll144 import BiasTable, bias_tables
 from audits.report_kinds import SMALL_SHARE
 from audits.reports.blocks import Block, Document, Heading, Text, grid
-from audits.reports.laws.outline import outline
+from audits.reports.outline import outline
 from audits.stats.text import count, number, people
 
 if TYPE_CHECKING:

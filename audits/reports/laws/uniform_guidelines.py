@@ -19,7 +19,7 @@ from audits.groups.ll144 import BiasTable
 from audits.report_kinds import SMALL_SHARE
 from audits.reports.blocks import Block, Document, Heading, Text, grid
 from audits.reports.laws.local_law_144 import category_tables, head_count, not_assessed
-from audits.reports.laws.outline import outline
+from audits.reports.outline import outline
 from audits.stats import exceeds, holm
 from audits.stats.text import people
 from audits.stats.verdicts import FOUR_FIFTHS

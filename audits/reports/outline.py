@@ -1,12 +1,4 @@
-"""What laws and guidance ask for, each an outline in ``templates/*.md.j2``. Aids, never legal advice.
-
-Annex IV of Regulation (EU) 2024/1689, which Regulation (EU) 2026/1744 left as it was: its nine points, and
-the letters of points 1 and 2. Colorado Revised Statutes, title 6, article 1, part 17: as enacted by Senate
-Bill 24-205 (2024), § 6-1-1703 (3) (a) to (g) has a deployer assess impact; Senate Bill 26-189 (2026) repeals
-and reenacts the part from 1 January 2027 without an assessment. Board of Governors of the Federal Reserve
-System, Office of the Comptroller of the Currency and Federal Deposit Insurance Corporation, "Revised Guidance
-on Model Risk Management" (SR 26-2 / OCC 2026-13, 17 April 2026), which supersedes SR 11-7 / OCC 2011-12 (4
-April 2011).
+"""Documents from their outlines, ``templates/*.md.j2``.
 
 A template renders to lines: ``## heading``, ``> warning``, ``~ quiet text``, ``- name | value`` (``+`` where
 the name is not ours), paragraphs apart by empty lines, and places of blocks that are no text.
@@ -14,7 +6,6 @@ the name is not ours), paragraphs apart by empty lines, and places of blocks tha
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
 from itertools import groupby
@@ -23,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from audits.models.metadata import accuracy_words
+from audits.reports import blocks, comparison, contents
 from audits.reports.blocks import Block, Document, Facts, Heading, Text
-from audits.reports.contents import AID, assumptions, findings, head, reproduce, sections
 from audits.runs.registry import AUDITS
+from audits.stats.badges import ICONS
 from audits.stats.text import count, number
-from audits.text import audited_words
+from audits.text import audited_words, rows_words
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -35,30 +27,22 @@ if TYPE_CHECKING:
 _PLACE = re.compile(r"^\x00(\d+)$")
 
 
-def outline(
-    run: RunResult,
-    spec_text: str = "",
-    *,
-    template: str,
-    title: str,
-    results: Sequence[dict[str, Any]] = (),
-    **more: Any,
-) -> Document:
-    """Arrange what a run tells under what a law asks for.
+def outline(run: RunResult, spec_text: str = "", *, template: str, title: str, **more: Any) -> Document:
+    """Arrange what a run tells under the headings of an outline.
 
     Parameters
     ----------
     template : str
         Of the outline, without its endings.
-    results : sequence of dict
-        What is told of each result of an audit; values that are lists of blocks are put in as they are.
+    more
+        What else it tells; values that are lists of blocks are put in as they are.
     """
     put: list[Sequence[Block]] = []
 
     def told(value: Any) -> Any:
         """Keep a text on its line, and put blocks in their place."""
-        if isinstance(value, list):
-            put.append(value)
+        if isinstance(value, (list, Block)):
+            put.append(value if isinstance(value, list) else [value])
             return f"\x00{len(put) - 1}"
         return " ".join(value.replace("\x00", "").split()) if isinstance(value, str) else value
 
@@ -66,38 +50,50 @@ def outline(
         loader=PackageLoader("audits.reports"), undefined=StrictUndefined, finalize=told,
         trim_blocks=True, lstrip_blocks=True, autoescape=False,  # noqa: S701 - what comes out is text, not HTML
     )  # fmt: skip
-    data, model = run.data, run.model
+    facts = {**_facts(run), "blocks": blocks, "contents": contents, "comparison": comparison, "count": count}
+    text = environment.get_template(f"{template}.md.j2").render(**facts, spec_text=spec_text, **more)
+    made = f"Evenhand {run.evenhand} · model: {run.model['name']} · {rows_words(run.data)}"
+    return Document(title, made, tuple(_blocks(text.splitlines(), put)))
+
+
+def _facts(run: RunResult) -> dict[str, Any]:
+    """Return what any outline may tell of a run."""
+    data, model, ordered = run.data, run.model, contents.sections(run)
+    names = list(dict.fromkeys(each.name for each in run.audits))
     trained = model.get("trained_on")
-    lines = (
-        environment.get_template(f"{template}.md.j2")
-        .render(
-            aid=AID,
-            assumptions=assumptions(run),
-            data={"notes": (), **data},
-            model={"notes": (), **model},
-            rule=model.get("rule") or "a decision",
-            audited=audited_words(data),
-            inputs=", ".join(map(str, model["columns"])) or "not known: predictions alone",
-            protected=", ".join(run.spec.get("data", {}).get("protected") or []) or "none named",
-            trained=None if trained is None else count(trained),
-            left_out=[(reason, count(n)) for reason, n in data["excluded"].items() if n],
-            imputed=[(name, count(n)) for name, n in (data.get("imputed") or {}).items() if n],
-            metrics=_metrics(run),
-            findings=list(findings(sections(run))),
-            limits=[
-                Text(AUDITS[name].limits, "quiet") for name in dict.fromkeys(each.name for each in run.audits)
-            ],
-            results=results,
-            **more,
-        )
-        .splitlines()
-    )
-    return Document(title, head(run), (*_blocks(lines, put), *reproduce(run, spec_text)))
+    return {
+        "run": run,
+        "aid": contents.AID,
+        "finds": contents.FINDS,
+        "assumptions": contents.assumptions(run),
+        "data": {
+            "notes": (),
+            "rows_trained": 0,
+            "rows_unlabeled": 0,
+            **data,
+            "files": data.get("files") or (),
+        },
+        "model": {"notes": (), "rule": "", "threshold": 0.5, **model},
+        "rule": model.get("rule") or "a decision",
+        "accuracy": accuracy_words(model),
+        "audited": audited_words(data),
+        "inputs": ", ".join(map(str, model.get("columns", ()))) or "not known: predictions alone",
+        "protected": ", ".join(run.spec.get("data", {}).get("protected") or []) or "none named",
+        "trained": None if trained is None else count(trained),
+        "left_out": [(reason, count(n)) for reason, n in data["excluded"].items() if n],
+        "imputed": [(name, count(n)) for name, n in (data.get("imputed") or {}).items() if n],
+        "metrics": _metrics(run),
+        "headline": contents.headline(run),
+        "sections": ordered,
+        "findings": contents.findings(ordered),
+        "audits": AUDITS,
+        "asked": list(dict.fromkeys(AUDITS[name].question for name in names)),
+        "limits": [Text(AUDITS[name].limits, "quiet") for name in names],
+        "icons": ICONS,
+        "badges": [finding.judged.badge for finding, _ in ordered],
+        "versions": contents.versions(run),
+    }
 
-
-annex4 = functools.partial(outline, template="annex_iv", title="Annex IV evidence outline")
-colorado = functools.partial(outline, template="colorado", title="Colorado outline")
-sr_11_7 = functools.partial(outline, template="sr_11_7", title="Validation notes")
 
 _KINDS = {"> ": "warning", "~ ": "quiet"}
 
@@ -117,19 +113,19 @@ def _blocks(lines: Sequence[str], put: Sequence[Sequence[Block]]) -> list[Block]
             joined.append(line.strip())
         else:
             joined[-1] += f" {line.strip()}"
-    blocks: list[Block] = []
+    found: list[Block] = []
     for mark, group in groupby(joined, key=lambda line: "-" if line[:2] in {"- ", "+ "} else line and "t"):
         if mark == "-":
-            blocks.append(Facts(tuple(_fact(line) for line in group)))
+            found.append(Facts(tuple(_fact(line) for line in group)))
         for line in group if mark == "t" else ():
-            if found := _PLACE.match(line):
-                blocks += put[int(found[1])]
+            if place := _PLACE.match(line):
+                found += put[int(place[1])]
             elif line.startswith("##"):
-                blocks.append(Heading(line[3:]))
+                found.append(Heading(line[3:]))
             else:
                 kind = _KINDS.get(line[:2])
-                blocks.append(Text(line[2:], kind) if kind else Text(line))  # type: ignore[arg-type]
-    return blocks
+                found.append(Text(line[2:], kind) if kind else Text(line))  # type: ignore[arg-type]
+    return found
 
 
 def _fact(line: str) -> tuple[str, str]:
