@@ -11,8 +11,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ import numpy as np
 
 from audits.errors import InputError
 from audits.records import resolve
-from audits.runs.gates.places import in_order, parts_of
+from audits.runs.gates.places import group_rows, in_order, parts_of
 from audits.runs.registry import AUDITS
 from audits.stats import Estimate, exceeds
 from audits.stats.intervals import weighted_sum
@@ -29,6 +29,9 @@ from audits.stats.intervals import weighted_sum
 if TYPE_CHECKING:
     import pandas as pd
 
+    from audits.runs.gates.rules import Number
+
+Since = tuple[float | None, Estimate | None, bool]
 FORMAT = 1
 _MAX = 50_000_000
 _ENDS = ("value", "low", "high", "n")
@@ -42,25 +45,48 @@ class GateBaseline:
     data: str
     audits: list[dict[str, Any]]
 
-    def changes(self, audit: Any, kth: int, data: str, *, level: float) -> dict[str, Estimate]:
-        """Return the paired changes of an audit's numbers, by place; empty where they cannot be paired.
+    def since(self, result: Any, place: int, *, level: float) -> Callable[[Number], Since]:
+        """Return what tells of a number of one audit what it was and how it has changed.
+
+        Where the same people were decided on then, changes are paired. Of others it is told as if of other
+        people: a difference is from the same group now and then, or where that group is new, from the one
+        that was compared with then. Of several audits of the same name in the baseline it is the one with
+        the same options, else in the same place among them, of those that know the number.
 
         Parameters
         ----------
-        audit : AuditResult
-            The audit now.
-        kth : int
-            How many audits of its name are before it in its run.
-        data : str
-            Digest of its data.
+        result : RunResult
+            The run now.
+        place : int
+            The audit's place in it.
         level : float
-            Error rate of each interval.
+            Error rate of each paired interval.
+
+        Returns
+        -------
+        callable
+            Gives what a number was, its change, and whether that is of the same people; None, None and False
+            where it was not known.
         """
+        audit, entry = result.audits[place], result.audits[place].to_json()
+        alike = self._alike(audit, [each.name for each in result.audits[:place]].count(audit.name))
+        paired = self._paired(audit, alike, level) if result.data["sha256"] == self.data else {}
+
+        def told(number: Number) -> Since:
+            change = paired.get(number.path)
+            if change is None:
+                return *self._unpaired(number, entry, alike), False
+            return None if change.value is None else number.estimate["value"] - change.value, change, True
+
+        return told
+
+    def _paired(self, audit: Any, alike: Sequence[int], level: float) -> dict[str, Estimate]:
+        """Return the paired changes of an audit's numbers, by place; empty where they cannot be paired."""
         rows = _decisions(audit)
-        if rows is None or data != self.data:
+        if rows is None:
             return {}
         same = _digest(rows), len(rows)
-        then = (self.audits[place].get("people") for place in self._alike(audit, kth))
+        then = (self.audits[place].get("people") for place in alike)
         people = next((each for each in then if each and (each["rows"], each["n"]) == same), None)
         if people is None:
             return {}
@@ -69,57 +95,29 @@ class GateBaseline:
         found: dict[str, Estimate] = resolve(AUDITS[audit.name].since)(audit.result, before, level=level)
         return found
 
-    def change(
-        self,
-        audit: Any,
-        kth: int,
-        path: str,
-        entry: Mapping[str, Any],
-        now: Mapping[str, Any],
-        reference: str,
-    ) -> tuple[float, Estimate] | None:
-        """Return what a number was and how it has changed as if of other people; None where it was not known.
-
-        A difference is from the same group now and then: `reference`, or where that group is new, the one
-        that was compared with then.
-
-        Of several audits of the same name in the baseline it is the one with the same options, else in the
-        same place among them, of those that know the number.
-
-        Parameters
-        ----------
-        audit, kth
-            As for `changes`.
-        path : str
-            Place of the number in `entry`, the audit's part of results.json.
-        now : mapping
-            The number now: value, low, high, n, method.
-        reference : str
-            Place of the group that a difference is from now; empty for another number.
-        """
-        path, reference = in_order(path), in_order(reference)
+    def _unpaired(
+        self, number: Number, entry: Mapping[str, Any], alike: Sequence[int]
+    ) -> tuple[float, Estimate] | tuple[None, None]:
+        path, reference = in_order(number.path), in_order(_reference_now(entry, number))
         row, _, rate = path.partition(".differences.")
-        alike = (self._numbers[each] for each in self._alike(audit, kth))
-        known_then = next((each for each in alike if path in each or f"{row}.{rate}" in each), None)
+        known = (self._numbers[each] for each in alike)
+        known_then = next((each for each in known if path in each or f"{row}.{rate}" in each), None)
         if known_then is None:
-            return None
+            return None, None
+        value, low, high, n, method = (number.estimate[key] for key in (*_ENDS, "method"))
+        now: Estimate | None = Estimate(value, low, high, n or 0.0, method)
         then = _stated(known_then, path)
-        known: Estimate | None = Estimate(
-            now["value"], now["low"], now["high"], now["n"] or 0.0, now["method"]
-        )
         if reference and f"{reference}.{rate}" not in known_then:
             reference = _reference_in(known_then, row, rate)
-            known = _minus(_placed(estimates_in(entry)), row, reference, rate)
+            now = _minus(_placed(estimates_in(entry)), row, reference, rate)
             then = _minus(known_then, row, reference, rate)
         elif reference and (then is None or f"{reference}.differences.{rate}" in known_then):
             then = _minus(known_then, row, reference, rate)
-        if then is None or known is None or then.value is None or reference == row:
-            return None
-        change = weighted_sum([known, then], [1.0, -1.0])
-        return then.value, Estimate(
-            change.value, change.low, change.high, known.n,
-            f"MOVER from {known.method}, as if of other people",
-        )  # fmt: skip
+        if then is None or now is None or then.value is None or reference == row:
+            return None, None
+        change = weighted_sum([now, then], [1.0, -1.0])
+        method = f"MOVER from {now.method}, as if of other people"
+        return then.value, replace(change, n=now.n, method=method)
 
     def gone(
         self, audits: Sequence[Any], entries: Sequence[Mapping[str, Any]]
@@ -184,6 +182,18 @@ def _reference_in(numbers: Mapping[str, Any], row: str, rate: str) -> str:
     places = [path.removesuffix(end) for path in numbers if path.startswith(attribute) and path.endswith(end)]
     whole = (place for place in places if place.endswith("]"))
     return next((place for place in whole if f"{place}.differences.{rate}" not in numbers), "")
+
+
+def _reference_now(entry: Mapping[str, Any], number: Number) -> str:
+    """Return the place of the group that a difference is from; empty for another number."""
+    if ".differences." not in number.path:
+        return ""
+    table = number.path.partition("[")[0]
+    for where, row in group_rows(entry):
+        same = where.startswith(f"{table}[") and row.get("attribute") == number.attribute
+        if same and row.get("is_reference"):
+            return where
+    return ""
 
 
 def baseline_in(result: Any) -> GateBaseline:

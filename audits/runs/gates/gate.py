@@ -15,7 +15,7 @@ from pydantic import Field
 from audits.checks import adapter, build
 from audits.errors import InputError
 from audits.runs.gates.baselines import GateBaseline, baseline_in, growth, read_baseline
-from audits.runs.gates.places import parts_of
+from audits.runs.gates.places import group_rows, parts_of
 from audits.runs.gates.rules import BaselineRule, Number, Rule, Waiver, check_words, numbers
 from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
@@ -279,23 +279,15 @@ def _check(
 
 def _since(result: Any, found: list[Number], rule: Rule, baseline: GateBaseline) -> Iterator[GateCheck]:
     """Check how numbers changed since a baseline, corrected for how many the rule is about."""
-    paired: dict[int, dict[str, Estimate]] = {}
+    levels = [level_of(audit.options) for audit in result.audits]
+    told = {
+        place: baseline.since(result, place, level=levels[place] / len(found))
+        for place in dict.fromkeys(item.place for item in found)
+    }
     for item in found:
-        if item.place not in paired:
-            audit = result.audits[item.place]
-            level = level_of(audit.options) / len(found)
-            paired[item.place] = baseline.changes(
-                audit, _kth(result, item.place), result.data["sha256"], level=level
-            )
-        change = paired[item.place].get(item.path)
-        if change is None:
-            audit, kth = result.audits[item.place], _kth(result, item.place)
-            entry = audit.to_json()
-            reference = _reference_of(entry, item)
-            found_then = baseline.change(audit, kth, item.path, entry, item.estimate, reference)
-            change = None if found_then is None else found_then[1]
-            if change is not None and ".differences." not in item.path:  # those of an audit hold together
-                change = _widened(change, level_of(audit.options), len(found))
+        _, change, paired = told[item.place](item)
+        if change is not None and not paired and ".differences." not in item.path:
+            change = _widened(change, levels[item.place], len(found))  # those of an audit hold together
         yield _check_number(item, rule, None if change is None else vars(change))
 
 
@@ -318,61 +310,33 @@ def _widened(change: Estimate, level: float, looks: int) -> Estimate:
 def _growths(result: Any, rule: BaselineRule, baseline: GateBaseline, since: str) -> Iterator[GateCheck]:
     """Check that no difference between groups grew, corrected for how many there are."""
     bound = Rule(metric="growth", at_most=rule.slack, on=rule.on, baseline=rule.path or "compare")
+    asked = bound.words().replace("changed by", "grown by")
     entries, looked_at = result.to_json()["audits"], 0
     for place, audit in enumerate(result.audits):
         gaps = list(_gaps(entries[place], place))
-        level = level_of(audit.options) / max(len(gaps), 1)
-        kth = _kth(result, place)
-        paired = baseline.changes(audit, kth, result.data["sha256"], level=level)
+        told = baseline.since(result, place, level=level_of(audit.options) / max(len(gaps), 1))
         for item, gap in gaps:
-            entry = entries[place]
-            change = paired.get(item.path)
-            before = None if change is None else item.estimate["value"] - change.value
-            if change is None:
-                reference = _reference_of(entry, item)
-                then = baseline.change(audit, kth, item.path, entry, item.estimate, reference)
-                before, change = (None, None) if then is None else then
+            before, change, _ = told(item)
             rate = item.path.split(".")[-1].replace("_", " ")
             about = f"difference in {rate} of {item.attribute}: {item.group}, growth {since}"
             if change is None or change.value is None:
-                asked = bound.words().replace("changed by", "grown by")
                 yield _check(item, asked, "not judged", f"{about} is not in the baseline")
                 continue
             looked_at += 1
             now = change.value + (before or 0.0)
-            grown = growth(change, before, _material_from(gap, audit.options, now))
-            told = f"{about}: {_estimate_text(vars(grown))}"
-            why = bound.broken_by(vars(grown)).replace("its change", "the growth")
-            state: Literal["kept", "broken"] = "broken" if why else "kept"
-            asked = bound.words().replace("changed by", "grown by")
-            yield _check(item, asked, state, f"{told}: {why}" if why else told)
-    asked = bound.words().replace("changed by", "grown by")
+            grown = vars(growth(change, before, _material_from(gap, audit.options, now)))
+            why = bound.broken_by(grown).replace("its change", "the growth")
+            finding = f"{about}: {_estimate_text(grown)}{f': {why}' if why else ''}"
+            yield _check(item, asked, "broken" if why else "kept", finding)
     for name, place, path in baseline.gone(result.audits, entries):
-        about = "is in the baseline, and these results do not state it"
-        yield GateCheck(name, place, f".{path} {asked}", "not judged", f"{path} {about}.", state="not judged")
+        finding = f"{path} is in the baseline, and these results do not state it"
+        yield _check(Number(name, place, path, "", "", {}), asked, "not judged", finding)
     if not looked_at:
         raise InputError(
             "gate.baseline", "shares no difference between groups with these results",
             rule.path or "compare",
             "write it again, or name numbers by rules with a baseline",
         )  # fmt: skip
-
-
-def _kth(result: Any, place: int) -> int:
-    """Return how many audits of the same name are before one."""
-    return [each.name for each in result.audits[:place]].count(result.audits[place].name)
-
-
-def _reference_of(entry: Mapping[str, Any], item: Number) -> str:
-    """Return the place of the group that a difference is from; empty for another number."""
-    if ".differences." not in item.path:
-        return ""
-    table = item.path.partition("[")[0]
-    for where, row in _rows(entry):
-        same = where.startswith(f"{table}[") and row.get("attribute") == item.attribute
-        if same and row.get("is_reference"):
-            return where
-    return ""
 
 
 def _material_from(gap: Mapping[str, Any], options: Mapping[str, Any], now: float) -> float:
@@ -390,22 +354,12 @@ def _material_from(gap: Mapping[str, Any], options: Mapping[str, Any], now: floa
 
 def _gaps(entry: dict[str, Any], place: int) -> Iterator[tuple[Number, dict[str, Any]]]:
     """Yield every difference of a group from its reference, and what the row says of it."""
-    for where, row in _rows(entry):
+    for where, row in group_rows(entry):
         for rate, gap in (row.get("differences") or {}).items():
             if isinstance(gap, dict) and isinstance(gap.get("estimate"), dict):
                 about = str(row.get("attribute", "")), str(row.get("group", ""))
                 path = f"{where}.differences.{rate}"
                 yield Number(entry["audit"], place, path, *about, gap["estimate"]), gap
-
-
-def _rows(entry: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the groups of an audit's tables, each with its place: of rates, and of a number's amounts."""
-    amounts = entry.get("amounts")
-    tables = {"table": entry, "amounts.table": amounts if isinstance(amounts, dict) else {}}
-    for path, part in tables.items():
-        rows = part.get("table")
-        if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
-            yield from parts_of(rows, path)
 
 
 _ENTRY = {"audit", "verdict", "verdict_across", "material", "finding", "interval"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 _NAMES = ("attribute", "group", "feature", "rule_set", "name", "alpha", "row", "column")
@@ -53,6 +53,16 @@ def parts_of(value: Any, path: str, *, without: Collection[str] = ()) -> Iterato
         yield from ((f"{path}.{key}", item) for key, item in value.items() if key not in without)
     elif isinstance(value, list):
         yield from zip((f"{path}[{name}]" for name in place_names(value)), value, strict=True)
+
+
+def group_rows(entry: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the groups of an audit's tables, each with its place: of rates, and of a number's amounts."""
+    amounts = entry.get("amounts")
+    tables = {"table": entry, "amounts.table": amounts if isinstance(amounts, dict) else {}}
+    for path, part in tables.items():
+        rows = part.get("table")
+        if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+            yield from parts_of(rows, path)
 
 
 def in_order(path: str) -> str:
