@@ -21,7 +21,7 @@ import numpy as np
 
 from audits.errors import InputError
 from audits.records import resolve
-from audits.runs.gates.places import group_rows, in_order, parts_of
+from audits.runs.gates.places import group_rows, in_order, records_in
 from audits.runs.registry import AUDITS
 from audits.stats import Estimate, exceeds
 from audits.stats.intervals import weighted_sum
@@ -295,12 +295,9 @@ def _asked(options: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(options, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def estimates_in(value: Any, path: str = "") -> Iterator[tuple[str, list[float | None]]]:
+def estimates_in(value: Any) -> Iterator[tuple[str, list[float | None]]]:
     """Yield every estimate with its place, as value, ends and people."""
-    if isinstance(value, dict) and {*_ENDS, "method"} <= value.keys():
-        yield path.lstrip("."), [value[key] for key in _ENDS]
-        return
-    if isinstance(value, dict) and isinstance(value.get("estimate"), dict):
-        yield from estimates_in(value["estimate"], path)
-    for where, item in parts_of(value, path, without=_LEFT_OUT):
-        yield from estimates_in(item, where)
+    for path, record in records_in(value, without=_LEFT_OUT):
+        for found in (record, record.get("estimate")):
+            if isinstance(found, dict) and {*_ENDS, "method"} <= found.keys():
+                yield path.lstrip("."), [found[key] for key in _ENDS]

@@ -15,7 +15,7 @@ from pydantic import Field
 from audits.checks import adapter, build
 from audits.errors import InputError
 from audits.runs.gates.baselines import GateBaseline, baseline_in, growth, read_baseline
-from audits.runs.gates.places import group_rows, parts_of
+from audits.runs.gates.places import group_rows, records_in
 from audits.runs.gates.rules import BaselineRule, Number, Rule, Waiver, check_words, numbers
 from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
@@ -377,7 +377,8 @@ def statements(result: Any) -> list[Statement]:
     if search is not None and search["verdict"] == EVIDENCE:
         entries.append((-1, {key: item for key, item in search.items() if key in _ENTRY}))
     for place, entry in entries:
-        stated = list(_verdicts(entry, ""))
+        records = records_in(entry, without={"options"})
+        stated = [(path, item) for path, item in records if isinstance(item.get("verdict"), str)]
         outlasts = entry["verdict_across"] == entry["verdict"]
         for path, item in stated:
             verdict = item["verdict"]
@@ -431,14 +432,6 @@ def _for_spec(stated: Any, spec: Mapping[str, Any]) -> Gate:
     gate = read_gate(stated)
     check_words(gate.rules, spec)
     return gate
-
-
-def _verdicts(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every record that states a verdict, with its path, from the whole to the parts."""
-    if isinstance(value, dict) and isinstance(value.get("verdict"), str):
-        yield path, value
-    for where, item in parts_of(value, path, without={"options"}):
-        yield from _verdicts(item, where)
 
 
 def _below(path: str, other: str) -> bool:

@@ -55,6 +55,22 @@ def parts_of(value: Any, path: str, *, without: Collection[str] = ()) -> Iterato
         yield from zip((f"{path}[{name}]" for name in place_names(value)), value, strict=True)
 
 
+def records_in(
+    value: Any, path: str = "", *, without: Collection[str] = ()
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every record at and in a value with the path that leads there, the outer before the inner.
+
+    Examples
+    --------
+    >>> [path for path, _ in records_in({"table": [{"group": "f", "rate": {"value": 1}}], "options": {}})]
+    ['', '.table[f]', '.table[f].rate', '.options']
+    """
+    if isinstance(value, dict):
+        yield path, value
+    for where, item in parts_of(value, path, without=without):
+        yield from records_in(item, where, without=without)
+
+
 def group_rows(entry: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the groups of an audit's tables, each with its place: of rates, and of a number's amounts."""
     amounts = entry.get("amounts")

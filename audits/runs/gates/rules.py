@@ -17,7 +17,7 @@ from audits.aliases import metric_name
 from audits.checks import one_of
 from audits.errors import InputError
 from audits.groups.metrics import METRICS
-from audits.runs.gates.places import parts_of
+from audits.runs.gates.places import parts_of, records_in
 from audits.runs.registry import AUDITS
 from audits.stats import exceeds
 from audits.stats.text import number
@@ -271,7 +271,9 @@ def metric_names(audits: Iterable[str]) -> set[str]:
     """Return the names that results of these audits hold, as a rule's metric has them."""
     found = {each.name for each in METRICS}
     for name in audits:
-        found |= set(_fields(AUDITS[name].result_type)) | set(_properties(AUDITS[name].result_keys()))
+        found |= set(_fields(AUDITS[name].result_type))
+        for _, schema in records_in(AUDITS[name].result_keys()):
+            found |= set(schema.get("properties", ()))
     return found - {"value", "low", "high", "n", "method"}
 
 
@@ -283,14 +285,6 @@ def _fields(kind: Any, seen: tuple[Any, ...] = ()) -> Iterator[str]:
         for name, each in typing.get_type_hints(kind).items():
             yield name
             yield from _fields(each, (*seen, kind))
-
-
-def _properties(schema: Any) -> Iterator[str]:
-    """Yield the keys that a JSON schema names."""
-    if isinstance(schema, dict):
-        yield from schema.get("properties", {})
-    for _, inside in parts_of(schema, ""):
-        yield from _properties(inside)
 
 
 Found = tuple[str, str, str, Mapping[str, Any]]
@@ -325,11 +319,9 @@ def _estimate(item: Any) -> Mapping[str, Any] | None:
     return None
 
 
-def _known(value: Any) -> Iterator[str]:
+def _known(entry: dict[str, Any]) -> Iterator[str]:
     """Yield the name of every number that has an interval."""
-    for _, item in parts_of(value, ""):
-        yield from _known(item)
-    if isinstance(value, dict):
-        for key, item in value.items():
+    for _, record in records_in(entry):
+        for key, item in record.items():
             if isinstance(item, dict) and _estimate(item) is not None:
                 yield f"differences.{key}" if "estimate" in item else key
