@@ -145,14 +145,8 @@ def _amount(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[st
     data = draft["spec"]["data"]
     names = amount_columns(profiles)
     before = data.get("label") if isinstance(data.get("label"), str) else None
-    column = st.selectbox(
-        "Column of the amounts",
-        names,
-        index=names.index(before) if before in names else None,
-        key=f"amount-{draft['id']}",
-        placeholder="Choose a column",
-        width=320,
-    )
+    key = f"amount-{draft['id']}"
+    column = choose("Column of the amounts", names, before, key, placeholder="Choose a column")
     if column is None:
         return with_spec(draft, model={"predictions": {}})
     item = next(each for each in profiles if each.name == column)
@@ -195,9 +189,7 @@ def _read_words(draft: dict[str, Any], texts: Sequence[str]) -> dict[str, Any]:
     chosen = draft["spec"]["data"].get("features") or ()
     now = next((name for name in chosen if name in texts), texts[0])
     if len(texts) > 1:
-        now = st.selectbox(
-            "Column of text", texts, index=texts.index(now), key=f"words-{draft['id']}", width=320
-        )
+        now = choose("Column of text", texts, now, f"words-{draft['id']}")
     return with_data(draft, features=[now])
 
 
@@ -361,14 +353,9 @@ def _column(draft: dict[str, Any], profiles: Sequence[ColumnProfile], way: str) 
     column = old.get(way)
     names = [each.name for each in profiles if way == "label" or each.kind in NUMBERS or each.name == column]
     with st.container(horizontal=True):
-        chosen = st.selectbox(
-            "Column of the decisions" if way == "label" else "Column of the score",
-            names,
-            index=names.index(column) if column in names else None,
-            key=f"predicted-{draft['id']}-{way}",
-            placeholder="Choose a column",
-            width=320,
-        )
+        asked = "Column of the decisions" if way == "label" else "Column of the score"
+        place = f"predicted-{draft['id']}-{way}"
+        chosen = choose(asked, names, column, place, placeholder="Choose a column")
         told = {}
         if way == "score":
             before, key = old.get("higher_is", "favorable"), f"means-{draft['id']}-{chosen}"

@@ -120,13 +120,9 @@ def _match_values(
     recode = dict(draft["spec"]["data"].get("recode") or {})
     good = next((each for each in decided if each in _list(draft["spec"]["data"].get("favorable"))), None)
     made = (recode.get(item.name) or {}).get("map") or {}
-    chosen = st.selectbox(
-        "Favorable true outcome",
-        told,
-        index=next((k for k, each in enumerate(told) if good and made.get(each) == good), None),
-        key=f"truth-{draft['id']}-{item.name}",
-        placeholder="Choose the value",
-    )
+    now = next((each for each in told if good and made.get(each) == good), None)
+    key, more = f"truth-{draft['id']}-{item.name}", {"placeholder": "Choose the value", "width": "stretch"}
+    chosen = choose("Favorable true outcome", told, now, key, **more)
     if chosen is None or good is None:
         return draft
     bad = next(each for each in decided if each != good)
@@ -203,9 +199,7 @@ def _cut(draft: dict[str, Any], item: ColumnProfile, old: dict[str, Any]) -> dic
     """Cut a number into a favorable and an unfavorable side."""
     sign = next((words for words, key in _CUTS.items() if key in old), "at least")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        words = st.selectbox(
-            "Favorable is", list(_CUTS), index=list(_CUTS).index(sign), key=f"cut-{draft['id']}", width=130
-        )
+        words = choose("Favorable is", list(_CUTS), sign, f"cut-{draft['id']}", width=130)
         bound = st.number_input(
             "this number",
             value=old.get(_CUTS[sign]),
