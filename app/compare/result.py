@@ -8,9 +8,9 @@ from typing import Any
 
 import streamlit as st
 
-from app import state
 from app.tables.listed import PeopleTable
 from app.widgets import notices
+from app.widgets.download import download
 from app.widgets.frame import page_text
 from app.widgets.people.person import card_of
 from app.widgets.people.row_choice import choose_row
@@ -147,13 +147,7 @@ def _downloads(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> 
     with st.container(horizontal=True):
         for kind, (words, mime) in REPORTS.items():
             make = partial(report_file, space, found, kind, "comparison")
-            _download(words, f"comparison.{kind}", mime, make)
+            name = f"comparison.{kind}"
+            download(words, name, mime, make, key=f"compare-{name}")
     st.caption("A report supports an assessment. It is not legal advice.")
     export_section(found, draft["source"].get("sample"))
-
-
-def _download(label: str, name: str, mime: str, make: Any) -> None:
-    content = state.exporting(make, name)
-    st.download_button(
-        label, data=content, file_name=name, mime=mime, on_click="ignore", key=f"compare-{name}"
-    )

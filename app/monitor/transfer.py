@@ -18,6 +18,7 @@ from app import state
 from app.serving.ingestion import FileOutcome, drop_folder
 from app.serving.monitor_api import INGEST
 from app.widgets import notices
+from app.widgets.download import download
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.monitor.monitors import StoredMonitor
@@ -142,13 +143,8 @@ def remove_or_export(monitor: StoredMonitor, space: Workspace) -> None:
         if monitor.bundle.needs
         else "The bundle holds everything a service needs to measure people without this server."
     )
-    st.download_button(
-        "Bundle (ZIP of JSON and safetensors)",
-        data=state.exporting(lambda: _zip_monitor(monitor), monitor.id),
-        file_name=f"monitor-{monitor.id[:8]}.zip",
-        mime="application/zip",
-        on_click="ignore",
-    )
+    label, name = "Bundle (ZIP of JSON and safetensors)", f"monitor-{monitor.id[:8]}.zip"
+    download(label, name, "application/zip", lambda: _zip_monitor(monitor), what=monitor.id)
     sure = st.checkbox("Remove this monitor and all its measurements", key=f"sure-{monitor.id}")
     st.button("Remove", disabled=not sure, on_click=_remove, args=(monitor.id, space.token))
 

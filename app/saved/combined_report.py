@@ -13,6 +13,7 @@ from app.latest_runs import latest_audits
 from app.saved.runs import file_stem
 from app.widgets import notices
 from app.widgets.audit_page import run_title
+from app.widgets.download import download
 from app.widgets.results.export import REPORTS, report_file
 from app.widgets.results.verdict_cards import title_of
 from app.widgets.run_bar import ended_badly, progress, run_button
@@ -72,15 +73,8 @@ def _open_finished(space: Workspace, spec: Mapping[str, Any], title: str, key: s
     name = "audits" if kept is None else file_stem(kept)
     with st.container(horizontal=True):
         for ending, (words, mime) in REPORTS.items():
-            make = state.exporting(partial(_report, space, spec, ending), f"{name}.{ending}")
-            st.download_button(
-                f"Combined report ({words})",
-                data=make,
-                file_name=f"{name}.{ending}",
-                mime=mime,
-                on_click="ignore",
-                key=f"combined-{ending}",
-            )
+            make, label = partial(_report, space, spec, ending), f"Combined report ({words})"
+            download(label, f"{name}.{ending}", mime, make, key=f"combined-{ending}")
 
 
 def _report(space: Workspace, spec: Mapping[str, Any], kind: Literal["html", "pdf"]) -> bytes:

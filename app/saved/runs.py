@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -19,14 +18,16 @@ from app.latest_runs import saved_run
 from app.serving.downloads import DOWNLOADS
 from app.tables.exports import csv_bytes, portable
 from app.widgets import notices
+from app.widgets.download import download
 from app.widgets.people.row_choice import ROWS, WRAPPING, clicked_row
 from app.widgets.people.selected import clickable, let_go
-from app.widgets.results.export import REPORTS, report_file
+from app.widgets.results.export import REPORTS, json_of, report_file
 from app.widgets.results.verdict_cards import title_of
 from app.workspaces import deletion
 from app.workspaces.shares import MAX_DAYS, SharedLink, Shares
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
+from audits.findings import render
 from audits.groups import GroupsResult
 from audits.groups.ll144 import protected_of, suggested_columns
 from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, TEMPLATES
@@ -180,18 +181,17 @@ def report_section(space: Workspace, run: SavedRun, result: RunResult) -> None:
     result = dataclasses.replace(result, spec=portable(result.spec))
     told = file_stem(run)
     name = told if template == "full" else f"{told}-{template}"
+    files: dict[str, tuple[str, str, Callable[[], bytes]]] = {
+        words: (f"{name}.{kind}", mime, partial(report_file, space, result, kind, template, **columns))
+        for kind, (words, mime) in REPORTS.items()
+    }
+    tables = partial(jobs.export, space, result, "tables")
+    files["JSON"] = (f"{told}.json", "application/json", lambda: json_of(result))
+    files["Tables (ZIP of CSV)"] = (f"{told}-tables.zip", "application/zip", tables)
+    files["Model card"] = (f"{told}-model-card.md", "text/markdown", lambda: render(result, "card"))
     with st.container(horizontal=True):
-        for kind, (words, mime) in REPORTS.items():
-            make = partial(report_file, space, result, kind, template, **columns)
-            _download(words, f"{name}.{kind}", mime, make)
-        _download("JSON", f"{told}.json", "application/json", lambda: _json(result))
-        _download(
-            "Tables (ZIP of CSV)",
-            f"{told}-tables.zip",
-            "application/zip",
-            lambda: jobs.export(space, result, "tables"),
-        )
-        _download("Model card", f"{told}-model-card.md", "text/markdown", lambda: _card(result))
+        for label, file in files.items():
+            download(label, *file, key=f"report-{label}")
     st.caption("A report supports an assessment. It is not legal advice.")
 
 
@@ -281,12 +281,8 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
     if len(table):
         with st.expander("Every difference", key="every-difference"):
             st.dataframe(table, hide_index=True, alt="What changed between the two runs")
-            _download(
-                "CSV",
-                f"{file_stem(run)}-changes.csv",
-                "text/csv",
-                lambda: csv_bytes(comparison_frame(changes)),
-            )
+            name = f"{file_stem(run)}-changes.csv"
+            download("CSV", name, "text/csv", lambda: csv_bytes(comparison_frame(changes)), key="report-CSV")
 
 
 def keep_section(saved: SavedRuns, space: Workspace, run: SavedRun) -> None:
@@ -402,23 +398,6 @@ def _button(label: str, key: str, act: Callable[[], object]) -> None:
             notices.problem(str(error))
             return
         st.rerun()
-
-
-def _download(label: str, name: str, mime: str, make: Callable[[], bytes]) -> None:
-    content = state.exporting(make, name)
-    st.download_button(
-        label, data=content, file_name=name, mime=mime, on_click="ignore", key=f"report-{label}"
-    )
-
-
-def _card(result: RunResult) -> bytes:
-    from audits.reports.card import render_card
-
-    return render_card(result).encode()
-
-
-def _json(result: RunResult) -> bytes:
-    return json.dumps(result.to_json(), indent=1, ensure_ascii=False, allow_nan=False).encode()
 
 
 def _unique_title(run: SavedRun) -> str:

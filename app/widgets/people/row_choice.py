@@ -14,6 +14,7 @@ from app import jobs, state
 from app.tables.handles import DataHandle
 from app.tables.listed import Order, PeopleTable, RawCells
 from app.tables.protocol import pack
+from app.widgets.download import download
 from app.widgets.people.selected import clickable, let_go, only_selected
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.workspaces.workspace import Workspace
@@ -109,14 +110,8 @@ def choose_row(
             on_change=lambda: let_go(key),
             **state.choice(person),
         )
-        st.download_button(
-            "People (CSV)",
-            data=state.exporting(partial(_file, state.workspace(), people, only, order, beside), key),
-            file_name=f"{key}.csv",
-            mime="text/csv",
-            on_click="ignore",
-            key=f"csv-{key}",
-        )
+        make = partial(_file, state.workspace(), people, only, order, beside)
+        download("People (CSV)", f"{key}.csv", "text/csv", make, what=key, key=f"csv-{key}")
     if chosen is None or chosen in opened:
         return None if chosen is None else opened[chosen]
     found = next(iter(table.index[table.index.astype(str) == chosen.strip()]), None)

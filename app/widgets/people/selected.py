@@ -17,6 +17,7 @@ from app.drafts.drafts import made_groups, with_data
 from app.selection import Selection, read_selection, run_of
 from app.tables.handles import DataHandle
 from app.widgets import notices
+from app.widgets.download import download
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
@@ -102,15 +103,9 @@ def selection_chip(space: Workspace) -> None:
             on_click=_take_back,
             help="Take the selection back",
         )
-        st.download_button(
-            "Selected people (CSV)",
-            data=state.exporting(partial(jobs.export_people, space, data, rows), "people selected"),
-            file_name="people-selected.csv",
-            mime="text/csv",
-            on_click="ignore",
-            type="tertiary",
-            key="selection-csv",
-        )
+        make = partial(jobs.export_people, space, data, rows)
+        more = {"what": "people selected", "type": "tertiary", "key": "selection-csv"}
+        download("Selected people (CSV)", "people-selected.csv", "text/csv", make, **more)
         if not space.read_only:
             with st.popover("Make this a group", type="tertiary", key="selection-group"):
                 _make_group(space, chosen, data, words)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import streamlit as st
 
 from app import jobs, state
 from app.tables.exports import portable
+from app.widgets.download import download
 from app.workspaces.workspace import Workspace
 from audits.runs.documents import dump_yaml
 from audits.runs.result import RunResult
@@ -29,37 +31,25 @@ def export_section(found: RunResult, sample: str | None) -> None:
     sample : str, optional
         Name of the bundled example that the data are.
     """
-    space = state.workspace()
+    space, own = state.workspace(), dataclasses.replace(found, spec=portable(found.spec))
     with st.container(horizontal=True):
-        _button("Result (JSON)", "results.json", "application/json", lambda: _json(found))
-        _button(
-            "All tables (ZIP of CSV)",
-            "tables.zip",
-            "application/zip",
-            lambda: jobs.export(space, found, "tables"),
-        )
-        _button(
-            "Spec (YAML)", "spec.yaml", "application/yaml", lambda: dump_yaml(portable(found.spec)).encode()
-        )
+        files: dict[str, tuple[str, str, Callable[[], bytes]]] = {
+            "results.json": ("Result (JSON)", "application/json", lambda: json_of(own)),
+            "tables.zip": (
+                "All tables (ZIP of CSV)", "application/zip", lambda: jobs.export(space, found, "tables"),
+            ),
+            "spec.yaml": ("Spec (YAML)", "application/yaml", lambda: dump_yaml(own.spec).encode()),
+        }  # fmt: skip
+        for name, (label, mime, make) in files.items():
+            download(label, name, mime, make, key=f"export-{name}")
     st.text("The same numbers from the command line, with the spec beside the data:")
     fetch = f"python -m audits sample-data {sample} --out .\n" if sample else ""
     st.code(f"{fetch}python -m audits run spec.yaml --out result", language=None)
 
 
-def _button(label: str, name: str, mime: str, make: Any) -> None:
-    st.download_button(
-        label,
-        data=state.exporting(make, name),
-        file_name=name,
-        mime=mime,
-        on_click="ignore",
-        key=f"export-{name}",
-    )
-
-
-def _json(found: RunResult) -> bytes:
-    document = {**found.to_json(), "spec": portable(found.spec)}
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False).encode()
+def json_of(found: RunResult) -> bytes:
+    """Return a result as the text of ``results.json``."""
+    return json.dumps(found.to_json(), indent=1, ensure_ascii=False, allow_nan=False).encode()
 
 
 def report_file(

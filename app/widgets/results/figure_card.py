@@ -12,6 +12,7 @@ import streamlit as st
 from app import state
 from app.tables.exports import csv_bytes
 from app.widgets import notices
+from app.widgets.download import download
 from app.widgets.people.selected import select, selection_texts
 from app.widgets.results.plot import plot
 from audits.drawing.style import KEPT_HERE, TURNED_JS, alt_text
@@ -97,16 +98,8 @@ def _tools(name: str, figure: go.Figure, table: Callable[[], pd.DataFrame], peop
         ),
     }
     for kind, (label, mime, make, told) in files.items():
-        st.download_button(
-            label,
-            data=state.exporting(make, name),
-            file_name=f"{name}.{kind}",
-            mime=mime,
-            on_click="ignore",
-            type="tertiary",
-            key=f"{kind}-{name}",
-            help=told,
-        )
+        more = {"type": "tertiary", "key": f"{kind}-{name}", "help": told}
+        download(label, f"{name}.{kind}", mime, make, what=name, **more)
     if people:
         _select_people(name, people)
     return shown
