@@ -26,7 +26,7 @@ from audits.errors import InputError, RunFailed
 from audits.runs.executors.inline import InlineExecutor
 from audits.runs.executors.job import Run, RunError
 from audits.runs.executors.pool import ProcessExecutor
-from audits.runs.executors.queue import RunLimits
+from audits.runs.executors.queue import RunLimits, RunRequest
 from audits.runs.executors.scratch import scratch
 from audits.runs.storage.store import RunStore, commit, home
 from audits.runs.version import stamp
@@ -85,26 +85,18 @@ class DaskExecutor:
 
     def submit(self, spec: Mapping[str, Any], base_dir: Path, owner: str | None = None) -> Run:
         """Have `spec` carried out, whose paths are relative to `base_dir`; returns at once."""
-        from audits.runs.spec import parse_spec
-
         run = Run("", owner)
         with run.failing():
-            parsed = parse_spec(spec, base_dir)
-            digests = parsed.digests()
-            run.key = parsed.key(digests)
+            parsed, digests = run.check(spec, base_dir)
             shipped = _files_to_ship(parsed)
         if run.finished:
             return run
+        job = RunRequest(run, parsed, digests, self._store)
         if self._store.finished(run.key, owner):
-            run.finish(lambda: self._read(run, parsed))
+            run.finish(job.read)
             return run
-        thread = threading.Thread(
-            target=self._see_to_its_end,
-            args=(run, parsed, digests, shipped),
-            name="evenhand-dask",
-            daemon=True,
-        )
-        thread.start()
+        given = (job, digests, shipped)
+        threading.Thread(target=self._see_to_its_end, args=given, name="evenhand-dask", daemon=True).start()
         return run
 
     def _check_versions(self) -> None:
@@ -120,10 +112,11 @@ class DaskExecutor:
                     advice="install the same there as here, and start the workers again",
                 )
 
-    def _see_to_its_end(self, run: Run, spec: Spec, digests: list[str], shipped: dict[str, bytes]) -> None:
+    def _see_to_its_end(self, job: RunRequest, digests: list[str], shipped: dict[str, bytes]) -> None:
         """Hand a run to the cluster, pass on its progress, and take its result."""
         from distributed import CancelledError, Event
 
+        run, spec = job.run, job.spec
         topic = f"evenhand-{run.id}"
         stop = Event(topic, client=self._client)
         run.on_cancel(stop.set)
@@ -148,25 +141,19 @@ class DaskExecutor:
                 raise RunFailed(f"{gone}; the run is lost, and can be started again.") from error
             with contextlib.suppress(Exception):  # nothing hangs on it
                 self._client.unsubscribe_topic(topic)
-            self._settle(run, spec, found)
+            self._settle(job, found)
 
-    def _settle(self, run: Run, spec: Spec, found: bytes | dict[str, str] | None) -> None:
+    def _settle(self, job: RunRequest, found: bytes | dict[str, str] | None) -> None:
         if found is None:
-            run.end_cancelled()
+            job.run.end_cancelled()
         elif isinstance(found, dict):
-            run.fail(RunError(**found))  # type: ignore[arg-type]
+            job.run.fail(RunError(**found))  # type: ignore[arg-type]
         else:
-            partial = self._store.partial(run.key, run.id)
-            partial.mkdir()
+            job.partial.mkdir()
             with zipfile.ZipFile(io.BytesIO(found)) as archive:
-                archive.extractall(partial)
-            commit(partial, self._store.folder(run.key, run.owner))
-            run.finish(lambda: self._read(run, spec))
-
-    def _read(self, run: Run, spec: Spec) -> Any:
-        from audits.runs.result import RunResult
-
-        return RunResult.load(self._store.folder(run.key, run.owner)).with_spec(spec)
+                archive.extractall(job.partial)
+            commit(job.partial, job.folder)
+            job.run.finish(job.read)
 
 
 def _connect(address: str) -> Client:

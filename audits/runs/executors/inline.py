@@ -25,13 +25,10 @@ class InlineExecutor:
     def submit(self, spec: Mapping[str, Any], base_dir: Path, owner: str | None = None) -> Run:
         """Carry out `spec`, whose paths are relative to `base_dir`; the run returned is over."""
         from audits.runs.execute import execute
-        from audits.runs.spec import parse_spec
 
         run = Run("", owner)
         with run.failing():
-            parsed = parse_spec(spec, base_dir)
-            digests = parsed.digests()
-            run.key = parsed.key(digests)
+            parsed, digests = run.check(spec, base_dir)
             run.begin()
             result = execute(parsed, digests=digests, progress=self._progress)
             run.finish(lambda: result)

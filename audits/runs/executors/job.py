@@ -10,6 +10,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from audits.errors import InputError, RunCancelled, RunFailed, distribution_name, how_to_install
@@ -17,6 +18,7 @@ from audits.progress import CurvePoint
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
+    from audits.runs.spec import Spec
 
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 
@@ -126,6 +128,21 @@ class Run:
         self.cancel_requested = False
         self.planned: Sequence[Mapping[str, Any]] = ()
         self.answer: Mapping[str, Any] | None = None
+
+    def check(self, spec: Mapping[str, Any], base_dir: Path) -> tuple[Spec, list[str]]:
+        """Take the key of a spec whose paths are relative to `base_dir`; return it checked, with its digests.
+
+        Raises
+        ------
+        InputError
+            If it is wrong.
+        """
+        from audits.runs.spec import parse_spec  # late: workers load their libraries meanwhile
+
+        parsed = parse_spec(spec, base_dir)
+        digests = parsed.digests()
+        self.key = parsed.key(digests)
+        return parsed, digests
 
     @property
     def finished(self) -> bool:

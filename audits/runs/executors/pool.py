@@ -117,13 +117,9 @@ class ProcessExecutor:
         `audits.models.what_if.what_if`: the model is asked about one person, and `Run.answer` says what it
         answered; ``of``, ``module:function``, names another function of the subject.
         """
-        from audits.runs.spec import parse_spec  # late: the workers load their libraries meanwhile
-
         run = Run("", owner)
         with run.failing():
-            parsed = parse_spec(spec, base_dir)
-            digests = parsed.digests()
-            run.key = parsed.key(digests)
+            parsed, digests = run.check(spec, base_dir)
             for kind, more in (("plan", plan), ("ask", ask)):
                 if more is not None:
                     run.key = digest_of([run.key, kind, dict(more)])
