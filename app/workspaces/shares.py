@@ -17,7 +17,7 @@ from pathlib import Path
 
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError
-from audits.runs.storage.store import home
+from audits.runs.storage.store import home, write_json
 
 MAX_DAYS = 365
 _DAY = 86_400.0
@@ -63,9 +63,7 @@ class Shares:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if report is not None:
                 shutil.copyfile(report, self._folder / f"{share.id}.html")
-            partial = self._folder / f"{share.id}.partial"
-            partial.write_text(json.dumps(asdict(share)), encoding="utf-8")
-            partial.replace(self._folder / f"{share.id}.json")
+            write_json(self._folder / f"{share.id}.json", asdict(share))
         except OSError as error:
             raise InputError("the link", f"could not be kept ({error.strerror})") from None
         return share, secret

@@ -26,7 +26,7 @@ from typing import IO, Any
 from audits.errors import InputError
 from audits.runs.executors import system
 from audits.runs.executors.sandbox import number_from
-from audits.runs.storage.store import home
+from audits.runs.storage.store import home, write_json
 
 MAX_FILE_MB = int(os.environ.get("EVENHAND_MAX_FILE_MB", "200"))
 _CHUNK = 1 << 20
@@ -132,9 +132,7 @@ class Workspace:
                     return
                 self._write("owner.json", {"person": self.person})
                 tokens = [token for token in workspaces_of(self.person, self._base) if token != self.token]
-                partial = mine.with_suffix(f".{secrets.token_hex(4)}.partial")
-                partial.write_text(json.dumps({"person": self.person, "workspaces": [self.token, *tokens]}))
-                partial.replace(mine)
+                write_json(mine, {"person": self.person, "workspaces": [self.token, *tokens]})
 
     def touch(self) -> None:
         """Note that it was opened now: what nobody opens grows old."""
@@ -296,7 +294,7 @@ class Workspace:
             with system.alone(self._base / "people.lock"):
                 left = [token for token in workspaces_of(owner, self._base) if token != self.token]
                 if left:
-                    mine.write_text(json.dumps({"person": owner, "workspaces": left}))
+                    write_json(mine, {"person": owner, "workspaces": left})
                 else:
                     mine.unlink(missing_ok=True)
 
@@ -319,12 +317,9 @@ class Workspace:
     def _write(self, name: str, value: Any) -> None:
         self.check_writable()
         self._make(self.folder)
-        partial = self.folder / f"{name}.{secrets.token_hex(4)}.partial"
         try:
-            partial.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
-            partial.replace(self.folder / name)
+            write_json(self.folder / name, value)
         except OSError as error:
-            partial.unlink(missing_ok=True)
             raise InputError("the choice", f"could not be kept ({error.strerror})", advice=_NO_ROOM) from None
 
 

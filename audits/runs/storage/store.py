@@ -10,6 +10,7 @@ import hashlib
 import json
 import logging
 import os
+import secrets
 import shutil
 import time
 from collections.abc import Iterable
@@ -34,9 +35,12 @@ def home() -> Path:
 def write_json(path: Path, value: object) -> None:
     """Write a file of JSON, which is there whole or as it was before; its folder is made."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
-    partial.replace(path)
+    partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        partial.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def make_folder(folder: Path) -> None:
