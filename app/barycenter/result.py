@@ -141,7 +141,7 @@ def _person(found: RunResult, space: Workspace, row: Hashable, data: DataHandle)
         match=Beside(first["counterpart"], first, favorable, score),
         said=f"Of all matches in {others}, {yes} get the favorable decision. A match is a statistical "
         "comparison. It does not show how the same person would have lived in another group.",
-        beside={name: {"not": str(data.groups.loc[[row], name].iloc[0])}},
+        beside={name: {"not": str(data.groups.loc[[row], [name]].iloc[0, 0])}},
         of=f"person of another {name}",
     )
     if len(near) > 1:

@@ -96,7 +96,7 @@ def _other_model(draft: Mapping[str, Any], data: DataHandle) -> dict[str, str]:
         return _file(draft)
     columns = [name for name in data.frame.columns if name != data.label or way not in {"score"}]
     if way == "score":
-        columns = [name for name in columns if data.frame[name].dtype.kind in "iuf"]
+        columns = [name for name in columns if data.types[name] in "iuf"]
     column = st.selectbox(
         "Column", columns, index=None, placeholder="Choose a column", **state.choice(f"other-{way}")
     )

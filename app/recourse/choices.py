@@ -115,7 +115,7 @@ def _limits(
         if cost is not None and cost != 1.0:
             costs[row["column"]] = cost
     for name in actionable:
-        values = () if summary.kinds[name] in SCALED else data.frame[name].distinct(_MAX_LISTED)
+        values = () if summary.kinds[name] in SCALED else data.distinct(name, _MAX_LISTED)
         if values:
             limits |= _among(name, values)
     return {key: value for key, value in (("limits", limits), ("cost_weights", costs)) if value}

@@ -64,7 +64,7 @@ def suggest_columns(data: DataHandle, names: Sequence[str]) -> tuple[list[str], 
 def _is_fixed(name: str, data: DataHandle) -> bool:
     if is_named_fixed(name):
         return True
-    values = () if data.kinds[name] in SCALED else data.frame[name].distinct(_MAX_LISTED)
+    values = () if data.kinds[name] in SCALED else data.distinct(name, _MAX_LISTED)
     return any(_OF_A_PERSON.search(str(value).lower()) for value in values)
 
 

@@ -81,9 +81,10 @@ def _person(found: RunResult, space: Workspace, row: Any, data: DataHandle) -> N
     parts = result.contributions.loc[row]
     person = result.people.loc[row]
     total = float(parts.sum())
+    own = data.frame.loc[[row], parts.index]
     table = pd.DataFrame(
         {
-            "value": [str(data.frame.loc[row, name]) for name in parts.index],
+            "value": [str(own[name].iloc[0]) for name in parts.index],
             "contribution": parts.to_numpy(),
             "share": parts.to_numpy() / total if total > 0 else 0.0,
         },

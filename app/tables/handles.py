@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,49 +42,26 @@ class TableHandle:
         self.first: pd.DataFrame = unpack(told["first"])
 
 
-class ColumnHandle:
-    """A column: its type, and what is asked about its values."""
+class FrameHandle:
+    """A frame of prepared data: its columns' names, and by `loc` rows by their numbers, of some columns."""
 
-    def __init__(self, name: str, dtype: np.dtype, ask: Callable[..., Any]) -> None:
-        self.name, self.dtype, self._ask = name, dtype, ask
-
-    def distinct(self, most: int) -> tuple[str, ...]:
-        """Return the different values as text, in order; none where there are more than `most`."""
-        return tuple(self._ask("distinct", column=self.name, most=most))
-
-
-class _Location:
-    """Rows by their numbers, of the columns asked for."""
-
-    def __init__(self, part: str, ask: Callable[..., Any]) -> None:
+    def __init__(self, part: str, columns: Iterable[str], ask: Callable[..., Any]) -> None:
+        self.columns = pd.Index(list(columns))
         self._part, self._ask = part, ask
 
-    def __getitem__(self, wanted: Any) -> Any:
-        rows, columns = wanted if isinstance(wanted, tuple) else (wanted, None)
-        one_row, one_column = _single(rows), isinstance(columns, str)
-        numbers = pd.Index([rows] if one_row else rows)
-        names = [columns] if one_column else None if columns is None else list(columns)
-        found = self._ask("rows", part=self._part, rows=numbers, columns=names)
-        if one_row:
-            return found.iloc[0, 0] if one_column else found.iloc[0]
-        return found.iloc[:, 0] if one_column else found
-
-
-class FrameHandle:
-    """A frame of prepared data: its columns' names and types, and rows by their numbers."""
-
-    def __init__(self, part: str, types: Mapping[str, str], ask: Callable[..., Any]) -> None:
-        self.columns, self.loc = pd.Index(list(types)), _Location(part, ask)
-        self._types, self._ask = types, ask
-
     def __contains__(self, name: object) -> bool:
-        return name in self._types
+        return name in self.columns
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._types)
+    @property
+    def loc(self) -> FrameHandle:
+        """Itself, which is asked as a frame's `loc` is: with lists of rows and of columns."""
+        return self
 
-    def __getitem__(self, name: str) -> ColumnHandle:
-        return ColumnHandle(name, np.dtype(_TYPES[self._types[name]]), self._ask)
+    def __getitem__(self, wanted: Any) -> pd.DataFrame:
+        rows, columns = wanted if isinstance(wanted, tuple) else (wanted, None)
+        names = None if columns is None else list(columns)
+        found: pd.DataFrame = self._ask("rows", part=self._part, rows=pd.Index(rows), columns=names)
+        return found
 
 
 class DataHandle:
@@ -96,6 +73,8 @@ class DataHandle:
         Whether each row has a label.
     numeric : bool
         Whether the outcome is a number that is taken as it is.
+    types : mapping of str to str
+        Of the columns, the letters of NumPy: "f" of numbers with a fraction.
     question : mapping
         What another process is told that is to prepare the same data.
     """
@@ -105,9 +84,9 @@ class DataHandle:
         self.question: Mapping[str, Any] = getattr(ask, "question", {})
         self.kinds, self.features, self.protected = known.kinds, known.features, tuple(known.groups)
         self.label, self.roles, self.digest = known.label, known.roles, known.digest
-        self.numeric, self.labeled = known.numeric, known.labeled
+        self.numeric, self.labeled, self.types = known.numeric, known.labeled, known.types
         self.frame = FrameHandle("frame", known.types, self._ask)
-        self.groups = FrameHandle("groups", dict.fromkeys(self.protected, "O"), self._ask)
+        self.groups = FrameHandle("groups", self.protected, self._ask)
 
     def _ask(self, what: str, **told: Any) -> Any:
         """Ask about the data; what has a short answer only the first time, as a page asks at each view."""
@@ -126,6 +105,10 @@ class DataHandle:
         found = copy.copy(self)
         found.features = tuple(name for name in self.features if name != column)
         return found
+
+    def distinct(self, column: str, most: int) -> tuple[str, ...]:
+        """Return a column's different values as text, in order; none where there are more than `most`."""
+        return tuple(self._ask("distinct", column=column, most=most))
 
     def members(self, where: Mapping[str, object], *, argument: str = "group") -> np.ndarray:
         """Return who belongs to a group, as `AuditData.members` does."""
@@ -157,8 +140,3 @@ class DataHandle:
 
 _REMEMBERED_ANSWERS = 50
 _SHORT = frozenset({"distinct", "of audit", "usual audits"})
-_TYPES = {"i": "int64", "u": "uint64", "f": "float64", "b": "bool", "M": "datetime64[us]", "O": "object"}
-
-
-def _single(rows: object) -> bool:
-    return isinstance(rows, Hashable) and not isinstance(rows, (tuple, slice))
