@@ -86,7 +86,7 @@ def read_gate(value: Any, where: str = "gate") -> Gate:
         value = {**value, "baseline": {"path": value["baseline"]}}
     gate = build(Gate, value, where)
     for place, rule in enumerate(gate.rules):
-        rule.checked(f"{where}.rules[{place}]")
+        rule.check(f"{where}.rules[{place}]")
     return gate
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -58,40 +59,25 @@ def _why_skipped(item: Statement, waived: dict[int, Any]) -> str:
 
 def markdown(judged: GateJudgment, result: Any) -> str:
     """Return a gate's judgement as Markdown, for a job's summary or a merge request."""
-    document = result.to_json()
-    lines = ["## Fairness audit", "", _headline(judged), ""]
-    lines += _table(
-        ("does not pass", "why", "numbers"),
-        [(item.name, item.verdict, item.finding) for item in judged.stopped],
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # late: few runs ask for it
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, finalize=_cell,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False,  # noqa: S701 - Markdown
+    )  # fmt: skip
+    environment.filters["raw"] = _Raw
+    document = {"compared": None, **result.to_json()}
+    return environment.get_template("summary.md.j2").render(
+        judged=judged,
+        headline=_headline(judged),
+        kept=[item for item in judged.checks if item.state == "kept"],
+        run=document,
+        audited=begun(rows_words(document["data"])),
     )
-    lines += _table(
-        ("waived", "until", "reason", "numbers"),
-        [(item.name, waiver.until, waiver.reason, item.finding) for item, waiver in judged.waived],
-    )
-    lines += _table(("not judged", "why"), [(item.name, item.finding) for item in judged.not_judged])
-    checks = [item for item in judged.checks if item.state == "kept"]
-    rules = _table(("rule", "", "numbers"), [(item.name, item.verdict, item.finding) for item in checks])
-    lines += ["<details><summary>other rules</summary>", "", *rules, "</details>", ""] if rules else []
-    lines += _table(
-        ("audit", "verdict", "after correction for all audits", "finding"),
-        [
-            (entry["audit"], entry["verdict"], entry["verdict_across"], entry["finding"])
-            for entry in document["audits"]
-        ],
-    )
-    compared = document.get("compared")
-    if compared is not None:
-        lines += [f"Second model: {_cell(compared['finding'])}", ""]
-        lines += _table(
-            ("audit", "change", "after correction for all audits", "what changes"),
-            [
-                (entry["audit"], entry["verdict"], entry["verdict_across"], entry["headline"])
-                for entry in compared["audits"]
-            ],
-        )
-    lines += [f"* {note}" for note in judged.notes]
-    lines += ["", f"{begun(rows_words(document['data']))}. Evenhand {document['evenhand']}."]
-    return "\n".join(lines) + "\n"
+
+
+class _Raw(str):
+    """Text that is ours, marks and all."""
 
 
 def _headline(judged: GateJudgment) -> str:
@@ -104,15 +90,10 @@ def _headline(judged: GateJudgment) -> str:
     return f"{told} {', '.join(parts).capitalize()}{'.' if parts else ''}".strip()
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    if not rows:
-        return []
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    return [*lines, *(f"| {' | '.join(map(_cell, row))} |" for row in rows), ""]
-
-
-def _cell(text: str) -> str:
+def _cell(text: Any) -> str:
     """Return text that can neither end a cell nor be read as markup."""
+    if isinstance(text, _Raw):
+        return text
     return re.sub(r"([\\`*_{}\[\]<>|~#])", r"\\\1", " ".join(str(text).split()))
 
 
@@ -121,24 +102,24 @@ def github_annotations(judged: GateJudgment, file: str) -> str:
 
     What is waived or not judged is a warning.
     """
+
+    def annotation(kind: str, item: Statement, said: str) -> str:
+        return f"::{kind} file={_property(file)},title={_property(item.name)}::{_message(said)}"
+
+    most = _MAX_ANNOTATIONS
     lines = [
-        f"::error file={_property(file)},title={_property(item.name)}::"
-        + _message(f"{item.verdict}. {item.finding}")
-        for item in judged.stopped[:_MAX_ANNOTATIONS]
+        *(annotation("error", item, f"{item.verdict}. {item.finding}") for item in judged.stopped[:most]),
+        *(
+            annotation("warning", item, f"waived until {waiver.until}: {waiver.reason}")
+            for item, waiver in judged.waived[:most]
+        ),
+        *(
+            annotation("warning", item, f"{item.verdict}: {item.finding}")
+            for item in judged.not_judged[:most]
+        ),
+        *(f"::notice file={_property(file)}::{_message(note)}" for note in judged.notes),
     ]
-    lines += [
-        f"::warning file={_property(file)},title={_property(item.name)}::"
-        + _message(f"waived until {waiver.until}: {waiver.reason}")
-        for item, waiver in judged.waived[:_MAX_ANNOTATIONS]
-    ]
-    lines += [
-        f"::warning file={_property(file)},title={_property(item.name)}::"
-        + _message(f"{item.verdict}: {item.finding}")
-        for item in judged.not_judged[:_MAX_ANNOTATIONS]
-    ]
-    return "\n".join(
-        [*lines, *(f"::notice file={_property(file)}::{_message(note)}" for note in judged.notes)]
-    )
+    return "\n".join(lines)
 
 
 def not_judged_lines(judged: GateJudgment) -> list[str]:

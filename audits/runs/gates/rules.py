@@ -74,8 +74,8 @@ class Rule:
     baseline: str | None = None
     people_at_least: Annotated[int, Field(ge=1)] | None = None
 
-    def checked(self, where: str) -> Rule:
-        """Return the rule if it has a bound.
+    def check(self, where: str) -> None:
+        """Refuse a rule without a bound.
 
         Raises
         ------
@@ -86,7 +86,6 @@ class Rule:
             raise InputError(where, "must have at_least or at_most", advice="add one, such as at_least: 0.8")
         if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
             raise InputError(f"{where}.at_least", "must not be above at_most", self.at_least)
-        return self
 
     def words(self) -> str:
         """What it asks for: ``at least 0.8 on lower``."""
@@ -225,7 +224,7 @@ def _nothing(entries: list[dict[str, Any]], rule: Rule, where: str) -> InputErro
     raise AssertionError(rule)  # each of its words was found, and so was a number
 
 
-def check_words(rules: Iterable[Rule], spec: Mapping[str, Any], where: str = "gate.rules") -> None:
+def check_words(rules: Iterable[Rule], spec: Mapping[str, Any]) -> None:
     """Raise for a rule whose audit, attribute or metric is misspelled, before a run of `spec` begins.
 
     A word that is like none here is left to the results, where an audit or package may state it.
@@ -244,17 +243,17 @@ def check_words(rules: Iterable[Rule], spec: Mapping[str, Any], where: str = "ga
     known = metric_names(name for name in audits if name in AUDITS)
     for place, rule in enumerate(rules):
         if rule.audit is not None:
-            one_of(f"{where}[{place}].audit", AUDITS.now(rule.audit), audits, what="an audit of the spec")
+            one_of(f"gate.rules[{place}].audit", AUDITS.now(rule.audit), audits, what="an audit of the spec")
         by = rule.by or ""
         stated = by in attributes or " × " in by or by in repr(asked)
         if not stated and (near := difflib.get_close_matches(by, attributes, n=1)):
             rule_of = "must be a protected attribute"
-            raise InputError(f"{where}[{place}].by", rule_of, by, f"did you mean {near[0]!r}")
+            raise InputError(f"gate.rules[{place}].by", rule_of, by, f"did you mean {near[0]!r}")
         name = rule.metric.split(".")[-1]
         stated = name in known or name in repr(asked)  # a custom metric
         if not stated and (meant := _meant(rule.metric, known)):
             raise InputError(
-                f"{where}[{place}].metric", "must name a number of the results", rule.metric, meant
+                f"gate.rules[{place}].metric", "must name a number of the results", rule.metric, meant
             )
 
 
