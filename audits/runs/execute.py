@@ -245,7 +245,7 @@ def remembered_subject(spec: Spec, digests: list[str], progress: Progress = sile
     return _prepared_for(spec, digests, progress).subject
 
 
-def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
+def prepared_subject(spec: Spec) -> Subject:
     """Return what the audits of `spec` would work on: data read, model made.
 
     Raises
@@ -254,7 +254,7 @@ def prepared_subject(spec: Spec, *, progress: Progress = silent) -> Subject:
         As `execute`; also for a table that is only counted batch by batch.
     """
     with fixed_threads():
-        return remembered_subject(spec, spec.digests(), progress)
+        return remembered_subject(spec, spec.digests())
 
 
 def _count(spec: Spec, expected: list[str], progress: Progress) -> _Preparation:

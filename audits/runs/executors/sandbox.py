@@ -3,9 +3,9 @@
 A process that opens what a stranger brought calls `enter` first. On Linux it then has a ceiling on memory
 (``RLIMIT_DATA``, which counts what a program writes to, unlike ``RLIMIT_AS``, which counts the libraries of
 torch and onnxruntime as well), on open files and on what it writes; no way to open a socket, to signal or
-look into another process (seccomp); and sees only the folders named to it (Landlock). `guard` tells which
-of these hold. Elsewhere than on Linux only the ceilings do, as far as the system keeps them; where there are
-not even those (Windows), nothing does, and the server does not open strangers' files at all.
+look into another process (seccomp); and sees only the folders named to it (Landlock). Elsewhere than on
+Linux only the ceilings hold, as far as the system keeps them; where there are not even those (Windows),
+nothing does, and the server does not open strangers' files at all.
 """
 
 from __future__ import annotations
@@ -104,35 +104,27 @@ class Bounds:
     writes: tuple[Path, ...] = ()
 
 
-def enter(bounds: Bounds) -> tuple[str, ...]:
-    """Give up, for this process and for good, all that `bounds` does not allow; return what holds.
+def enter(bounds: Bounds) -> None:
+    """Give up, for this process and for good, all that `bounds` does not allow, as far as the system can.
 
-    Of "memory", "files", "network", "processes" and "folders". Call it while the process has one thread.
+    Call it while the process has one thread.
     """
-    held = []
     try:
         import resource
     except ImportError:  # Windows
-        return ()
+        return
     _lower(resource.RLIMIT_CORE, 0)
-    if sys.platform == "linux":
-        _lower(resource.RLIMIT_DATA, bounds.memory)
-    else:
-        _lower(resource.RLIMIT_AS, bounds.memory)
+    _lower(resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS, bounds.memory)
     _lower(resource.RLIMIT_NOFILE, bounds.open_files)
     _lower(resource.RLIMIT_FSIZE, bounds.file_bytes)
-    held += ["memory", "files"]
-    if bounds.reads and _see_only(bounds.reads, bounds.writes):
-        held.append("folders")
+    if bounds.reads:
+        _see_only(bounds.reads, bounds.writes)
     denied = set(_CALLS)
     denied -= _WITH_NETWORK if bounds.network else set()
     denied -= _WITH_PROGRAMS if bounds.programs else set()
-    if _refuse_calls(denied):
-        held += ["processes"] + ([] if bounds.network else ["network"])
-    elif not bounds.network:
-        held += ["network"] if leave_network() else []
+    if not _refuse_calls(denied) and not bounds.network:
+        leave_network()
         _forget_sockets()
-    return tuple(held)
 
 
 def allow_seconds(seconds: int) -> None:
@@ -278,12 +270,12 @@ def _lower(what: int, most: int) -> None:
     resource.setrlimit(what, (most, most))
 
 
-def leave_network() -> bool:
-    """Move into a network namespace that holds nothing; False where that is not allowed."""
-    if sys.platform != "linux":
-        return False
-    libc = ctypes.CDLL(None, use_errno=True)
-    return any(libc.unshare(flags) == 0 for flags in (_CLONE_NEWNET, _CLONE_NEWNET | _CLONE_NEWUSER))
+def leave_network() -> None:
+    """Move into a network namespace that holds nothing, where that is allowed."""
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.unshare(_CLONE_NEWNET) != 0:
+            libc.unshare(_CLONE_NEWNET | _CLONE_NEWUSER)
 
 
 def _forget_sockets() -> None:
@@ -346,22 +338,21 @@ _LANDLOCK_READ, _LANDLOCK_ALL = 0b1101, (1 << 13) - 1
 _LANDLOCK_FILE = 0b111
 
 
-def _see_only(reads: Sequence[Path], writes: Sequence[Path]) -> bool:
-    """Have the kernel hide all files but these and Python's own; False where it cannot."""
+def _see_only(reads: Sequence[Path], writes: Sequence[Path]) -> None:
+    """Have the kernel hide all files but these and Python's own, where it can."""
     if sys.platform != "linux":
-        return False
+        return
     libc = ctypes.CDLL(None, use_errno=True)
     ruleset = struct.pack("=Q", _LANDLOCK_ALL)
     rules = libc.syscall(_LANDLOCK[0], ruleset, len(ruleset), 0)
     if rules < 0:
-        return False
+        return
     try:
         allowed = [(each, _LANDLOCK_READ) for each in (*readable_folders(), *reads)]
         for path, access in [*allowed, *((each, _LANDLOCK_ALL) for each in writes)]:
             _allow(libc, rules, path, access)
-        if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-            return False
-        return bool(libc.syscall(_LANDLOCK[2], rules, 0) == 0)
+        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        libc.syscall(_LANDLOCK[2], rules, 0)
     finally:
         os.close(rules)
 

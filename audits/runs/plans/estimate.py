@@ -54,7 +54,7 @@ def estimate(spec: Spec) -> RunCost:
     InputError
         If the data cannot be read, or the section of the data does not fit them.
     """
-    table, rows, _ = first_rows(spec)
+    table, rows = first_rows(spec)
     data = build_data(table, spec.data)
     kept, columns = data.n / max(len(table.frame), 1), len(table.frame.columns)
     how = "counted" if spec.streamed else "drawn" if spec.drawn else "held"

@@ -14,18 +14,18 @@ from audits.runs.spec import Spec
 _HEAD = 4_000_000  # bytes, of a text
 
 
-def first_rows(spec: Spec) -> tuple[Table, int, bool]:
-    """Return some rows of Parquet or of a long text, or a whole table; how many there are; if it is text."""
+def first_rows(spec: Spec) -> tuple[Table, int]:
+    """Return some rows of Parquet or of a long text, or a whole table, and how many there are."""
     paths = spec.data_paths()
     rows = parquet_rows(paths)
     if rows is None:
         head = _head(spec, paths)
         if head is not None:
-            return *head, True
+            return head
         table = read_table(paths, format=spec.data.format, options=spec.data.read)
-        return table, len(table.frame), table.report.files[0].format in {"csv", "tsv", "jsonl", "xlsx"}
+        return table, len(table.frame)
     some = preview_table(paths, missing=spec.data.read.missing)
-    return some, some.rows, False
+    return some, some.rows
 
 
 def _head(spec: Spec, paths: list[Path]) -> tuple[Table, int] | None:
