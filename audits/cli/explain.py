@@ -18,24 +18,8 @@ from audits.options import options_of
 from audits.runs.gates.gate import Gate
 from audits.runs.gates.rules import BaselineRule, Rule, Waiver
 from audits.runs.registry import AUDITS
-from audits.runs.spec import Comparing
+from audits.runs.spec import Comparing, SpecKeys
 
-_TOP = {
-    "data": "Which table, which rows, which label, which groups.",
-    "model": "Where the model comes from: exactly one source.",
-    "threshold": "The decision is favorable if the score is at least this: one number (default: 0.5), or "
-    "one for each value of a protected attribute: {race: {A: 0.4, B: 0.5}}.",
-    "seed": "Seed of everything random, a whole number (default: 0). The same seed gives the same numbers.",
-    "audits": "The list of audits with their options: - groups, - flipset: {source: …, target: …}.",
-    "compare": "A second model. Every audit runs on both models, on the same people, and each change gets "
-    "a paired interval where there is one.",
-    "search": "on or off. On (the default): if an audit finds no material difference, or a small one, also "
-    "search for a group that the average hides.",
-    "measure": "Which measure leads the headline and the report: equal_rates, equal_errors, calibration or "
-    "amounts. By default, the one that differs most.",
-    "gate": "What passes --fail-on gate: how many verdicts of each kind, limits on numbers, and limits on "
-    "their growth. A list is short for its rules.",
-}
 _SECTIONS: dict[str, type] = {
     "data": DataSpec,
     "data.read": ReadOptions,
@@ -76,7 +60,7 @@ def explain(key: str) -> str:
 def _known() -> dict[str, str]:
     """Return what is said of every key, by its full name."""
     found = {}
-    for name, said in _TOP.items():
+    for name, said in _attribute_docs(SpecKeys).items():
         found[name] = _entry(name, said, _keys(_SECTIONS.get(name)))
     for name, kind in _SECTIONS.items():
         for key, said in _fields(kind).items():

@@ -290,7 +290,7 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
     """
     if not isinstance(document, Mapping):
         raise InputError("the spec", "must be a mapping with the keys data, model and audits", document)
-    top = build(_Top, plain_data(document, ""), "")
+    top = build(SpecKeys, plain_data(document, ""), "")
     data = _data(top.data)
     measure = None if top.measure is None else one_of("measure", top.measure, get_args(MeasureAsked))
     first = model_spec(_model_section(_itself(data) if top.model is None else top.model))
@@ -309,7 +309,36 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
 
 
 @dataclass(frozen=True)
-class _Top:
+class SpecKeys:
+    """The keys of a spec, before what is under them is checked.
+
+    Attributes
+    ----------
+    data : mapping
+        Which table, which rows, which label, which groups.
+    model : mapping
+        Where the model comes from: exactly one source.
+    threshold : float or mapping
+        The decision is favorable if the score is at least this: one number (default: 0.5), or one for each
+        value of a protected attribute: {race: {A: 0.4, B: 0.5}}.
+    seed : int
+        Seed of everything random, a whole number (default: 0). The same seed gives the same numbers.
+    audits : list
+        The list of audits with their options: - groups, - flipset: {source: …, target: …}.
+    compare : mapping
+        A second model. Every audit runs on both models, on the same people, and each change gets a paired
+        interval where there is one.
+    search : {"on", "off"}
+        on or off. On (the default): if an audit finds no material difference, or a small one, also search for
+        a group that the average hides.
+    measure : str
+        Which measure leads the headline and the report: equal_rates, equal_errors, calibration or amounts. By
+        default, the one that differs most.
+    gate : mapping or list
+        What passes --fail-on gate: how many verdicts of each kind, limits on numbers, and limits on their
+        growth. A list is short for its rules.
+    """
+
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     data: Any
