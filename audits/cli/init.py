@@ -16,15 +16,8 @@ from audits.cli.text import called_as, one_line, write_file
 from audits.errors import InputError
 
 if TYPE_CHECKING:
-    from audits.runs.plans.proposal import Proposal
-
-_ASIDE = {
-    "data": "# features: [COLUMN, …]   what describes people; by default all but label, groups and ids"
-    "\n# roles: {actionable: [COLUMN]}   what a person can change; recourse needs it"
-    "\n# missing: drop               or impute; a blank is a category of its own otherwise",
-    "model": "# path: model.onnx           or endpoint: {{url: http://127.0.0.1:8000/score}}, where"
-    "\n#                            `{called} serve MODEL` has a joblib or pickle file answer",
-}
+    from audits.data import Table
+    from audits.runs.plans.proposal import Proposal, RoleAnswers
 
 
 def init(
@@ -50,15 +43,9 @@ def init(
 ) -> str:
     """Write a spec for a table, ready to run, with a comment on each guess."""
     from audits.cli.doctor import finding_lines
-    from audits.runs.plans.proposal import RoleAnswers, propose, read_past_header, table_findings
+    from audits.runs.plans.proposal import RoleAnswers, table_findings
 
-    table, read = read_past_header(file)
-    proposal = propose(table, answers=RoleAnswers(decision, truth, good or (), by or ()))
-    if read:
-        proposal.spec["data"] = {"read": read, **proposal.spec["data"]}
-        proposal.guesses["data.read"] = (
-            "The first row did not look like a header; the names are from the row below it."
-        )
+    table, proposal = _proposal(file, RoleAnswers(decision, truth, good or (), by or ()))
     decided = proposal.spec["model"].get("predictions", {}).get("label")
     doctor = finding_lines(table_findings(table, proposal.spec["data"], decided))
     place = file.with_suffix(".yaml") if out is None else out
@@ -117,13 +104,23 @@ def _write_spec(place: Path, text: str, force: bool) -> str:
 
 def guess_spec(file: Path) -> tuple[dict[str, Any], list[str]]:
     """Return the spec guessed for a table, its path absolute, and the guesses in lines."""
+    _, proposal = _proposal(file)
+    section = {"path": str(file.absolute()), **proposal.spec["data"]}
+    spec = {**proposal.spec, "data": section}
+    return spec, guess_lines(proposal)
+
+
+def _proposal(file: Path, answers: RoleAnswers | None = None) -> tuple[Table, Proposal]:
     from audits.runs.plans.proposal import propose, read_past_header
 
     table, read = read_past_header(file)
-    proposal = propose(table)
-    section = {"path": str(file.absolute()), **({"read": read} if read else {}), **proposal.spec["data"]}
-    spec = {**proposal.spec, "data": section}
-    return spec, guess_lines(proposal)
+    proposal = propose(table, answers=answers)
+    if read:
+        proposal.spec["data"] = {"read": read, **proposal.spec["data"]}
+        proposal.guesses["data.read"] = (
+            "The first row did not look like a header; the names are from the row below it."
+        )
+    return table, proposal
 
 
 def guess_lines(proposal: Proposal) -> list[str]:
@@ -133,36 +130,28 @@ def guess_lines(proposal: Proposal) -> list[str]:
 
 def _commented_yaml(proposal: Proposal, path: str, doctor: Sequence[str]) -> str:
     """Return the spec as YAML, each guess above the key that it set, what the doctor found below its data."""
-    spec, guesses = proposal.spec, proposal.guesses
-    lines = ["# Guessed from the names and values of the columns: correct what is wrong.", "data:"]
-    lines += _entry({"path": path}, 2)
-    for key, value in spec["data"].items():
-        lines += _comment(guesses.get(f"data.{key}"), 2)
-        lines += _entry({key: value}, 2)
-    lines += textwrap.indent(_ASIDE["data"], "  ").splitlines()
-    lines += [f"  # {line}" for line in "\n".join(doctor).splitlines()]
-    lines += ["model:", *_comment(guesses.get("model"), 2), *_entry(spec["model"], 2)]
-    lines += textwrap.indent(_ASIDE["model"].format(called=called_as()), "  ").splitlines()
-    lines += _entry({key: spec[key] for key in ("threshold", "seed") if key in spec}, 0)
-    lines += [
-        "# each audit that needs no further choice on these data",
-        *_comment(guesses.get("audits"), 0),
-        *_entry({"audits": spec["audits"]}, 0),
-    ]
-    lines += ["# gate: {material: 0}        for --fail-on gate: what passes; explain gate"]
-    return "\n".join(lines) + "\n"
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, autoescape=False,  # noqa: S701 - YAML
+    )  # fmt: skip
+    environment.filters |= {"entry": _entry, "comment": _comment}
+    lines = "\n".join(doctor).splitlines()
+    text = environment.get_template("spec.yaml.j2").render(
+        spec=proposal.spec, guesses=proposal.guesses, path=path, doctor=lines, called=called_as()
+    )
+    return "\n".join(filter(None, text.split("\n"))) + "\n"
 
 
-def _entry(value: dict[str, Any], indent: int) -> list[str]:
+def _entry(value: dict[str, Any], indent: str = "  ") -> str:
     from audits.runs.documents import dump_yaml
 
     parts = [dump_yaml({key: item}).strip() for key, item in value.items()]
     plain = [part[1:-1] if part[0] == "{" else part for part in parts]  # a scalar alone comes in braces
-    return textwrap.indent("\n".join(plain), " " * indent).splitlines()
+    return textwrap.indent("\n".join(plain), indent)
 
 
-def _comment(sentence: str | None, indent: int) -> list[str]:
-    if sentence is None:
-        return []
-    return [" " * indent + line for line in textwrap.wrap(one_line(sentence), 96, initial_indent="# ",
-                                                          subsequent_indent="# ")]  # fmt: skip
+def _comment(sentence: str | None, indent: str = "  ") -> str:
+    told = textwrap.wrap(one_line(sentence or ""), 96, initial_indent="# ", subsequent_indent="# ")
+    return textwrap.indent("\n".join(told), indent)
