@@ -68,6 +68,7 @@ def postgres(monkeypatch):
 def test_runs_asked_for_during_an_outage_are_in_the_list_afterwards(postgres, tmp_path):
     spec, base = spec_beside(tmp_path), tmp_path / "home"
     kept = SavedRuns(base)
+    assert not kept.list()
     postgres.stop()
     runs = [InlineExecutor().submit(spec | {"seed": seed}, tmp_path, "ada") for seed in range(2)]
     keep_run(runs[0], spec, tmp_path, title="known before", owner="ada", base=base)

@@ -191,8 +191,9 @@ def _cached_database(url: str) -> Database:
 
 
 def is_unreachable(error: Exception) -> bool:
-    """Tell whether the database is down or locked, so that nothing else can be stored now either."""
-    return isinstance(error.__cause__, OperationalError)
+    """Tell whether the database is down, locked or of others: nothing can be stored now."""
+    unusable = isinstance(error, InputError) and error.where in {_URL, "the database"}
+    return unusable or isinstance(error.__cause__, OperationalError)
 
 
 def is_full(error: Exception) -> bool:

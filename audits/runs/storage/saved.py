@@ -18,6 +18,7 @@ import time
 import uuid
 import weakref
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,22 +75,8 @@ def keep_run(
     RunFailed
         If the run can be noted nowhere.
     """
-    try:
-        saved = SavedRuns(base)
-    except InputError:  # it is away since before this process began
-        folder = base or home()
-        row = _row(spec, base_dir, title, owner, run.key, this_process(folder))
-        Spool(folder).add(row)
-        run.on_end(lambda: _until(lambda: _noted_now(base, str(row["id"]), run)))
-        return
+    saved = SavedRuns(base)
     saved.follow(saved.begin(spec, base_dir, title=title, owner=owner, key=run.key), run)
-
-
-def _noted_now(base: Path | None, identity: str, run: Run) -> bool:
-    with contextlib.suppress(InputError):
-        SavedRuns(base).note_end(identity, run)
-        return True
-    return False
 
 
 def _until(done: Callable[[], bool]) -> None:
@@ -140,14 +127,17 @@ class SavedRuns:
     Raises
     ------
     InputError
-        If the folder or the database cannot be used, or a newer Evenhand made it.
+        If the folder cannot be used; from every method, if the database cannot, or a newer Evenhand made it.
     """
 
     def __init__(self, base: Path | None = None) -> None:
         self._base = base or home()
-        self._database: Database = database(base)
         self._artefacts = Artefacts(self._base)
         self._spool = Spool(self._base)
+
+    @cached_property
+    def _database(self) -> Database:
+        return database(self._base)
 
     def begin(
         self, spec: Mapping[str, Any], base_dir: Path, *, title: str = "", owner: str = "", key: str = ""
@@ -160,7 +150,7 @@ class SavedRuns:
         try:
             with self._database.writing() as connection:
                 connection.execute(sa.insert(_RUNS), row)
-        except RunFailed as error:
+        except (InputError, RunFailed) as error:
             if not key or not is_unreachable(error):
                 raise
             self._spool.add(row)
