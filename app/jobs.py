@@ -24,7 +24,7 @@ import pandas as pd
 from app import examples
 from app.answer_cache import Futures
 from app.drafts.drafts import server_folder
-from app.drafts.files import check_inside, check_paths, file_digest, stamp_of, table_paths
+from app.drafts.files import check_inside, check_paths, stamp_of, table_paths
 from app.serving import tracing
 from app.serving.downloads import DOWNLOADS
 from app.state import note
@@ -41,7 +41,7 @@ from audits.errors import InputError, RunFailed
 from audits.models.inspection import ModelReport
 from audits.reports.pdf import print_pdf
 from audits.runs.cache import Cache, frame_bytes, result_bytes
-from audits.runs.digests import digest_of
+from audits.runs.digests import digest_of, path_digest
 from audits.runs.executors.job import Run
 from audits.runs.executors.pool import ProcessExecutor
 from audits.runs.executors.queue import RunLimits, worker_count
@@ -516,7 +516,7 @@ def _key(space: Workspace, spec: Mapping[str, Any]) -> tuple[Spec, str, Path]:
     stamps = [check_inside(space, path, where, written) for where, written, path in parsed.paths()]
 
     def make() -> tuple[str, Path]:
-        digests = [file_digest(path, where, written) for where, written, path in parsed.paths()]
+        digests = [path_digest(path, where, written) for where, written, path in parsed.paths()]
         return parsed.key(digests), examples.result_file(parsed, digests)
 
     return parsed, *_keys.get(digest_of([asked, stamps]), make, space.token)

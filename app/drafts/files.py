@@ -11,12 +11,8 @@ from app.drafts.drafts import server_folder
 from app.workspaces.workspace import Workspace
 from audits.data import DataSpec
 from audits.errors import InputError
-from audits.runs.cache import Cache
-from audits.runs.digests import digest_of, path_digest
+from audits.runs.digests import digest_of
 from audits.runs.spec import parse_spec
-
-_digests: Cache[str] = Cache(lambda _: 300, 3_000_000)
-_inside: Cache[bool] = Cache(lambda _: 300, 3_000_000)  # by what changes when a file is replaced
 
 
 def files_of(spec: Mapping[str, Any]) -> set[str]:
@@ -63,22 +59,13 @@ def check_inside(space: Workspace, path: Path, where: str, written: str) -> str:
     stamp = stamp_of(path)
     offered = server_folder()
     folders = [space.folder] + ([offered] if offered is not None else [])
-
-    def lies_inside() -> bool:
-        try:
-            real = path.resolve()
-        except (OSError, ValueError):
-            return True  # what is wrong with it is told where it is opened
-        return any(real.is_relative_to(folder.resolve()) for folder in folders)
-
-    if not _inside.get(f"{folders} {stamp}", lies_inside, space.token):
+    try:
+        real = path.resolve()
+    except (OSError, ValueError):  # what is wrong with it is told where it is opened
+        return stamp
+    if not any(real.is_relative_to(folder.resolve()) for folder in folders):
         raise InputError(where, "must be a file of this workspace", written)
     return stamp
-
-
-def file_digest(path: Path, where: str, written: str) -> str:
-    """Return the digest of a file or folder, worked out again only where it was replaced."""
-    return _digests.get(stamp_of(path), lambda: path_digest(path, where, written))
 
 
 def stamp_of(path: Path) -> str:
