@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 MAX_WORDS = 30
 _PLAIN_DIGITS, _MAX = 4, 1e15
@@ -237,3 +241,31 @@ def cut_apart(group: str, other: str, most: int) -> str:
     first = next((k for k, (mine, its) in pairs if mine != its), 0)
     told = own[first : first + most]
     return ("…" if first else "") + " ".join(told) + (" …" if first + most < len(own) else "")
+
+
+class Raw(str):
+    """Text of a template that is ours, marks and all."""
+
+
+def text_template(path: Path, escape: Callable[[Any], Any], **more: Any) -> Template:
+    """Return a template of Markdown or YAML, never of HTML.
+
+    Parameters
+    ----------
+    path : Path
+        Of the template; those that it includes lie beside it.
+    escape : callable
+        Applied to every value that is put in, but `Raw` ones; the filter ``raw`` makes them.
+    more
+        Functions that the template may use, also as filters.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # late: few commands write any
+
+    environment = Environment(
+        loader=FileSystemLoader(path.parent), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Raw) else escape(value),
+        keep_trailing_newline=True, autoescape=False,  # noqa: S701 - what comes out is text
+    )  # fmt: skip
+    environment.filters |= {"raw": Raw, **more}
+    environment.globals |= more
+    return environment.get_template(path.name)

@@ -14,6 +14,7 @@ from typer import Argument, Option
 from audits.cli.parameters import Force
 from audits.cli.text import called_as, one_line, write_file
 from audits.errors import InputError
+from audits.text import text_template
 
 if TYPE_CHECKING:
     from audits.data import Table
@@ -130,15 +131,9 @@ def guess_lines(proposal: Proposal) -> list[str]:
 
 def _commented_yaml(proposal: Proposal, path: str, doctor: Sequence[str]) -> str:
     """Return the spec as YAML, each guess above the key that it set, what the doctor found below its data."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, autoescape=False,  # noqa: S701 - YAML
-    )  # fmt: skip
-    environment.filters |= {"entry": _entry, "comment": _comment}
+    file = text_template(Path(__file__).with_name("spec.yaml.j2"), str, entry=_entry, comment=_comment)
     lines = "\n".join(doctor).splitlines()
-    text = environment.get_template("spec.yaml.j2").render(
+    text = file.render(
         spec=proposal.spec, guesses=proposal.guesses, path=path, doctor=lines, called=called_as()
     )
     return "\n".join(filter(None, text.split("\n"))) + "\n"

@@ -9,25 +9,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from audits.models.metadata import accuracy_words
 from audits.reports.blocks import grid
 from audits.reports.contents import AID, FINDS, sections
+from audits.reports.outline import TEMPLATES
 from audits.runs.documents import dump_yaml
 from audits.runs.headline import findings_of
 from audits.runs.registry import AUDITS
 from audits.stats.text import count
-from audits.text import audited_words
+from audits.text import Raw, audited_words, text_template
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
 _MARKS = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&:@-])")
-
-
-class _Raw(str):
-    """Text that is ours, marks and all."""
 
 
 def render_card(run: RunResult) -> str:
@@ -36,12 +31,7 @@ def render_card(run: RunResult) -> str:
     Its head is the metadata of a Hugging Face card: tags, and as ``model-index`` the number that each audit's
     verdict follows from.
     """
-    environment = Environment(
-        loader=PackageLoader("audits.reports"), undefined=StrictUndefined, finalize=_plain,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False,  # noqa: S701 - Markdown
-    )  # fmt: skip
-    environment.filters |= {"raw": _Raw, "count": lambda n: _Raw(count(n))}
-    body = environment.get_template("card.md.j2").render(
+    body = text_template(TEMPLATES / "card.md.j2", _plain, count=lambda n: Raw(count(n))).render(
         run=run,
         data={"rows_trained": 0, **run.data},
         audited=audited_words(run.data),
@@ -80,4 +70,4 @@ def _metadata(run: RunResult) -> dict[str, Any]:
 
 def _plain(value: Any) -> str:
     """Return text on one line with every character escaped that Markdown could read as a mark."""
-    return value if isinstance(value, _Raw) else _MARKS.sub(r"\\\1", " ".join(str(value).split()))
+    return _MARKS.sub(r"\\\1", " ".join(str(value).split()))

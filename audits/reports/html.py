@@ -96,9 +96,8 @@ def arrange(
     template: Template = "full",
     spec_text: str = "",
     *,
-    sex: str | None = None,
-    race: str | None = None,
     exclude_under: float = SMALL_SHARE,
+    **columns: str | None,
 ) -> Document:
     """Return what a report holds, before it is HTML or PDF."""
     if template in BY_CATEGORY:
@@ -106,7 +105,7 @@ def arrange(
             where = "the share under which categories are left out"
             raise InputError(where, f"must lie from 0 to {SMALL_SHARE}, the rules' own", exclude_under)
         arranged: Callable[..., Document] = resolve(_WITH_TABLES[template])
-        return arranged(run, spec_text, sex=sex, race=race, exclude_under=exclude_under)
+        return arranged(run, spec_text, exclude_under=exclude_under, **columns)
     name, title = _OUTLINES[template]
     return outline(run, spec_text, template=name, title=title)
 

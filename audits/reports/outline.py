@@ -9,21 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from audits.models.metadata import accuracy_words
 from audits.reports import blocks, comparison, contents
 from audits.reports.blocks import Block, Document, Facts, Heading, Text
 from audits.runs.registry import AUDITS
 from audits.stats.badges import ICONS
-from audits.stats.text import count, number
-from audits.text import audited_words, rows_words
+from audits.stats.text import count, number, people
+from audits.text import audited_words, rows_words, text_template
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
 
+TEMPLATES = Path(__file__).parent / "templates"
 _PLACE = re.compile(r"^\x00(\d+)$")
 
 
@@ -46,12 +46,9 @@ def outline(run: RunResult, spec_text: str = "", *, template: str, title: str, *
             return f"\x00{len(put) - 1}"
         return " ".join(value.replace("\x00", "").split()) if isinstance(value, str) else value
 
-    environment = Environment(
-        loader=PackageLoader("audits.reports"), undefined=StrictUndefined, finalize=told,
-        trim_blocks=True, lstrip_blocks=True, autoescape=False,  # noqa: S701 - what comes out is text, not HTML
-    )  # fmt: skip
-    facts = {**_facts(run), "blocks": blocks, "contents": contents, "comparison": comparison, "count": count}
-    text = environment.get_template(f"{template}.md.j2").render(**facts, spec_text=spec_text, **more)
+    file = text_template(TEMPLATES / f"{template}.md.j2", told, count=count, number=number, people=people)
+    facts = {**_facts(run), "blocks": blocks, "contents": contents, "comparison": comparison}
+    text = file.render(**facts, spec_text=spec_text, **more)
     made = f"Evenhand {run.evenhand} · model: {run.model['name']} · {rows_words(run.data)}"
     return Document(title, made, tuple(_blocks(text.splitlines(), put)))
 
@@ -82,7 +79,6 @@ def _facts(run: RunResult) -> dict[str, Any]:
         "trained": None if trained is None else count(trained),
         "left_out": [(reason, count(n)) for reason, n in data["excluded"].items() if n],
         "imputed": [(name, count(n)) for name, n in (data.get("imputed") or {}).items() if n],
-        "metrics": _metrics(run),
         "headline": contents.headline(run),
         "sections": ordered,
         "findings": contents.findings(ordered),
@@ -132,19 +128,3 @@ def _fact(line: str) -> tuple[str, str]:
     """Return name and value; a name of ours holds no bar, and neither does the value of another."""
     name, _, value = (str.partition if line[0] == "-" else str.rpartition)(line[2:], " | ")
     return name, value
-
-
-def _metrics(run: RunResult) -> list[Block]:
-    """State how often the model is right, and of whom; say so where no label tells."""
-    right = accuracy_words(run.model)
-    if not right:
-        told = "is none, it is the decision itself, or it is known of one decision alone"
-        return [Text(f"No label tells how often decisions are right: there {told}.")]
-    quality = run.model["quality"]
-    rows = [("Accuracy", right)]
-    for name, key in (("Area under the ROC curve", "auc"), ("Log loss", "log_loss")):
-        found = quality.get(key)
-        if found and found["value"] is not None:
-            ends = "" if found["low"] is None else f" ({number(found['low'])} to {number(found['high'])})"
-            rows.append((name, number(found["value"]) + ends))
-    return [Facts(tuple(rows))]

@@ -9,9 +9,9 @@ from audits.errors import InputError
 from audits.groups import GroupsResult
 from audits.groups.ll144 import BiasTable, bias_tables
 from audits.report_kinds import SMALL_SHARE
-from audits.reports.blocks import Block, Document, Heading, Text, grid
+from audits.reports.blocks import Block, Document, Text, grid
 from audits.reports.outline import outline
-from audits.stats.text import count, number, people
+from audits.stats.text import count, number
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -44,7 +44,7 @@ def ll144(
                 "outcome": result.outcome,
                 "tables": "; ".join(" and ".join(table.attributes) for table, _ in tables),
                 "median": _median(tables[0][0].median, lower_is_better) if tables and scored else "",
-                "shown": [block for both in tables for block in _bias_table(*both, scored=scored)],
+                "shown": [(table, _grids(table, every, scored=scored)) for table, every in tables],
             }
         )
     return outline(
@@ -123,20 +123,11 @@ def _with_ends(counted: str, *rates: str) -> list[str]:
     return ["category", "people", counted, *ends, "under 2%"]
 
 
-def _bias_table(table: BiasTable, every: BiasTable, *, scored: bool) -> list[Block]:
+def _grids(table: BiasTable, every: BiasTable, *, scored: bool) -> list[Block]:
     name = " and ".join(table.attributes)
-    few = people(table.unknown)
-    unknown = f"{few} {'is' if few.startswith('1 ') else 'are'} of unknown category, and in no row."
-    if not len(table.rows):
-        return [Heading(name), Text(unknown)]
-    small = int(table.rows["under 2%"].sum())
     shown = [(table, "")] + ([(every, ", every category")] if table.left_out else [])
     return [
-        Heading(name),
-        *(
-            grid(each.rows[_with_ends(*columns)], name=f"{kind} rates by {name}{which}")
-            for kind, columns in (_COLUMNS if scored else _COLUMNS[:1])
-            for each, which in shown
-        ),
-        Text(f"{unknown} {small} of {len(table.rows)} categories hold under 2% of all people.", "quiet"),
+        grid(each.rows[_with_ends(*columns)], name=f"{kind} rates by {name}{which}")
+        for kind, columns in (_COLUMNS if scored else _COLUMNS[:1])
+        for each, which in shown
     ]

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 from audits.runs.gates.gate import GateCheck, GateJudgment, Statement
 from audits.stats import INSUFFICIENT
-from audits.text import begun, rows_words
+from audits.text import begun, rows_words, text_template
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MAX_ANNOTATIONS = 10
@@ -59,25 +59,14 @@ def _why_skipped(item: Statement, waived: dict[int, Any]) -> str:
 
 def markdown(judged: GateJudgment, result: Any) -> str:
     """Return a gate's judgement as Markdown, for a job's summary or a merge request."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # late: few runs ask for it
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, finalize=_cell,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False,  # noqa: S701 - Markdown
-    )  # fmt: skip
-    environment.filters["raw"] = _Raw
     document = {"compared": None, **result.to_json()}
-    return environment.get_template("summary.md.j2").render(
+    return text_template(Path(__file__).with_name("summary.md.j2"), _cell).render(
         judged=judged,
         headline=_headline(judged),
         kept=[item for item in judged.checks if item.state == "kept"],
         run=document,
         audited=begun(rows_words(document["data"])),
     )
-
-
-class _Raw(str):
-    """Text that is ours, marks and all."""
 
 
 def _headline(judged: GateJudgment) -> str:
@@ -92,8 +81,6 @@ def _headline(judged: GateJudgment) -> str:
 
 def _cell(text: Any) -> str:
     """Return text that can neither end a cell nor be read as markup."""
-    if isinstance(text, _Raw):
-        return text
     return re.sub(r"([\\`*_{}\[\]<>|~#])", r"\\\1", " ".join(str(text).split()))
 
 
