@@ -1,11 +1,11 @@
-"""What reports have in common, beside the words in ``templates/*.md.j2``: findings, figures, assumptions."""
+"""What reports have in common, beside the words in ``templates/*.md.j2``: findings and figures."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -32,33 +32,9 @@ AID = (
 FINDS = "An audit finds differences and associations; it does not prove discrimination or cause."
 _PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "torch", "onnxruntime", "POT", "plotly")
 _MAX_LETTERS = 200  # of a finding on the two pages for managers
-_ASSUMPTIONS = (
-    "Intervals state only sampling error. They do not cover wrong labels, missing people, or features that "
-    "were measured worse for one group than for another.",
-    "A verdict is corrected for the comparisons within its audit and (Holm) for all audits of this run, "
-    "including its search. Where the uncorrected verdict differs, it is shown beside it. Audits run on "
-    "other days are not counted.",
-)
-
 
 Ordered = list[tuple[RunFinding, Section]]
 """What the run found, largest relative to the limit first, with the sections of its audits."""
-
-
-def assumptions(run: RunResult) -> tuple[str, ...]:
-    """Return what every interval of a run rests on, in sentences."""
-    data = run.spec.get("data") or {}
-    weights, person = data.get("weights"), data.get("person")
-    units = "Rows are treated as independent people"
-    if person:
-        units = "People, each with all rows of theirs, are treated as independent"
-    elif isinstance(weights, Mapping) and weights.get("kind") == "sampling":
-        units = "Rows are treated as drawn with the sampling weights, strata and clusters that were named"
-    return (
-        f"{units}, and those audited as a sample of those the model is used on. Otherwise, intervals are too "
-        "narrow or describe other people.",
-        *_ASSUMPTIONS,
-    )
 
 
 def headline(run: RunResult) -> list[FindingBlock]:

@@ -62,7 +62,6 @@ def _facts(run: RunResult) -> dict[str, Any]:
         "run": run,
         "aid": contents.AID,
         "finds": contents.FINDS,
-        "assumptions": contents.assumptions(run),
         "data": {
             "notes": (),
             "rows_trained": 0,
