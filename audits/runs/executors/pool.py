@@ -23,7 +23,6 @@ from audits.runs.executors.inline import InlineExecutor
 from audits.runs.executors.job import Run, RunError
 from audits.runs.executors.queue import RunLimits, RunQueue, RunRequest, worker_count
 from audits.runs.executors.system import start_timer
-from audits.runs.executors.threads import thread_count
 from audits.runs.executors.worker_process import WorkerProcess, can_fork
 from audits.runs.storage.store import RunStore, home
 
@@ -70,7 +69,6 @@ class ProcessExecutor:
     ) -> None:
         if workers is not None and workers < 1:
             raise InputError("workers", "must be at least 1", workers)
-        thread_count()  # a wrong setting is the caller's to hear of, not a supervising thread's
         self._store = RunStore(base or home())
         self._plugin, self._loaded = plugin, warm
         self.limits = limits or RunLimits()

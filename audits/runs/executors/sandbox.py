@@ -37,7 +37,7 @@ _PAGE = os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else 4096
 # numeric library take other instructions is among it: a worker would find another last digit
 _KEPT = {
     "EVENHAND_ENDPOINT_HOSTS", "EVENHAND_HOME", "EVENHAND_MAX_FILE_MB", "EVENHAND_MEMORY",
-    "EVENHAND_SCORE_SECONDS", "EVENHAND_THREADS", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH",
+    "EVENHAND_SCORE_SECONDS", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH",
     "OPENBLAS_CORETYPE", "PYTHONPATH", "SYSTEMROOT", "TZ",
 }  # fmt: skip
 

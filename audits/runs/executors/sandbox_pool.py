@@ -26,7 +26,7 @@ from audits.runs.executors import sandbox
 from audits.runs.executors.fork_server import CHUNK, MAX_MESSAGE, OVER_MEMORY
 from audits.runs.executors.scratch import scratch
 from audits.runs.executors.system import start_timer
-from audits.runs.executors.threads import THREAD_VARIABLES
+from audits.runs.executors.threads import ONE_THREAD
 
 _ROOT = Path(__file__).resolve().parents[3]
 _MAX_ANSWER = 512_000_000
@@ -233,7 +233,6 @@ class SandboxPool:
             )
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         folder = self._folder = tempfile.mkdtemp(prefix="pool-", dir=scratch())
-        threads = dict.fromkeys(THREAD_VARIABLES, "1")
         with theirs:
             self._process = subprocess.Popen(
                 [
@@ -243,7 +242,7 @@ class SandboxPool:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 cwd=_ROOT,
-                env=sandbox.environment(Path(folder), TMPDIR=folder, **threads),
+                env=sandbox.environment(Path(folder), TMPDIR=folder, **ONE_THREAD),
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )

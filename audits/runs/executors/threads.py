@@ -1,4 +1,4 @@
-"""How many threads a run computes with: the same wherever it runs, so that its numbers are the same."""
+"""One thread for a run, wherever it runs: a sum of floating-point numbers depends on how threads share it."""
 
 from __future__ import annotations
 
@@ -7,35 +7,21 @@ import os
 import sys
 from collections.abc import Iterator
 
-from audits.errors import InputError
-
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
-
-def thread_count() -> int:
-    """Return how many threads libraries may use: ``EVENHAND_THREADS``, or 1.
-
-    A sum of floating-point numbers depends on how threads share it out, so the count must not follow
-    the machine or the executor.
-    """
-    text = os.environ.get("EVENHAND_THREADS", "1")
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1024:
-        raise InputError("EVENHAND_THREADS", "must be a whole number from 1 to 1024", text)
-    return int(text)
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Variables that hold numeric libraries which are loaded later at one thread."""
 
 
 @contextlib.contextmanager
 def fixed_threads() -> Iterator[None]:
-    """Hold the numeric libraries, loaded already or loaded meanwhile, at `thread_count` threads."""
+    """Hold the numeric libraries, loaded already or loaded meanwhile, at one thread."""
     from threadpoolctl import threadpool_limits
 
-    count = thread_count()
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(count)))
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
     if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(count)
+        sys.modules["torch"].set_num_threads(1)
     try:
-        with threadpool_limits(count):
+        with threadpool_limits(1):
             yield
     finally:
         for name, value in before.items():

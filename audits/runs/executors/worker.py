@@ -102,11 +102,10 @@ class Worker:
 
     def _outcome(self, job: dict[str, Any]) -> dict[str, Any]:
         try:
-            from audits.runs.executors.threads import thread_count
             from audits.runs.spec import parse_spec
 
             if job.get("seconds"):
-                allow_seconds(int(job["seconds"] * thread_count()) + 1)
+                allow_seconds(int(job["seconds"]) + 1)
             spec, reporter = parse_spec(job["spec"], Path(job["base_dir"])), _Reporter(self, job["run"])
             if job.get("ask") is not None:
                 return {"event": "done", "answer": _ask_model(spec, job, reporter)}

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from audits.runs.executors import system, worker
 from audits.runs.executors.sandbox import environment, service_environment
 from audits.runs.executors.scratch import scratch
-from audits.runs.executors.threads import THREAD_VARIABLES, thread_count
+from audits.runs.executors.threads import ONE_THREAD
 
 _ROOT = Path(__file__).resolve().parents[3]
 _LAST_WORDS = 200  # lines of stderr kept
@@ -214,7 +214,6 @@ def _be_worker(settings: str, pipes: list[int], env: Mapping[str, str]) -> NoRet
 
 
 def _environment(folder: Path, network: bool) -> dict[str, str]:
-    threads = dict.fromkeys(THREAD_VARIABLES, str(thread_count()))
     asking = service_environment() if network else {}
     # POT would import torch, a second and a half, for arrays that it is never given
-    return environment(folder, POT_BACKEND_DISABLE_PYTORCH="1", **threads, **asking)
+    return environment(folder, POT_BACKEND_DISABLE_PYTORCH="1", **ONE_THREAD, **asking)
