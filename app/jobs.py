@@ -372,16 +372,21 @@ def submit(
     space.check_writable()
     check_paths(space, spec)
     run = executor().submit(spec, space.folder, owner=space.token)
-    record = {"id": run.id, "key": run.key, "spec": dict(spec), "title": title, "submitted": time.time()}
-    record["address"] = dict(address or {})
     tracing.follow(
         run, [name for each in spec["audits"] for name in ([each] if isinstance(each, str) else each)]
     )
     if run.key and not any(other["id"] == run.id for other in space.runs()):
-        space.note_run(record)
+        space.note_run(_record(run, spec, title, address))
         _keep(space, spec, title, run)
         note("ran", space, run.key)
     return run
+
+
+def _record(
+    run: Run, spec: Mapping[str, Any], title: str, address: Mapping[str, list[str]] | None = None
+) -> dict[str, Any]:
+    told = {"id": run.id, "key": run.key, "spec": dict(spec), "title": title, "submitted": time.time()}
+    return {**told, "address": dict(address or {})}
 
 
 def arrives_computed(space: Workspace, spec: Mapping[str, Any]) -> bool:
@@ -396,12 +401,11 @@ def arrives_computed(space: Workspace, spec: Mapping[str, Any]) -> bool:
 def plan(space: Workspace, spec: Mapping[str, Any], asked: Mapping[str, Any]) -> Run:
     """Have it simulated what the audits of `spec` could see; `asked` are arguments of the plan."""
     space.check_writable()
-    check_paths(space, spec)
-    return executor().submit(spec, space.folder, owner=space.token, plan=asked)
+    return ask(space, spec, {"about": "audits.runs.plans.power:planned", **asked})
 
 
 def ask(space: Workspace, spec: Mapping[str, Any], asked: Mapping[str, Any]) -> Run:
-    """Have the model of `spec` asked about one person, in a process of its own as a run is."""
+    """Have something asked about `spec`, in a process of its own as a run is: its model about one person."""
     check_paths(space, spec)
     return executor().submit(spec, space.folder, owner=space.token, ask=asked)
 
@@ -445,14 +449,7 @@ def restart_run(space: Workspace, identity: str, *, restarted: bool = False) -> 
     found = saved.begin_again(identity, space.token, restarted=restarted)
     run = executor().submit(found.spec, space.folder, owner=space.token)
     if run.key:
-        record = {
-            "id": run.id,
-            "key": run.key,
-            "spec": found.spec,
-            "title": found.title,
-            "submitted": time.time(),
-        }
-        space.note_run(record)
+        space.note_run(_record(run, found.spec, found.title))
     saved.follow(found.id, run)
     note("ran", space, run.key)
 

@@ -47,16 +47,12 @@ def overview_words(found: Problems, favored: float | None, trial: str = "ready")
         return f"Not ready: {several(sum(map(len, found.sentences.values())), 'answer')} needed"
     told = [f"{count(summary.people)} {words.people}", several(found.inputs, "input")]
     if favored is not None:
-        told.append(f"{_percent(favored)} {words.yes or 'favored'}")
+        told.append(f"{percent(favored, 1)} {words.yes or 'favored'}")
     elif summary.favorable is not None:
-        told.append(f"{_percent(summary.favorable)} {words.truth_yes or 'with a favorable outcome'}")
+        told.append(f"{percent(summary.favorable, 1)} {words.truth_yes or 'with a favorable outcome'}")
     needed = sum(map(len, found.sentences.values()))
     last = {"ready": ["ready"], "trying": [], "refused": ["not every audit can run"]}[trial]
     return ", ".join([*told, *(last if found.ready else [f"{several(needed, 'answer')} needed"])])
-
-
-def _percent(share: float) -> str:
-    return percent(share, 1)
 
 
 def _share_favored(space: Workspace, draft: Mapping[str, Any], summary: Summary | None) -> float | None:
