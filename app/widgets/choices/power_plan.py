@@ -52,7 +52,7 @@ def planning_panel(space: Workspace, spec: Mapping[str, Any], audit: str) -> Non
         if not run.finished:
             progress(run, key="plan-", stop="Stop")
         elif run.status == "done":
-            _show([PowerRow.from_json(each) for each in run.planned], asked["worlds"])
+            _show([PowerRow.from_json(each) for each in run.answer], asked["worlds"])
         else:
             ended_badly(run)
 

@@ -8,7 +8,7 @@ import time
 import traceback
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -105,10 +105,8 @@ class Run:
     status : {"queued", "running", "done", "failed", "cancelled"}
     error : RunError or None
         Why it failed; None unless it did.
-    planned : sequence of dict
-        Of a plan what it found, `audits.runs.plans.power.PowerRow` made plain.
-    answer : dict or None
-        Of a question to the model what it said, as `audits.models.what_if.what_if` returns it.
+    answer : dict, list or None
+        Of a question what was answered, as `audits.models.what_if.what_if` returns it.
     """
 
     def __init__(self, key: str, owner: str | None) -> None:
@@ -126,8 +124,7 @@ class Run:
         self._stop: Callable[[], None] | None = None
         self._after: list[Callable[[], None]] = []
         self.cancel_requested = False
-        self.planned: Sequence[Mapping[str, Any]] = ()
-        self.answer: Mapping[str, Any] | None = None
+        self.answer: Any = None
 
     def check(self, spec: Mapping[str, Any], base_dir: Path) -> tuple[Spec, list[str]]:
         """Take the key of a spec whose paths are relative to `base_dir`; return it checked, with its digests.

@@ -102,7 +102,6 @@ class ProcessExecutor:
         base_dir: Path,
         owner: str | None = None,
         *,
-        plan: Mapping[str, Any] | None = None,
         ask: Mapping[str, Any] | None = None,
     ) -> Run:
         """Queue a run of `spec`, whose paths are relative to `base_dir`.
@@ -110,21 +109,20 @@ class ProcessExecutor:
         A run with the same key that is already finished is returned as done; one of the same `owner`
         that is still going is shared. A wrong spec gives a failed run, not an exception.
 
-        With `plan`, arguments of `audits.runs.plans.power.plan`, the audits are not run but planned for;
-        `Run.planned` has what was found, and nothing is kept of it. So with `ask`, arguments of
-        `audits.models.what_if.what_if`: the model is asked about one person, and `Run.answer` says what it
-        answered; ``of``, ``module:function``, names another function of the subject.
+        With `ask` the audits are not run, but something is asked, `Run.answer` says what was answered, and
+        nothing is kept of it: by default `audits.models.what_if.what_if` of the subject, with what else is in
+        `ask` as its arguments; ``of``, ``module:function``, names another function of the subject, ``about``
+        one of the spec.
         """
         run = Run("", owner)
         with run.failing():
             parsed, digests = run.check(spec, base_dir)
-            for kind, more in (("plan", plan), ("ask", ask)):
-                if more is not None:
-                    run.key = digest_of([run.key, kind, dict(more)])
+            if ask is not None:
+                run.key = digest_of([run.key, "ask", dict(ask)])
         if run.finished:
             return self._remember(run)
-        job = RunRequest(run, parsed, digests, self._store, plan, ask)
-        finished = plan is None and ask is None and self._has_result(job)
+        job = RunRequest(run, parsed, digests, self._store, ask)
+        finished = ask is None and self._has_result(job)
         with self._lock:
             if self._closing:
                 raise RunFailed("The executor is closed.")
@@ -357,7 +355,7 @@ class ProcessExecutor:
     def _settle(self, worker: WorkerProcess, job: RunRequest, message: dict[str, Any]) -> None:
         """Take note of what a worker says about the end of a run."""
         if message["event"] == "done":
-            job.run.planned, job.run.answer = message.get("planned", ()), message.get("answer")
+            job.run.answer = message.get("answer")
             job.run.finish(job.read)
             return
         self._store.discard(job.partial)

@@ -81,7 +81,6 @@ class RunRequest:
         spec: Spec,
         digests: list[str],
         store: RunStore,
-        plan: Mapping[str, Any] | None = None,
         ask: Mapping[str, Any] | None = None,
     ) -> None:
         self.run, self.spec = run, spec
@@ -95,7 +94,6 @@ class RunRequest:
             "known": known_files([path for _, _, path in spec.paths()]),
             "partial": str(self.partial),
             "folder": str(self.folder),
-            "plan": plan,
             "ask": ask,
         }
 

@@ -108,9 +108,7 @@ class Worker:
                 allow_seconds(int(job["seconds"]) + 1)
             spec, reporter = parse_spec(job["spec"], Path(job["base_dir"])), _Reporter(self, job["run"])
             if job.get("ask") is not None:
-                return {"event": "done", "answer": _ask_model(spec, job, reporter)}
-            if job.get("plan") is not None:
-                return {"event": "done", "planned": _plan(spec, job, reporter)}
+                return {"event": "done", "answer": _answer(spec, job, reporter)}
             _carry_out(spec, job, reporter)
         except RunCancelled:
             return {"event": "cancelled"}
@@ -159,24 +157,17 @@ def _carry_out(spec: Spec, job: dict[str, Any], progress: Progress) -> None:
     commit(partial, Path(job["folder"]))
 
 
-def _plan(spec: Spec, job: dict[str, Any], progress: Progress) -> list[dict[str, Any]]:
-    from audits.runs.executors.threads import fixed_threads
-    from audits.runs.plans.power import plan
-
-    with fixed_threads():
-        return [asdict(each) for each in plan(spec, progress=progress, **job["plan"])]
-
-
-def _ask_model(spec: Spec, job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def _answer(spec: Spec, job: dict[str, Any], progress: Progress) -> Any:
     from audits.records import resolve
     from audits.runs.execute import remembered_subject
     from audits.runs.executors.threads import fixed_threads
 
     asked = dict(job["ask"])
-    ask = resolve(asked.pop("of", "audits.models.what_if:what_if"))
     with fixed_threads():
-        answer: dict[str, Any] = ask(remembered_subject(spec, job["digests"], progress), **asked)
-    return answer
+        if "about" in asked:
+            return resolve(asked.pop("about"))(spec, progress=progress, **asked)
+        ask = resolve(asked.pop("of", "audits.models.what_if:what_if"))
+        return ask(remembered_subject(spec, job["digests"], progress), **asked)
 
 
 def private_pipes() -> tuple[IO[bytes], IO[bytes]]:

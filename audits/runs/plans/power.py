@@ -110,6 +110,11 @@ def plan(
     return found
 
 
+def planned(spec: Spec, **asked: Any) -> list[dict[str, Any]]:
+    """Return what `plan` does as plain data."""
+    return [dataclasses.asdict(each) for each in plan(spec, **asked)]
+
+
 def _independent_people(spec: Spec, seed: int) -> Subject:
     """Return the people of a spec, one row each."""
     subject = prepared_subject(spec)
