@@ -1,7 +1,8 @@
 """Documents from their outlines, ``templates/*.md.j2``.
 
-A template renders to lines: ``## heading``, ``> warning``, ``~ quiet text``, ``- name | value`` (``+`` where
-the name is not ours), paragraphs apart by empty lines, and places of blocks that are no text.
+A template renders to lines: ``## heading``, ``! finding``, ``> warning``, ``~ quiet text``, ``- name |
+value`` (``+`` where the name is not ours), paragraphs apart by empty lines, and places of blocks that are
+no text.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from audits.reports.blocks import Block, Document, Facts, Heading, Text
 from audits.runs.registry import AUDITS
 from audits.stats.badges import ICONS
 from audits.stats.text import count, number, people
-from audits.text import audited_words, rows_words, text_template
+from audits.text import audited_words, join_names, rows_words, text_template
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -46,7 +47,14 @@ def outline(run: RunResult, spec_text: str = "", *, template: str, title: str, *
             return f"\x00{len(put) - 1}"
         return " ".join(value.replace("\x00", "").split()) if isinstance(value, str) else value
 
-    file = text_template(TEMPLATES / f"{template}.md.j2", told, count=count, number=number, people=people)
+    file = text_template(
+        TEMPLATES / f"{template}.md.j2",
+        told,
+        count=count,
+        number=number,
+        people=people,
+        join_names=join_names,
+    )
     facts = {**_facts(run), "blocks": blocks, "contents": contents, "comparison": comparison}
     text = file.render(**facts, spec_text=spec_text, **more)
     made = f"Evenhand {run.evenhand} · model: {run.model['name']} · {rows_words(run.data)}"
@@ -90,14 +98,14 @@ def _facts(run: RunResult) -> dict[str, Any]:
     }
 
 
-_KINDS = {"> ": "warning", "~ ": "quiet"}
+_KINDS = {"> ": "warning", "~ ": "quiet", "! ": "finding"}
 
 
 def _blocks(lines: Sequence[str], put: Sequence[Sequence[Block]]) -> list[Block]:
     """Return the blocks that rendered lines stand for."""
     joined: list[str] = []
     for line in lines:  # what is no block of its own goes on with the line before
-        begins = not line.strip() or line[:2] in {"> ", "~ ", "- ", "+ ", "##"} or _PLACE.match(line)
+        begins = not line.strip() or line[:2] in {*_KINDS, "- ", "+ ", "##"} or _PLACE.match(line)
         goes_on = (
             joined
             and joined[-1]

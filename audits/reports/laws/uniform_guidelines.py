@@ -9,7 +9,7 @@ agencies' questions and answers (44 FR 11996, 1979) on one person decided otherw
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,13 +17,11 @@ from scipy.stats import fisher_exact
 
 from audits.groups.ll144 import BiasTable
 from audits.report_kinds import SMALL_SHARE
-from audits.reports.blocks import Block, Document, Heading, Text, grid
+from audits.reports.blocks import Document, grid
 from audits.reports.laws.local_law_144 import category_tables, head_count, not_assessed
 from audits.reports.outline import outline
 from audits.stats import exceeds, holm
-from audits.stats.text import people
 from audits.stats.verdicts import FOUR_FIFTHS
-from audits.text import join_names
 
 if TYPE_CHECKING:
     from audits.runs.result import RunResult
@@ -48,18 +46,19 @@ def four_fifths(
     """
     told = []
     for result, tables in category_tables(run, sex=sex, race=race, exclude_under=exclude_under):
-        alone = [both for both in tables if len(both[0].attributes) == 1]
         # rows that stand for other than one independent person each cannot be counted in an exact test
         counted = "cluster" not in result.people and bool(np.all(result.people["people"] % 1 == 0))
-        shown = [
-            block
-            for both in alone
-            for block in _table(
-                *both, counted=counted, level=float(result.options["level"]), least=exclude_under
-            )
-        ]
-        people_of = head_count(run, result)
-        told.append({"people": people_of, "outcome": result.outcome, "tables": len(alone), "shown": shown})
+        level = float(result.options["level"])
+        alone = [both for both in tables if len(both[0].attributes) == 1]
+        told.append(
+            {
+                "people": head_count(run, result),
+                "outcome": result.outcome,
+                "tables": [_table(*both, counted=counted, level=level) for both in alone],
+                "counted": counted,
+                "level": f"{level:g}",
+            }
+        )
     return outline(
         run,
         spec_text,
@@ -67,7 +66,7 @@ def four_fifths(
         title="Four-fifths rule",
         results=told,
         not_assessed=not_assessed(run),
-        share=f"{100 * exclude_under:g}" if exclude_under else "",
+        share=f"{100 * exclude_under:g}",
     )
 
 
@@ -129,60 +128,19 @@ def _pairs(count: np.ndarray, n: np.ndarray, places: np.ndarray) -> np.ndarray:
     return p
 
 
-def _table(table: BiasTable, every: BiasTable, *, counted: bool, level: float, least: float) -> list[Block]:
-    name = table.attributes[0]
-    unknown = (
-        f"{people(table.unknown)} of unknown category {'is' if table.unknown == 1 else 'are'} in no row."
-    )
+def _table(table: BiasTable, every: BiasTable, *, counted: bool, level: float) -> dict[str, Any]:
+    """Return what is told of a table: its grids, and of which groups."""
+    title = f"Selection rates and impact ratios by {table.attributes[0]}"
     if not len(table.rows):
-        return [Heading(name), Text(unknown)]
-    found, title = impact(table, level=level, counted=counted), f"Selection rates and impact ratios by {name}"
-    all_groups = impact(every, level=level, counted=counted)
+        return {"of": table}
+    found, all_groups = (impact(each, level=level, counted=counted) for each in (table, every))
+    shown = [(found, title)] + ([(all_groups, f"{title}, every group")] if table.left_out else [])
     small = all_groups[found["impact ratio"].isna() & all_groups["below four fifths"].eq(True)]
-    said = _sentence(
-        found, level, f" of at least {100 * least:g}% of the applicants" if table.left_out else ""
-    )
-    if len(small):
-        said += f" Among smaller groups: {_sentence(small, level)}"
-    blocks: list[Block] = [Heading(name), Text(said, "finding"), grid(found, name=title)]
-    if table.left_out:
-        blocks.append(grid(all_groups, name=f"{title}, every group"))
-    blocks.append(Text(unknown, "quiet"))
-    if not counted:
-        blocks.append(
-            Text(
-                "Rows are not independent people, so there is no exact test. Intervals use effective "
-                "sizes: as many independent people as would carry the same information.",
-                "quiet",
-            )
-        )
-    return blocks
+    grids = [grid(frame, name=name) for frame, name in shown]
+    return {"of": table, "grids": grids, "told": _groups(found), "small": _groups(small)}
 
 
-def _sentence(found: pd.DataFrame, level: float, which: str = "") -> str:
-    """Say which groups, of `which` all are, fall below four fifths, and what § 1607.4 D says of each."""
-    below = found[found["below four fifths"].eq(True)]
-    if not len(below):
-        smaller = found[found["beyond chance"].eq(True)]
-        if not len(smaller):
-            return f"No group{which} has a selection rate below four fifths of the highest."
-        return (
-            f"No group{which} has a selection rate below four fifths of the highest, but "
-            f"{join_names(smaller['group'], most=99)} {'is' if len(smaller) == 1 else 'are'} selected "
-            "less often, by more than chance: § 1607.4 D calls smaller differences adverse impact where they "
-            "are significant in statistical and practical terms."
-        )
-    sure = list(below[below["beyond chance"].eq(True)]["group"])
-    unsure = [group for group in below["group"] if group not in sure]
-    told = []
-    if sure:
-        told.append(
-            f"{join_names(sure, most=99)}: selected at less than four fifths of the highest rate, by more "
-            f"than chance (all groups together, level {level:g})."
-        )
-    if unsure:
-        told.append(
-            f"{join_names(unsure, most=99)}: below four fifths, but within chance; § 1607.4 D may not count "
-            "differences of small numbers that are not significant."
-        )
-    return " ".join(told)
+def _groups(found: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Return the groups below four fifths, and those that are selected less often by more than chance."""
+    below, beyond = (found["group"][found[name].eq(True)] for name in ("below four fifths", "beyond chance"))
+    return list(below), list(beyond)
