@@ -34,21 +34,6 @@ def make(n: int = 40, *, label: bool = True) -> AuditData:
     return build_data(frame, DataSpec(**spec, **({"label": "hired", "favorable": "yes"} if label else {})))
 
 
-def test_take_by_mask_and_by_position():
-    data = make()
-    mask = data.groups["race"].to_numpy() == "Asian"
-    taken = data.take(mask)
-    assert taken.n == mask.sum() == 10
-    assert taken.frame.index.tolist() == data.frame.index[mask].tolist()
-    np.testing.assert_array_equal(taken.y, data.y[mask])
-    np.testing.assert_array_equal(taken.weights, data.weights[mask])
-    assert taken.groups["race"].unique().tolist() == ["Asian"]
-    assert data.take(np.flatnonzero(mask)).digest == taken.digest != data.digest
-    assert data.take(np.array([2, 0, 0])).frame.index.tolist() == [3, 1, 1]
-    assert data.take(np.array([2, 0])).digest != data.take(np.array([0, 2])).digest
-    assert data.take([]).n == 0
-
-
 def test_members():
     data = make()
     races = data.groups["race"].to_numpy()
@@ -97,6 +82,7 @@ def test_split_by_hand():
     assert held.size == round(0.3 * favorable) + round(0.3 * (data.size - favorable))
     assert data.split(0.3, np.random.default_rng(0))[1].digest == held.digest
     assert data.split(0.3, 1)[1].digest != held.digest
+    assert data.take(np.array([2, 0])).digest != data.take(np.array([0, 2])).digest
     assert make(100, label=False).split(0.25, 0)[1].size == round(0.25 * data.size)
     for size in (0.0, 1.0, float("nan")):
         with refused("data.test_size"):

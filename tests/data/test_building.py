@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -73,22 +72,6 @@ def test_keep(rule: Mapping, rows: list[int], excluded: dict):
     assert data.n + sum(data.excluded.values()) == 8
     assert {**data.excluded, **excluded} == data.excluded  # and row 5, where no filter took it, lacks a label
     assert set(data.excluded) - set(excluded) <= {"label 'hired' is missing"}
-
-
-def test_every_row_is_used_or_counted():
-    cells = itertools.product([None, 15, 30, 70], ["f", "m", "x", None], ["yes", "no", None], [0, 1, 2])
-    frame = pd.DataFrame(cells, columns=["age", "sex", "hired", "count"])
-    keeps = [{"column": "age", "between": [20, 60]}, {"column": "sex", "in": ["f", "m"]}]
-    keeps += [{"column": "sex", "not_in": ["m"]}, {"column": "age", "not_missing": True}]
-    some = [[], keeps[2:3], keeps[:2] + keeps[3:]]
-    for keep, missing, weights in itertools.product(some, ["drop", "impute", "category"], [None, "count"]):
-        told = {"keep": keep, "missing": missing, "weights": weights}
-        data = build(frame, **told, features=["age"], protected=["sex"] if len(keep) < 2 else [])
-        assert data.rows_read == len(frame) == data.n + sum(data.excluded.values())
-        assert all(count > 0 for count in data.excluded.values())
-        assert data.n == len(data.y) == len(data.groups) == len(data.frame)
-        assert (frame.loc[data.frame.index, "hired"] == "yes").tolist() == data.y.tolist()
-        assert missing == "category" or not data.frame["age"].isna().any()
 
 
 def test_a_row_is_counted_under_its_first_reason():

@@ -156,15 +156,6 @@ def test_extreme_numbers_stay_finite():
     np.testing.assert_allclose(space.decode(z), frame, rtol=1e-14)
 
 
-def test_a_weighted_table_has_the_space_of_the_people_it_stands_for():
-    rng = np.random.default_rng(3)
-    frame = pd.DataFrame({"x": rng.normal(size=30), "count": rng.integers(1, 6, 30)})
-    weighted = FeatureSpace.fit(build_data(frame, DataSpec(weights="count", features=("x",))))
-    long = frame.loc[frame.index.repeat(frame["count"])].reset_index(drop=True)
-    plain = FeatureSpace.fit(build_data(long, DataSpec(features=("x",))))
-    np.testing.assert_allclose(weighted.encode(frame), plain.encode(frame), rtol=1e-12)
-
-
 def test_rows_are_encoded_as_the_feature_space_does():
     rng = np.random.default_rng(0)
 

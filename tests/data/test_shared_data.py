@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from audits.data import AuditData, FeatureSpace, build_data, data_spec, load_data, public_section, read_table
-from tests.refused import refused
 
 pytestmark = pytest.mark.shared
 
@@ -90,15 +89,3 @@ def test_adult(shared_data: Path):
     complete = build_data(table, data_spec({**section, "missing": "drop"}))
     assert complete.n == 45222
     assert complete.excluded == {"missing value in workclass, occupation, native-country": 3620}
-
-
-def test_adult_is_read_without_being_told(shared_data: Path):
-    with refused("data set", "'adlut'", "'adult'"):
-        public_section("adlut", shared_data)
-    table = read_table([shared_data / "adult.data", shared_data / "adult.test"])
-    first, second = table.report.files
-    assert (first.rows, second.rows) == (32561, 16281)
-    assert first.header is second.header is False
-    assert second.skipped == ((1, "|1x3 Cross validator"),)
-    assert table.report.markers() == {"?": 2799 + 2809 + 857}
-    assert set(table.frame.iloc[:, 14]) == {"<=50K", ">50K", "<=50K.", ">50K."}
