@@ -11,16 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audits.data import DataSpec, build_data, data_spec
+from audits.data import build_data, data_spec
 from audits.explain import doubly_robust
-from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import Subject, make_subject, model_spec
 from audits.notebook import audit
-from audits.rule_sets import RuleSetsOptions, rule_sets
 from audits.runs.execute import carry_out, execute
 from audits.runs.registry import _OURS
 from audits.runs.spec import audit_request, parse_spec
-from audits.sensitivity import SensitivityOptions, sensitivity
 from audits.sensitivity.measurement import crossfit
 from audits.stats import EVIDENCE, INSUFFICIENT
 from tests.runs.conftest import make_spec
@@ -160,21 +157,6 @@ def test_counts_and_rows_in_any_order_have_the_same_numbers(
         assert abs(value - other) <= max(near * size, 1e-9), path
 
 
-@pytest.mark.parametrize("name", ["rule_sets", "recourse", "explain"])
-def test_no_seed_changes_the_verdict(name: str, trained: tuple[Subject, Subject]) -> None:
-    """One verdict over three seeds, unless an interval ends as near to what decides as seeds spread it."""
-    options = dict(ASKED[name][0]) if name in ASKED else dict(PAIR)
-    if "permutations" in options:
-        options["permutations"] = 39
-    request = audit_request(name, options, name)
-    told = [carry_out(request, 0, trained[0], seed).result.judged for seed in range(3)]
-    ends = np.array([[each.interval.low, each.interval.high] for each in told])
-    spread = np.ptp(ends, axis=0).max()
-    limits = [told[0].none_low, told[0].none_high, told[0].immaterial_low, told[0].immaterial_high]
-    at_the_limit = min(np.abs(ends - limit).min() for limit in limits if limit is not None) <= spread
-    assert len({each.verdict for each in told}) == 1 or at_the_limit
-
-
 def _people(seed: int = 3, n: int = 300) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"x": rng.normal(size=n).round(2), "z": rng.normal(size=n)})
@@ -217,33 +199,6 @@ def test_no_order_of_rows_attributes_or_features_decides() -> None:
             judged[-1][name] = [each[key] for each in estimates for key in JUDGED]
     for name, ends in judged[0].items():
         assert judged[1][name] == pytest.approx(ends, abs=1e-6), name
-
-
-@pytest.fixture(scope="module")
-def weighted():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"x": rng.normal(size=300), "z": rng.normal(size=300)})
-    frame["group"] = np.where(frame["x"] + rng.normal(size=300) > 0, "a", "b")
-    frame["label"] = (frame["x"] + frame["z"] + rng.normal(size=300) > 0).astype(int)
-    frame["count"] = rng.integers(1, 9, 300)
-    spec = DataSpec(
-        label="label", favorable=1, protected=("group",), features=("x", "z"), weights="count", test_size=0.5
-    )
-    return make_subject(build_data(frame, spec), model_spec({"train": "logistic"}))
-
-
-def test_means_of_the_tables_weigh_by_people(weighted):
-    moved = loss_ratio(weighted, LossRatioOptions(steps=20))
-    people = moved.people
-    assert moved.statistic.value == pytest.approx(np.average(people["ratio"], weights=people["people"]))
-    measured = sensitivity(weighted, SensitivityOptions(match_set="off"))
-    people = measured.people
-    mean = np.average(people["sensitivity"], weights=people["people"])
-    assert measured.baseline.mean.value == pytest.approx(mean)
-    found = rule_sets(weighted, RuleSetsOptions(samples=0, permutations=19))
-    assert found.favorable.value == pytest.approx(
-        np.average(found.people["favorable"], weights=found.people["people"])
-    )
 
 
 def test_weights_that_add_up_to_one_person_are_no_evidence():

@@ -42,15 +42,6 @@ def test_by_hand(tmp_path):
     assert document["model"]["threshold"] == 0.5
 
 
-def test_a_model_trained_here_is_audited_on_rows_it_has_not_seen(base):
-    spec = make_spec(model={"train": "logistic"})
-    spec["data"]["test_size"] = 0.25
-    data = run(spec, base).to_json()["data"]
-    assert data["rows_read"] == data["rows_used"] == PEOPLE
-    assert data["rows_audited"] + data["rows_trained"] == PEOPLE
-    assert data["rows_audited"] == PEOPLE // 4
-
-
 def test_an_audit_draws_the_same_wherever_it_stands(base):
     twice, other = {"rates": {"by": "group", "draws": 9}}, {"rates": {"by": "group", "draws": 11}}
     first, between, last = run(make_spec(twice, other, twice), base).to_json()["audits"]
