@@ -174,23 +174,6 @@ def test_a_token_that_was_never_given_out_is_not_taken_over_and_others_data_do_n
     assert at.query_params["w"] not in (planted, [planted])
 
 
-def test_a_label_with_one_value_is_refused_by_name(space: Workspace) -> None:
-    rows = "".join(f"{'fm'[k % 2]},{k % 7},1\n" for k in range(60))
-    bring(
-        space,
-        "sex,skill,always\n" + rows,
-        label="always",
-        favorable="1",
-        protected=["sex"],
-        features=["skill"],
-    )
-    at = visit(space)
-    prepared(at.switch_page("views/flipset.py").run())
-    if can_run(at):
-        carry_out(space, at)
-    assert any("label" in box or "always" in box for box in boxes(at))
-
-
 def outcome_page() -> None:
     import streamlit as st
 
