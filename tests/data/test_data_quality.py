@@ -186,7 +186,7 @@ def test_a_model_better_than_is_likely_has_the_columns_named_that_alone_tell_the
     assert not cards[1][0].mends
 
 
-@pytest.mark.parametrize("mark", [666, 999999.4, -1, -66])
+@pytest.mark.parametrize("mark", [666, 999999.4, -1])
 def test_codes_for_what_is_not_known_are_shown_as_they_stand(mark, tmp_path):
     points = np.where(np.arange(N) % 25 == 0, mark, np.arange(N) % 60)
     seen, after = found(tmp_path, people().assign(points=points))
