@@ -17,7 +17,6 @@ from audits.monitor.monitors import Monitors
 from audits.runs.storage.database import Database
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
-from tests.monitor import test_predictions_alone as predictions
 
 pytestmark = pytest.mark.browser
 
@@ -131,39 +130,3 @@ def write(path: Path, rows: list[dict[str, Any]]) -> None:
         table = csv.DictWriter(opened, list(rows[0]))
         table.writeheader()
         table.writerows(rows)
-
-
-def test_a_table_of_predictions_is_watched_without_the_model(
-    server: Server, watched: Watched, tmp_path: Path
-) -> None:
-    """Three steps: open the table, whose predictions are proposed; make the monitor; send what came in."""
-    page, reference = watched.page, predictions.people(1500, 0)
-    reference.to_csv(tmp_path / "reference.csv", index=False)
-    acts.open_app(page, server.url)
-    acts.upload(page, tmp_path / "reference.csv")
-    acts.to_page(page, "Monitor", ".st-key-create-monitor")
-    page.get_by_label("Name", exact=True).fill("lending")
-    page.locator(".st-key-create-monitor button").click()
-    page.wait_for_selector(".stMain code", timeout=acts.SLOW)  # the token
-    acts.settle(page)
-    expect(page.locator(".st-key-verdict")).not_to_contain_text("✓")
-    token = page.locator("code").first.inner_text().strip()
-    command = page.locator("code", has_text="curl").text_content() or ""
-    address, example = command.split()[3], json.loads(command.partition(" -d '")[2].rstrip("'"))
-    assert {"rows", "scores", "protected"} <= example.keys(), "what is to be sent without a model"
-    columns = list(example["rows"][0])
-    later = predictions.people(2000, 1)
-    for times in (1.0, 1.1):
-        rows = later.assign(income=times * later["income"])
-        for part in (rows[:1000], rows[1000:]):
-            body = {"rows": part[columns].to_dict("records"), "scores": part["score"].tolist()}
-            post(address, token, body | {"protected": {"sex": part["sex"].tolist()}})
-        if times == 1.0:
-            expect(page.locator(".st-key-verdict")).to_contain_text("✓", timeout=LIVE)
-            assert not Monitors(Database(f"sqlite:///{server.home / 'evenhand.sqlite'}")).alarms(
-                address.split("/")[-2]
-            )
-    expect(page.locator(".st-key-finding")).to_contain_text("“income”", timeout=LIVE)
-    expect(page.get_by_role("heading", name=re.compile(r"\(1\b"))).to_be_visible(timeout=LIVE)
-    expect(page.locator('.st-key-alarm-0 [class*="-people"] button')).to_have_count(0)  # nobody is flagged
-    acts.fits(page, last=True)

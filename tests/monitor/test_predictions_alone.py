@@ -19,6 +19,7 @@ from audits.monitor.profile import BatchContext
 from audits.runs.execute import prepared_subject
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import Database
+from tests.app.test_pages import bring, visit
 from tests.refused import refused
 
 DATA = {"label": "repaid", "favorable": 1, "protected": ["sex"], "features": ["income", "debt", "years"]}
@@ -114,3 +115,16 @@ def test_outcomes_of_the_approved_alone_raise_no_alarm(tmp_path):
         monitor.id, dict(zip(map(str, approved.index), approved["repaid"] == 1, strict=True))
     )
     assert (known.alarms, monitors.alarms(monitor.id)) == ((), [])
+
+
+def test_its_page_says_what_is_to_be_sent_without_the_model(space):
+    bring(space, people(1500, 0).to_csv(index=False), **DATA)
+    draft = space.draft()
+    space.save_draft({**draft, "spec": {**draft["spec"], "model": {"predictions": {"score": "score"}}}})
+    at = visit(space).switch_page("views/monitor.py").run()
+    assert not at.exception
+    at.text_input[0].set_value("lending")
+    at.button(key="create-monitor").click().run()
+    assert not at.exception
+    sent = next(each.value for each in at.code if "curl" in each.value)
+    assert {"rows", "scores", "protected"} <= json.loads(sent.partition(" -d '")[2].rstrip("'")).keys()
