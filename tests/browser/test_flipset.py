@@ -17,10 +17,10 @@ def test_a_map_is_watched_while_it_trains_and_its_curve_is_kept(server: Server, 
     page = watched.page
     acts.arrive(page, server, "flipset")
     acts.choose(page, "method", _METHODS["gan"])
-    acts.shuffles(page, 9)
+    acts.shuffles(page, 0)
     box = page.locator(".st-key-gan-iterations input")
     with acts.answered(page):
-        box.fill("300")
+        box.fill("150")
         box.press("Enter")
     acts.run(page)
     live = page.locator(".st-key-running .js-plotly-plot").last  # one more while it is drawn again
