@@ -43,6 +43,23 @@ def test_the_page_shows_the_runs_finding_and_moves_with_the_threshold(space) -> 
     assert at.container(key="finding").text[0].value == audit.headline, "the saved one"
 
 
+def test_the_chooser_shows_the_rate_that_fits_the_decision(space) -> None:
+    at = open_example(space, "hiring")
+    prepared(at.switch_page(PAGE).run())
+    carry_out(space, at)
+    for key, answer, name in (
+        ("scarce", "many", "true positive rate"),
+        ("scarce", "few", "precision"),
+        ("gives", "burden", "false negative rate"),
+        ("trust", "no", "selection rate"),
+    ):
+        at.radio(key=f"fit-{key}").set_value(answer).run()
+        assert f"**{name.capitalize()}**" in [each.value for each in at.markdown]
+        at.button(key="show-measure").click().run()
+        assert not at.exception
+        assert at.session_state["rates"] == [name.replace(" ", "_")]
+
+
 def test_a_link_opens_its_run_and_another_threshold_lies_beside(space) -> None:
     at = open_example(space, "hiring")
     prepared(at.switch_page("views/flipset.py").run())

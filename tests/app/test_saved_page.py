@@ -69,3 +69,22 @@ def test_a_run_is_listed_opened_renamed_started_again_and_deleted(space) -> None
     at.button(key="delete").click().run()
     assert not at.exception
     assert not at.dataframe, "nothing has been run"
+
+
+def test_two_runs_are_compared_and_one_deleted_elsewhere_breaks_no_page(space) -> None:
+    at = overview(open_example(space, "loans"), space)
+    at.selectbox(key="reference-sex").set_value("female").run()
+    at.button(key="run").click().run()
+    settle(space)
+    [later, first] = SavedRuns().list(owner=space.token)
+    prepared(at.switch_page(PAGE).run())
+    at.selectbox(key="kind").set_value("ll144").run()
+    assert at.selectbox(key="law-race").value == "ethnicity"
+    at.selectbox(key="against").set_value(first.id[:12]).run()
+    assert not at.exception
+    assert any("before" in each.value for each in at.dataframe), "every difference"
+    other = prepared(visit(space).switch_page(PAGE).run())
+    at.checkbox(key=f"sure-{later.id[:12]}").check().run()
+    at.button(key="delete").click().run()
+    assert not other.run().exception
+    assert other.container(key="finding").text[0].value == first.finding
