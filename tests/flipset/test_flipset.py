@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linear_sum_assignment
 
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 from tests.refused import refused
@@ -61,26 +60,6 @@ def test_proposition_2(n, m, d, seed, ties, weights):
     if not ties:  # then the optimum is unique, and matching the other way round finds it too
         back = audited(subject, source=B, target=A, permutations=0)
         assert back.reverse.positive_size == pytest.approx(result.positive.size, abs=1e-6 * result.n_source)
-
-
-def test_against_the_slow_obvious_way():
-    """Person by person with SciPy's assignment solver."""
-    subject = draw_crowd(60, 60, d=3, seed=0)
-    result = audited(subject, source=A, target=B, permutations=0)
-    z, h = subject.space.encode(subject.data.frame), subject.decisions
-    group = subject.data.groups["group"].to_numpy()
-    ours, theirs = np.flatnonzero(group == "a"), np.flatnonzero(group == "b")
-    cost = np.abs(z[ours][:, None] - z[theirs][None]).sum(2) ** 2
-    rows, columns = linear_sum_assignment(cost)
-    assert result.certificate.cost == pytest.approx(cost[rows, columns].mean(), rel=1e-9)
-    one, two = ours[rows], theirs[columns]
-    for part, flips in ((result.positive, h[one] & ~h[two]), (result.negative, ~h[one] & h[two])):
-        apart = (z[one] - z[two])[flips]
-        assert part.size == pytest.approx(len(apart)) != 0
-        for item in part.transparency:
-            own = apart[:, subject.space.names.index(item.feature)]
-            assert item.standardized_difference == pytest.approx(own.mean(), abs=1e-9)
-            assert item.mean_sign.value == pytest.approx(np.sign(own).mean(), abs=1e-9)
 
 
 def test_condition_on_label_matches_within_it():

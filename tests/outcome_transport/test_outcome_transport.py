@@ -305,13 +305,3 @@ def test_a_price_that_leaves_everybody_unmatched():
     frame["score"] = np.where(frame["group"] == "a", 0.0, 1.0)
     with refused("outcome_transport.price"):
         flows_of(scored(frame), source=A, target=B, matching="unbalanced", price=1e-5, **QUICK)
-
-
-def test_p_values_of_counts_are_those_of_the_people():
-    """A difference that 40 rows cannot show, and the 600 people in them can."""
-    frame = crowd(40, seed=4).assign(weight=np.random.default_rng(4).integers(10, 20, 40))
-    frame["score"] += 0.15 * (frame["group"] == "a")
-    people = frame.loc[frame.index.repeat(frame["weight"])].reset_index(drop=True).drop(columns="weight")
-    for table, data in ((frame, {"weights": "weight"}), (people, {}), (frame, {})):
-        found = flows_of(scored(table, **data), source=A, target=B, draws=0).distance_p_value
-        assert (found <= 0.01) == (len(table) > 40 or bool(data))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audits.stats.change import CELLS, ChangeWatch, Crossing
+from audits.stats.change import CELLS, ChangeWatch
 from audits.stats.control import design_chart, flag_rate_bound, reference_for, run_length
 from audits.stats.sequential import calibration_sequence, gap_sequence, rate_sequence
 from tests.refused import refused
@@ -60,24 +60,6 @@ def test_a_state_of_before_there_were_bets_that_fade_goes_on():
     for damaged in (fewer[:-8], fewer[:-3]):
         with refused("the state"):
             other.restore(damaged)
-
-
-def test_batches_may_be_cut_anywhere_and_stored_between():
-    rng = np.random.default_rng(2)
-    cells, events = rng.integers(-1, 4, (1500, 3)), rng.integers(-1, 2, (1500, 1))
-    found = []
-    for cuts in ([1500], [1, 511, 513, 3, 472]):
-        watch, own, start = ChangeWatch(np.full((3, CELLS), 9.0), [0.2], [300.0] * 4), [], 0
-        for size in cuts:
-            other = ChangeWatch(np.full((3, CELLS), 9.0), [0.2], [300.0] * 4)
-            other.restore(watch.dump())
-            watch = other
-            part = watch.update(cells[start : start + size], events[start : start + size])
-            own += [Crossing(each.person + start, each.stream) for each in part]
-            start += size
-        found.append(sorted(own, key=lambda each: (each.person, each.stream)))
-    assert found[0] == found[1]
-    assert len({each.stream for each in found[0]}) == 4
 
 
 @pytest.mark.parametrize(

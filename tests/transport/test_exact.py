@@ -13,7 +13,6 @@ from audits.errors import RunCancelled, RunFailed
 from audits.transport import estimated_bytes, estimated_seconds, exact_coupling, pairwise_cost, restricted
 from audits.transport.costs import COSTS
 from tests.refused import refused
-from tests.transport.published import lipton_hiring
 
 
 def linear_program(x, y, cost, a=None, b=None) -> float:
@@ -70,17 +69,6 @@ def test_averages_are_those_of_the_shares():
     assert nobody.shares().toarray().tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 0]]
     assert np.isnan(nobody.average([1.0, 2.0, 3.0])).tolist() == [False, False, True]
     assert_proved(nobody, x, y, a=[1, 1, 0], b=[1, 0, 1])
-
-
-def test_hiring_of_1_000_women_and_men():
-    women, men = lipton_hiring(1_000)
-    coupling = exact_coupling(women, men)
-    assert round(coupling.cost, 6) == 4.860449
-    weights = np.array([1.2956, 1.0862])
-    hired, counterpart = women @ weights > 0.8668, coupling.average(men @ weights > 0.8668)
-    assert round((hired & (counterpart < 0.5)).sum()) == 157
-    assert round((~hired & (counterpart > 0.5)).sum()) == 136
-    assert coupling.slack <= 1e-10 * coupling.cost
 
 
 def test_estimates_grow_with_the_problem():
