@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audits.data import build_data, data_spec, read_table
-from audits.models import ModelSpec, make_subject, model_facts, model_spec
+from audits.models import ModelSpec, make_subject, model_facts
 
 pytestmark = pytest.mark.shared
 
@@ -35,17 +35,3 @@ def test_compas_models_are_as_good_as_published_ones(shared_data):
     assert quality["accuracy"]["value"] == pytest.approx(0.67, abs=0.03)
     assert quality["auc"]["value"] == pytest.approx(0.73, abs=0.03)
     assert subject.training.n + subject.data.n == 6172
-
-
-def test_the_compas_score_gives_propublicas_error_rates(shared_data):
-    """Unfiltered, high risk above 4: false-positive rates 44.9 and 23.5%, false-negative 28.0 and 47.7%."""
-    data = compas(shared_data, keep=[])
-    spec = model_spec({"predictions": {"score": "decile_score", "higher_is": "unfavorable"}})
-    subject = make_subject(data, spec, threshold=5)
-    assert subject.data.n == 7214
-    high_risk, relapsed = ~subject.decisions, ~subject.data.y
-    # printed to one decimal, and 44.847% as 44.9 (44.85 in their notebook)
-    for race, false_positive, false_negative in (("African-American", 44.9, 28.0), ("Caucasian", 23.5, 47.7)):
-        group = (subject.data.groups["race"] == race).to_numpy()
-        assert 100 * high_risk[group & ~relapsed].mean() == pytest.approx(false_positive, abs=0.06)
-        assert 100 * subject.decisions[group & relapsed].mean() == pytest.approx(false_negative, abs=0.06)
