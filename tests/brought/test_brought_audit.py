@@ -125,18 +125,6 @@ def test_a_fresh_process_runs_it_with_all_its_options_and_results_follow_the_sch
         jsonschema.validate(document, schema)
 
 
-def test_wrong_options_are_told_as_ours_are(ran: Path, cli):  # noqa: F811
-    for options, place, told in (
-        ({"by": ["group"], "best": 1.5}, ".best", "1.5"),
-        ({"by": ["group"], "bset": 0.1}, ".bset", "'best'"),
-        ({}, ".by", "by"),
-    ):
-        (ran / "wrong.yaml").write_text(json.dumps(make_spec({NAME: options})), encoding="utf-8")
-        answer = cli("run", ran / "wrong.yaml", "--out", ran / "wrong")
-        assert answer.status == 2
-        assert all(each in answer.err for each in (f"audits[0].{NAME}{place}", told))
-
-
 def test_reports_show_its_finding_figure_table_and_limits(ran: Path, cli):  # noqa: F811
     page = (ran / "out" / "report.html").read_text(encoding="utf-8")
     words = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
@@ -147,18 +135,6 @@ def test_reports_show_its_finding_figure_table_and_limits(ran: Path, cli):  # no
     assert page.count('class="figure"') == 1
     assert cli("report", ran / "out", "--format", "card").status == 0
     assert "people" in (ran / "out" / "model-card.md").read_text(encoding="utf-8")
-
-
-def test_it_is_kept_shown_and_compared(ran: Path, cli):  # noqa: F811
-    other = make_spec({NAME: {"by": ["group"], "best": 0.1}})
-    (ran / "other.yaml").write_text(json.dumps(other), encoding="utf-8")
-    assert cli("run", ran / "other.yaml", "--out", ran / "second", "--executor", "inline").status == 0
-    listed = json.loads(cli("runs", "list", "--audit", NAME, "--json").out)
-    second, first = (each["id"] for each in listed)
-    assert finding(ran) in " ".join(cli("runs", "show", first).out.split())
-    changes = json.loads(cli("runs", "compare", first, second, "--json").out)
-    moved = [change for change in changes if change["part"] == NAME and change["where"] == "interval"]
-    assert moved[0]["overlap"] in {True, False}  # an estimate is compared with its interval
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from audits.data.public import PUBLIC, public_section
-from audits.data.samples import write_samples
 from tests.cli.conftest import write_spec
 from tests.runs.conftest import read_spec
 
@@ -32,35 +29,6 @@ def refused(answer, where: str, *tells: object) -> None:
 
 def run(cli, spec: Path, *more: object):
     return cli("run", spec, "--out", spec.parent / "out", "--executor", "inline", *more)
-
-
-def change(folder: Path, **columns) -> None:
-    frame = pd.read_csv(folder / "people.csv")
-    frame.assign(**columns).to_csv(folder / "people.csv", index=False)
-
-
-def test_a_source_group_of_one_person(cli, project):
-    group = pd.read_csv(project / "people.csv")["group"].to_numpy(dtype=object)
-    group[0] = "alone"
-    change(project, group=group)
-    refused(run(cli, write_spec(project, source={"group": "alone"})), "audits[0].flipset.source", "'alone'")
-
-
-def test_scores_that_are_not_numbers(cli, project):
-    score = pd.read_csv(project / "people.csv")["score"].to_numpy(copy=True)
-    score[3] = np.nan
-    change(project, score=score)
-    refused(run(cli, project / "spec.yaml"), "", "'score'", "1 of 240", "row 4")
-
-
-def test_an_onnx_file_that_gives_nan(cli, tmp_path):
-    write_samples("hiring", tmp_path)
-    text = (tmp_path / "hiring.csv").read_text().splitlines()
-    cells = text[5].split(",")
-    cells[text[0].split(",").index("hair_length")] = ""
-    text[5] = ",".join(cells)
-    (tmp_path / "hiring.csv").write_text("\n".join(text) + "\n")
-    refused(run(cli, tmp_path / "hiring.yaml"), "", "hiring.onnx", "1 of 2,000", "NaN", "row 5")
 
 
 @pytest.mark.parametrize(
