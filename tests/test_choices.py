@@ -1,17 +1,14 @@
 """Every choice on every page is in the link, or deliberately not: for each that is not, the reason.
 
-Read from the source: a control that is tied to the address says ``**state.choice(…)``, itself or through a
-function of its page that returns that. What is new has to take a side here.
+Read from the source: a control that is tied to the address takes ``**state.choice(…)``, or what a function
+made of it; nothing else is handed over so. What is new has to take a side here.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTROLS = {
@@ -49,94 +46,28 @@ NOT_IN_THE_LINK = {
 """Where a control stands, or what that begins with, and why the link does without it."""
 
 
-@dataclass(frozen=True)
-class Control:
-    """A call that draws a control."""
-
-    where: str
-    linked: bool
-
-
-def controls(path: Path) -> Iterator[Control]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    tied = {each.name for each in functions if any(_is_choice(node) for node in _returned(each))}
-    for function in functions:
-        kept = {
-            target.id
-            for node in ast.walk(function)
-            if isinstance(node, (ast.Assign, ast.AnnAssign))
-            and node.value is not None
-            and _holds_choice(node.value)
-            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-            if isinstance(target, ast.Name)
-        }
-        # what a caller has made, under the name that it has there
-        arguments = [*function.args.args, *filter(None, [function.args.kwarg])]
-        handed = {argument.arg for argument in arguments if argument.arg == "kept"}
-        for node in _own(function):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr in CONTROLS
-            ):
+def calls(methods: set[str]) -> Iterator[tuple[str, ast.Call]]:
+    """Yield calls of such methods in the app, with the file, the function around them and their label."""
+    for path in sorted((ROOT / "app").rglob("*.py")):
+        waiting = [("", ast.parse(path.read_text(encoding="utf-8")))]
+        while waiting:
+            inside, node = waiting.pop()
+            inside = node.name if isinstance(node, ast.FunctionDef) else inside
+            waiting += [(inside, each) for each in ast.iter_child_nodes(node)]
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in methods:
                 label = ast.unparse(node.args[0]) if node.args else ""
-                stars = [keyword.value for keyword in node.keywords if keyword.arg is None]
-                linked = any(
-                    _is_choice(star)
-                    or (isinstance(star, ast.Name) and star.id in kept | handed)
-                    or (
-                        isinstance(star, ast.Call)
-                        and isinstance(star.func, ast.Name)
-                        and star.func.id in tied
-                    )
-                    for star in stars
-                )
-                yield Control(f"{path.relative_to(ROOT).as_posix()} {function.name} {label}", linked)
+                yield f"{path.relative_to(ROOT).as_posix()} {inside} {label}", node
 
 
-def _own(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """Every node of a function but those of functions within it."""
-    waiting = list(ast.iter_child_nodes(function))
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, ast.FunctionDef):
-            waiting += ast.iter_child_nodes(node)
-
-
-def _returned(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    return (node.value for node in _own(function) if isinstance(node, ast.Return) and node.value is not None)
-
-
-def _is_choice(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and ast.unparse(node.func) == "state.choice"
-
-
-def _holds_choice(node: ast.AST) -> bool:
-    return _is_choice(node) or (isinstance(node, ast.Dict) and any(map(_is_choice, node.values)))
-
-
-ALL = [control for path in sorted((ROOT / "app").rglob("*.py")) for control in controls(path)]
-
-
-@pytest.mark.parametrize("control", ALL, ids=lambda control: control.where)
-def test_every_choice_is_in_the_link_or_deliberately_not(control: Control):
-    reasons = [why for place, why in NOT_IN_THE_LINK.items() if control.where.startswith(place)]
-    if control.linked:
-        exact = [place for place in NOT_IN_THE_LINK if control.where == place]
-        assert not exact, "it is in the link, and listed as if it were not"
-    else:
-        assert reasons, "tie it to the address with **state.choice(key), or say here why not"
-
-
-def test_every_exception_is_one():
-    stale = [
-        place
-        for place in NOT_IN_THE_LINK
-        if not any(control.where.startswith(place) and not control.linked for control in ALL)
-    ]
-    assert not stale
+def test_every_choice_is_in_the_link_or_deliberately_not():
+    linked, others = set(), set()
+    for where, call in calls(CONTROLS):
+        (linked if None in {each.arg for each in call.keywords} else others).add(where)
+    assert not linked & NOT_IN_THE_LINK.keys(), "it is in the link, and listed as if it were not"
+    reasoned = {where: [each for each in NOT_IN_THE_LINK if where.startswith(each)] for where in others}
+    unknown = [where for where, reasons in reasoned.items() if not reasons]
+    assert not unknown, "tie it to the address with **state.choice(key), or say here why not"
+    assert not NOT_IN_THE_LINK.keys() - {each for reasons in reasoned.values() for each in reasons}, "stale"
 
 
 NO_KEY = {
@@ -148,13 +79,5 @@ NO_KEY = {
 
 
 def test_what_folds_stays_open_when_something_comes_above_it():
-    for path in sorted((ROOT / "app").rglob("*.py")):
-        place = path.relative_to(ROOT).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr in {"expander", "popover", "tabs"}
-                and place not in NO_KEY
-            ):
-                assert "key" in {each.arg for each in node.keywords}, f"{place}:{node.lineno} needs a key"
+    for where, call in calls({"expander", "popover", "tabs"}):
+        assert where.split()[0] in NO_KEY or "key" in {each.arg for each in call.keywords}, where
