@@ -178,24 +178,12 @@ def test_the_tutorial_followed_literally(env: Path, tmp_path: Path):
 
 CALLED = """
 import importlib
-from audits.data import DataSpec, build_data, read_table
 from audits.errors import InputError
-from audits.models import ModelSpec, make_subject
 from audits.runs.registry import AUDITS
 
-needing = [(name, {}, None) for name, record in AUDITS.items() if record.lacks]
-if not AUDITS["flipset"].lacks:
-    features = ("work_years", "hair_length")
-    told = DataSpec(label="qualified", favorable=1, protected=("gender",), features=features)
-    data = build_data(read_table("hiring.csv"), told).take(range(0, 2000, 20))
-    subject = make_subject(data, ModelSpec(path="hiring.onnx"))
-    sides = {"source": {"gender": "female"}, "target": {"gender": "male"}}
-    needing.append(("flipset", sides | {"transport": "neural"}, subject))
-    needing.append(("recourse", {"actionable": ("work_years",), "interpolation": "literal"}, subject))
-for name, chosen, subject in needing:
-    options = AUDITS[name].options(**chosen) if subject else None
+for name in [name for name, record in AUDITS.items() if record.lacks]:
     try:
-        getattr(importlib.import_module(f"audits.{name}"), name)(subject, options)
+        getattr(importlib.import_module(f"audits.{name}"), name)(None, None)
     except InputError as error:
         print(error)
 """
@@ -209,6 +197,7 @@ LACKING = {
     "{predictions: {score: model_score}}": ("barycenter", "POT", "transport"),
     "{path: loans.onnx}": ("groups", "onnx", "onnx"),
     "{train: logistic}": ("groups", "scikit-learn", "train"),
+    "{train: mlp}": ("groups", "torch", "neural"),
 }
 """A model: an audit of it, and the package and the extra that are lacking where the core is alone."""
 
@@ -225,7 +214,7 @@ def test_the_core_alone_audits_stored_decisions_and_says_what_it_leaves_out(env:
     (tmp_path / "loans.csv").write_text(table, encoding="utf-8")
     (tmp_path / "all.csv").write_text("".join(rows[:3000]), encoding="utf-8")
     (tmp_path / "no one's.csv").write_text(table.replace("model_score", "figure", 1), encoding="utf-8")
-    ended, guessed, described, begun, *refused, called = evenhand(
+    ended, guessed, described, begun, *refused, pages, called = evenhand(
         env,
         tmp_path,
         "run stored.yaml --out gate --fail-on gate --junit gate/junit.xml",
@@ -233,6 +222,7 @@ def test_the_core_alone_audits_stored_decisions_and_says_what_it_leaves_out(env:
         "describe loans.csv --json",
         ["init", "no one's.csv"],
         *(f"run {place}.yaml" for place in range(len(LACKING))),
+        "app",
         ["python", CALLED],
         CORE_ALONE="1",
     )
@@ -248,6 +238,8 @@ def test_the_core_alone_audits_stored_decisions_and_says_what_it_leaves_out(env:
     for answer, (_, package, extra) in zip(refused, LACKING.values(), strict=True):
         assert answer.status == 2
         assert needs(package, extra) in answer.err
+    assert pages.status == 2
+    assert "pip install 'evenhand[app]'" in pages.err
     lacking = dict.fromkeys(("flipset", "barycenter", "outcome_transport"), needs("POT", "transport"))
     lacking |= {"mitigation": needs("scikit-learn", "train")}
     lacking |= dict.fromkeys(("loss_ratio", "sensitivity"), needs("torch", "neural"))
@@ -256,22 +248,6 @@ def test_the_core_alone_audits_stored_decisions_and_says_what_it_leaves_out(env:
 
 def needs(package: str, extra: str) -> str:
     return f"needs {package}, which is not installed here; install it with: pip install 'evenhand[{extra}]'"
-
-
-def test_what_needs_an_extra_says_which(env: Path, tmp_path: Path):
-    """The pages, networks, neural maps of flipsets, and literal steps of recourse: an audit else goes on."""
-    spec = (ROOT / "sample_data" / "hiring.yaml").read_text(encoding="utf-8")
-    network = re.sub(r"audits:(.|\n)*", "audits: [{groups: {}}]\n", spec)
-    network = re.sub(r"model:(.|\n)*?\n(?=\w)", "model: {train: mlp}\n", network)
-    (tmp_path / "network.yaml").write_text(network, encoding="utf-8")
-    commands = ("sample-data hiring --out .", "app", "run network.yaml", ["python", CALLED])
-    _, pages, trained, called = evenhand(env, tmp_path, *commands)
-    for answer, extra in ((pages, "app"), (trained, "neural")):
-        assert answer.status != 0
-        assert f"pip install 'evenhand[{extra}]'" in answer.err
-        assert "Traceback" not in answer.err
-    names = ("loss_ratio", "sensitivity", "flipset", "recourse")
-    assert set(called.out.splitlines()) == {f"{name} {needs('torch', 'neural')}." for name in names}
 
 
 def test_the_pages_are_served_from_the_wheel(env: Path, tmp_path: Path):
