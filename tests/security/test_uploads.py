@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import http.client
 import select
 import socket
 import sys
-import time
-import uuid
+from collections import defaultdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.Common_pb2 import FileUploaderState, UploadedFileInfo
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
-from websockets.sync.client import connect
 
 from app.serving.uploads import MAX_TAB_MB, UploadRefused, Uploads
-from app.workspaces.workspace import new_token
-from audits.runs.executors.sandbox import resident_memory
 from tests.monitor.conftest import FULL_APP, start
 
 MB = 1_000_000
@@ -60,11 +52,15 @@ def server(tmp_path_factory):
     running.kill()
 
 
-def ask(port: int, headers: dict[str, str], source: str = "127.0.0.1", path: str = "/") -> int:
+def ask(
+    port: int, headers: dict[str, str], source: str = "127.0.0.1", path: str = "/", method: str = "GET"
+) -> int:
     """Return the status that a request from `source` is answered with."""
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     with socket.create_connection(("127.0.0.1", port), 60, (source, 0)) as line:
-        line.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{lines}\r\n".encode("latin-1"))
+        line.sendall(
+            f"{method} {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{lines}\r\n".encode("latin-1")
+        )
         return int(line.makefile("rb").readline().split()[1])
 
 
@@ -95,98 +91,37 @@ def test_the_whole_server_keeps_no_head_that_never_ends(server):
         assert line.recv(65_536).startswith(b"HTTP/1.1 400 ")
 
 
-def test_what_no_page_takes_is_bounded_and_goes_with_its_tab(server):
-    with contextlib.ExitStack() as stack:
-        tabs = [stack.enter_context(Tab(server.port)) for _ in range(3)]
-        before = resident_memory(server.process.pid)
-        assert [tabs[0].put() for _ in range(5)] == [204] * 3 + [429] * 2
-        assert [tab.put() for tab in tabs[1:] for _ in range(5)] == [429] * 10
-        assert resident_memory(server.process.pid) - before < 60 * MB, "30 MB, and as much on its way"
-        assert tabs[1].put(stated=205 * MB) == 413
-        assert tabs[1].put(stated=-1) == 411
-        assert Tab.put(tabs[1], session="another") == 400
-        tabs[0].socket.close()
-        for _ in range(8):
-            tabs[1].put(cut=True)
-        deadline = time.monotonic() + 30
-        while (answer := tabs[1].put()) == 429 and time.monotonic() < deadline:
-            time.sleep(0.1)  # the server sees an end of a connection when its turn comes
-        assert answer == 204, "what the closed tab and the uploads cut short left behind made room"
-    with Tab(server.port) as tab:
-        for _ in range(5):  # what a page takes is held no longer
-            assert tab.put("a.csv") == 204
-            tab.take("a.csv")
+def test_no_page_no_file_and_no_models_are_loaded(server):
+    token = generate_xsrf_token_string()
+    told = {**ADA, "Content-Length": str(MB), "X-Xsrftoken": token, "Cookie": f"_streamlit_xsrf={token}"}
+    assert ask(server.port, told, PROXY, "/_stcore/upload_file/another/a.csv", "PUT") == 400
     loaded = Path(f"/proc/{server.process.pid}/maps").read_text()
-    assert "site-packages/pandas" in loaded
     libraries = ("torch", "sklearn", "onnxruntime", "ot")
     assert not [each for each in libraries if f"site-packages/{each}/" in loaded], "models run elsewhere"
 
 
-class Tab:
-    """A page in a browser: its session, and what it sends."""
+def test_what_no_page_takes_is_bounded_and_goes_with_its_tab(monkeypatch):
+    held: dict[str, dict[str, Any]] = defaultdict(dict)
+    files = SimpleNamespace(file_storage=held, remove_session_files=held.pop)
+    tabs = SimpleNamespace(uploaded_file_mgr=files, is_active_session="abc".__contains__)
+    monkeypatch.setattr("app.serving.uploads.runtime.exists", lambda: True)
+    monkeypatch.setattr("app.serving.uploads.runtime.get_instance", lambda: tabs)
+    monkeypatch.setenv("EVENHAND_UPLOADS_MB", "30")
+    uploads = Uploads()
 
-    def __init__(self, port: int) -> None:
-        self.port, self.token = port, new_token()
-        self.socket = connect(
-            f"ws://127.0.0.1:{port}/_stcore/stream",
-            subprotocols=["streamlit"],
-            max_size=None,
-            additional_headers=ADA,
-            source_address=(PROXY, 0),
-            legacy=True,  # type: ignore[list-item, call-arg]
-        )
-        self.session = self.uploader = ""
-        self.ask()
-
-    def __enter__(self) -> Tab:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.socket.close()
-
-    def ask(self, **changed: Any) -> None:
-        """Have the page's script run, and wait until it has."""
-        message = BackMsg()
-        message.rerun_script.query_string = f"w={self.token}"
-        if changed:
-            message.rerun_script.widget_states.widgets.add(**changed)
-        self.socket.send(message.SerializeToString())
-        while True:
-            told = ForwardMsg.FromString(self.socket.recv(timeout=60))  # type: ignore[arg-type]
-            kind = told.WhichOneof("type")
-            if kind == "new_session":
-                self.session = told.new_session.initialize.session_id
-            elif kind == "delta" and told.delta.new_element.WhichOneof("type") == "file_uploader":
-                self.uploader = told.delta.new_element.file_uploader.id
-            elif kind == "script_finished" and told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
-                return
-
-    def take(self, name: str) -> None:
-        """Say that a file has arrived, as a browser does."""
-        info = UploadedFileInfo(file_id=name, name=name, size=8 * MB)
-        self.ask(id=self.uploader, file_uploader_state_value=FileUploaderState(uploaded_file_info=[info]))
-
-    def put(self, name: str = "", *, session: str = "", stated: int = 0, cut: bool = False) -> int:
-        """Send a file of 8 MB, half of it, or only say that one of `stated` bytes comes; return the status.
-
-        If `stated` is negative, do not say how long it is.
-        """
-        head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n'
-        body = b"" if stated else head + b"a\n" + b"1\n" * 4 * MB + b"\r\n--x--\r\n"
-        token = generate_xsrf_token_string()
-        told = {**ADA, "Content-Type": "multipart/form-data; boundary=x"}
-        told |= {"X-Xsrftoken": token, "Cookie": f"_streamlit_xsrf={token}"}
-        length = str(stated or len(body))
-        told |= {"Transfer-Encoding": "chunked"} if stated < 0 else {"Content-Length": length}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, 60, (PROXY, 0))
-        name = name or uuid.uuid4().hex
-        connection.putrequest("PUT", f"/_stcore/upload_file/{session or self.session}/{name}")
-        for field, value in told.items():
-            connection.putheader(field, value)
-        connection.endheaders()
-        with contextlib.suppress(OSError):  # it was refused before all of it went
-            connection.send(body[: len(body) // 2] if cut else body)
+    def put(tab: str, size: int = 8 * MB, *, kept: bool = True) -> int:
         try:
-            return 0 if cut else connection.getresponse().status
-        finally:
-            connection.close()
+            with uploads.admitted(tab, _scope(size=size)):
+                if kept:
+                    held[tab][str(len(held[tab]))] = SimpleNamespace(data=bytes(size))
+        except UploadRefused as refused:
+            return refused.status
+        return 204
+
+    assert [put("a") for _ in range(5)] == [204] * 3 + [429] * 2
+    assert [put(tab) for tab in "bc"] == [429] * 2
+    assert (put("b", 205 * MB), put("b", -1), put("d")) == (413, 411, 400)
+    tabs.is_active_session = "bc".__contains__
+    assert [put("b", kept=False) for _ in range(8)] == [204] * 8, (
+        "the closed tab made room, what is taken too"
+    )
