@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 import audits
 from audits.runs.execute import execute
@@ -67,6 +69,16 @@ def fitted():
     return LogisticRegression().fit(frame[["age", "hours"]], frame["paid"])
 
 
+def words():
+    return make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(
+        people()["sex"] + "ex", people()["paid"]
+    )
+
+
+def flat():
+    return LogisticRegression().fit(np.ones((120, 2)), people()["paid"])
+
+
 def call(*given, **named):
     frame = people()
     X = frame[["sex", "age", "hours"]]
@@ -77,7 +89,7 @@ def call(*given, **named):
 
 
 X = people()[["sex", "age", "hours"]]
-Y = people()["paid"]
+Y, HOURS = people()["paid"], pd.Series(np.random.default_rng(1).normal(size=120))
 PYTHON = [
     (lambda: audits.audit(fitted(), X, Y, sensitive_features="sex"), ("sensitive_features", "protected='COLUMN'")),
     (lambda: audits.audit(fitted(), X, Y, y_prob=[1]), ("y_prob", "evenhand.audit(None, X, y, scores=…)")),
@@ -97,6 +109,27 @@ PYTHON = [
     (lambda: call(lambda table: np.zeros(3), X, Y), ("model", "120", "(3,)")),
     (lambda: call(threshold=50), ("threshold", "[0, 1]", "50")),
     (lambda: call(lambda table: 1 / 0, X, Y), ("model", "(ZeroDivisionError: ")),
+    (lambda: call(control_features="age"), ("control_features", "'explain'")),
+    (lambda: call(audits={"groups": {"control_features": ["age"]}}), ("audits['groups'].control_features", "audits={'explain'")),
+    (lambda: call(LogisticRegression, X, Y), ("model", "LogisticRegression().fit")),
+    (lambda: call(LogisticRegression(), X, Y), ("model", "fit")),
+    (lambda: call(words(), X[["sex"]], Y), ("model", "X['sex']")),
+    (lambda: call("model.pkl", X, Y), ("model", "skops.io.dump(model, 'model.skops')")),
+    (lambda: call(fitted(), X.mask(X["age"] > 60), Y), ("model", "missing")),
+    (lambda: call(LinearRegression().fit(X[["age"]], HOURS), X, HOURS), ("favorable", "{'at_least': ")),
+    (lambda: call(favorable=None), ("favorable", "favorable=1")),
+    (lambda: call(fitted(), X, Y.map({0: "no", 1: "yes"}), favorable=None), ("favorable", "favorable='yes'")),
+    (lambda: call(favorable=2), ("favorable", "0 or 1")),
+    (lambda: call(protected=["gender"]), ("protected", "protected={'gender': values}")),
+    (lambda: call(protected="ages"), ("protected", "'age'")),
+    (lambda: call(fitted(), X.assign(town=[b"a", b"b"] * 60), Y, protected="town"), ("protected", "decode")),
+    (lambda: call(weights=np.full(120, 0.5)), ("weights", "'kind': 'sampling'")),
+    (lambda: call(fitted(), X[:0], Y[:0], protected="age"), ("X",)),
+    (lambda: call(metrics=["f1"]), ("metrics", "{'NAME': FUNCTION}")),
+    (lambda: call(seed="one"), ("seed",)),
+    (lambda: call(fitted(), X.set_index(pd.Index([k if k % 2 else f"p{k}" for k in range(120)])), Y.to_numpy()), ("the table",)),
+    (lambda: call(fitted(), X.set_index(pd.interval_range(0, 120)), Y.to_numpy()), ("the table",)),
+    (lambda: call(flat(), np.ones((120, 2)), Y, protected={"sex": X["sex"]}, audits="loss_ratio"), ("audits['loss_ratio']: features",)),
 ]  # fmt: skip
 
 
@@ -106,6 +139,8 @@ def test_python(mistake, answer):
         mistake()
     said = str(told.value)
     assert not INTERNAL.search(said), said
+    assert "np." not in said
+    assert "type()" not in said
     assert not re.search(r"\bdata\.|model\.predictions", said), said
 
 

@@ -13,8 +13,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
+from skl2onnx import to_onnx
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 
 import audits
@@ -264,3 +265,17 @@ def test_numbers_that_are_no_probabilities_need_a_threshold():
         groups(line, x, y, favorable=1, protected={"sex": sex})
     found = groups(line, x, y, favorable=1, protected={"sex": sex}, threshold=0.5)
     assert found.subject.decisions.mean() == (line.predict(x) >= 0.5).mean()
+
+
+def test_a_model_file_has_the_scores_of_its_model(crowd, tmp_path) -> None:
+    (frame, hired), path = crowd, tmp_path / "model.onnx"
+    read = frame[["income", "age"]]
+    model = LogisticRegression().fit(read.to_numpy(), hired)
+    exported = to_onnx(model, read.to_numpy("float32")[:1], options={"zipmap": False})
+    path.write_bytes(exported.SerializeToString())
+    told = {"favourable": 1, "protected": "sex"}
+    with pytest.raises(InputError, match=r"columns=\["):
+        groups(path, frame, hired, **told)
+    opened = groups(path, frame, hired, columns=["income", "age"], **told)
+    np.testing.assert_allclose(opened.subject.scores, model.predict_proba(read.to_numpy())[:, 1], atol=1e-6)
+    assert opened.spec["model"]["columns"] == ["income", "age"]
