@@ -42,7 +42,7 @@ tests: setup-tests
 QUICK := tests/test_architecture.py tests/test_options.py tests/test_choices.py tests/stats/test_verdicts.py \
 	tests/stats/test_cautious.py tests/transport/test_line.py tests/transport/test_costs.py tests/data/test_kinds.py \
 	tests/data/test_building.py tests/models/test_subject.py tests/groups/test_judging.py tests/runs/test_spec.py \
-	tests/runs/test_tables.py tests/cli/test_estimate.py tests/app/test_exhibits.py tests/app/test_drafts.py
+	tests/runs/test_tables.py tests/cli/test_estimate.py tests/app/test_drafts.py
 
 quick: setup-tests
 	$(BIN)/ruff check -q .

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from audits.runs.registry import AUDITS
 from audits.stats import Estimate, Judgment
-from benchmarks.calibration import Row, alarm, covers, simulation
+from benchmarks.calibration import Row
 from benchmarks.calibration.harness import PAGE, Kept, page, simulations
 from benchmarks.calibration.whole import NOT_MEANS, is_p
 
@@ -120,21 +120,6 @@ def test_a_small_simulation_runs():
     for row in rows:  # what holds is as far off in one row of a thousand at most
         hits = row.hits if row.kind == "coverage" else row.worlds - row.hits
         assert binom.cdf(hits, row.worlds, 0.95 - 0.015) > 0.001, row.words
-
-
-def _coin(number):
-    """Holds but in every fifth world; of odd ones half alarm, of even ones there is nothing to state."""
-    yield covers("interval", number % 5 > 0)
-    if number % 2:
-        yield alarm("test", number % 4 == 1)
-
-
-def test_worlds_drawn_later_count_along():
-    by_hand, kept = simulation("all", "by hand", _coin), Kept({}, [])
-    for numbers in (range(100), range(100, 300)):
-        kept.add(by_hand, by_hand.run(numbers), numbers.stop)
-    assert kept.worlds == {"all: by hand": 300}
-    assert [(row.hits, row.worlds, row.holds) for row in kept.rows] == [(240, 300, False), (75, 150, False)]
 
 
 @pytest.mark.parametrize(
