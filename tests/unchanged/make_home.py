@@ -28,21 +28,12 @@ from audits.runs.spec import parse_spec
 from audits.runs.storage.database import database
 from audits.runs.storage.saved import SavedRuns
 from audits.runs.version import VERSION
+from tests.reports.everything import spec_of, write_project
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE.parents[1] / "sample_data"
 PEOPLE = 200
 
-_DATA: dict[str, Any] = {
-    "path": "people.csv",
-    "recode": {"sex": {"map": {1: "female", 2: "male"}}},
-    "label": "paid",
-    "favorable": 1,
-    "protected": ["town", "sex"],
-    "features": ["skill", "hours", "trade", "sex"],
-    "roles": {"actionable": ["hours", "trade"]},
-    "test_size": 0.5,
-}
 _HIRING: dict[str, Any] = {
     "path": "hiring.csv",
     "label": "qualified",
@@ -50,44 +41,10 @@ _HIRING: dict[str, Any] = {
     "protected": ["gender"],
     "features": ["work_years", "hair_length"],
 }
-_FEW = {"permutations": 19, "draws": 20}
-_SOUTH: dict[str, Any] = {
-    "source": {"town": "south"},
-    "target": {"town": "north"},
-    "permutations": 9,
-    "noise_people": 40,
-}
 _WOMEN = {"source": {"gender": "female"}, "target": {"gender": "male"}, "permutations": 9, "noise_people": 40}
 
 RUNS: dict[str, dict[str, Any]] = {
-    "Groups, flows and recourse": {
-        "data": _DATA,
-        "model": {"train": "logistic"},
-        "audits": [
-            {"groups": {"bootstrap": 50}},
-            {"outcome_transport": {"by": ["sex"], "against": "label", **_FEW}},
-            {"recourse": {"by": ["sex"], "steps": [0, 0.5, 1], "permutations": 19, "resolution": 0.25}},
-        ],
-        "gate": {"evidence": 2},
-    },
-    "Rule sets and mitigation": {
-        "data": _DATA,
-        "model": {"train": "logistic"},
-        "audits": [
-            {"rule_sets": {"support": 0.1, "samples": 20, "permutations": 99, "top": 5}},
-            {"mitigation": {"support": 0.1, "amounts": [0.1], "also": {"groups": {"bootstrap": 0}}}},
-        ],
-    },
-    "Sensitivity": {
-        "data": _DATA,
-        "model": {"train": "logistic"},
-        "audits": [{"sensitivity": {"protected": "sex", "bootstrap": 100}}],
-    },
-    "Loss ratios of three grades": {
-        "data": {**_DATA, "label": "grade", "favorable": ["middle", "high"]},
-        "model": {"train": "logistic", "predict": "label"},
-        "audits": [{"loss_ratio": {"sensitive": ["town"], "steps": 10}}, {"flipset": _SOUTH}],
-    },
+    "Every audit": spec_of(["Ash", "Birch", "Cedar"], ["women", "men"]),
     "Flipsets of hiring, three maps": {
         "data": _HIRING,
         "model": {"path": "hiring.onnx"},
@@ -97,18 +54,9 @@ RUNS: dict[str, dict[str, Any]] = {
             {"flipset": {**_WOMEN, "transport": "linear", "cost": "l2_squared"}},
         ],
     },
-    "Risk scores": {
-        "data": {**_DATA, "features": ["skill", "hours"], "missing": "drop"},
-        "model": {"predictions": {"score": "risk", "higher_is": "unfavorable"}},
-        "threshold": {"sex": {"female": 4.5, "male": 5.0}},
-        "audits": [
-            {"groups": {}},
-            {"outcome_transport": {"source": {"sex": "female"}, "target": {"sex": "male"}}},
-        ],
-    },
     "Texts": {
         "data": {
-            "path": "people.csv",
+            "path": "texts.csv",
             "label": "toxic",
             "favorable": "no",
             "protected": ["town"],
@@ -121,7 +69,7 @@ RUNS: dict[str, dict[str, Any]] = {
     },
 }
 FAILS: dict[str, Any] = {
-    "data": {**_DATA, "label": "no such column"},
+    "data": {**_HIRING, "label": "no such column"},
     "model": {"train": "logistic"},
     "audits": [{"groups": {}}],
 }
@@ -136,8 +84,9 @@ def main() -> None:
         samples, home = Path(folder, "samples"), Path(folder, "home")
         samples.mkdir()
         pd.read_csv(HERE.parent / "golden" / "people.csv").head(PEOPLE).to_csv(
-            samples / "people.csv", index=False
+            samples / "texts.csv", index=False
         )
+        write_project(samples, nasty=False)
         hiring = pd.read_csv(SAMPLES / "hiring.csv").groupby("gender").head(PEOPLE // 2)
         hiring.to_csv(samples / "hiring.csv", index=False)
         shutil.copy(SAMPLES / "hiring.onnx", samples)
@@ -177,12 +126,10 @@ def _watch(home: Path) -> dict[str, Any]:
     """Make a monitor of the saved sensitivity audit, and have it measure some people."""
     saved, monitors = SavedRuns(home), Monitors(database(home))
     [run] = saved.list(audit="sensitivity", status="done")
-    bundle = MonitorBundle.of(saved.load(run.id).audits[0].result)
+    [audit] = [each for each in saved.load(run.id).audits if each.name == "sensitivity"]
+    bundle = MonitorBundle.of(audit.result)
     monitor, _ = monitors.create(bundle, name="Sensitivity of pay", people_between=500)
-    rows = [
-        {"skill": 0.5 * place, "hours": 20 + place, "trade": trade, "sex": sex}
-        for place, (trade, sex) in enumerate([("baker", "female"), ("nurse", "male"), (None, "female")])
-    ]
+    rows = [{"skill": 0.5 * place, "hours": 20 + place, "debt": -place} for place in range(3)]
     scored = bundle.score(rows)
     monitors.store([Batch(monitor.id, scored, "0" * 64, "first", ("a", "b", "c"))])
     return {"id": monitor.id, "rows": rows, "sensitivity": scored.sensitivity.tolist()}
