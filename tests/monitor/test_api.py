@@ -1,11 +1,9 @@
-"""The HTTP routes on a real server: answers, statuses, and a database that is locked or down."""
+"""The HTTP routes on a real server: answers, statuses, and a body that grows."""
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import http.client
-import subprocess
 from datetime import datetime
 from pathlib import Path
 
@@ -14,11 +12,9 @@ import pytest
 
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Monitors
-from audits.runs.storage.database import Database
 from audits.sensitivity import SensitivityOptions, sensitivity
 from tests.models.test_plain_trees import subject_of
-from tests.monitor.conftest import ROW, Server, another, arrow, start, store_of
-from tests.runs.postgres import Postgres
+from tests.monitor.conftest import ROW, Server, another, arrow, store_of
 
 
 def test_one_person_is_measured_and_stored(server: Server, bundle):
@@ -76,32 +72,6 @@ def test_a_body_without_a_stated_length_is_refused_when_it_grows_too_large(serve
     connection.request("POST", path, pieces, headers, encode_chunked=False)
     assert connection.getresponse().status == 413
     connection.close()
-
-
-def test_a_database_server_that_is_down_is_said_and_loses_nothing(bundle, tmp_path: Path):
-    database, servers = Postgres(), list[Server]()
-
-    def post(key: str) -> tuple[int, bool | None]:
-        status, answer = servers[0].post({"rows": [ROW]}, **{"Idempotency-Key": key})
-        return status, answer.get("replayed")
-
-    try:
-        database.start()
-        monitor, token = Monitors(Database(database.url)).create(bundle, name="m")
-        servers.append(start(tmp_path, monitor, token, EVENHAND_DATABASE_URL=database.url))
-        assert post("before") == (200, False)
-        database.stop()
-        assert post("meanwhile") == (503, None)
-        database.start()
-        assert post("before") == (200, True)
-        assert post("meanwhile") == (200, False)
-        assert Monitors(Database(database.url)).get(monitor.id).people == 2
-    finally:
-        for server in servers:
-            server.kill()
-        with contextlib.suppress(subprocess.CalledProcessError):  # it is down already
-            database.stop()
-        database.remove()
 
 
 def test_what_a_monitor_carries_along_is_asked_in_a_process_of_its_own(server: Server, carried):
