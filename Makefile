@@ -69,7 +69,7 @@ lowest:
 		--ignore=tests/cli/test_serve.py \
 		-k 'not ($(NEED_MORE))' \
 		tests/groups tests/rule_sets tests/transport/test_exact.py tests/runs/test_spec.py tests/data/test_kinds.py \
-		tests/reports/test_html.py tests/cli
+		tests/reports/test_laws.py tests/cli
 
 SCREENSHOTS ?= docs/screenshots
 screenshots: setup-tests chromium

@@ -165,6 +165,17 @@ def test_names_are_shown_as_they_are(parsed):
     assert all(name in shown for name in (HTML, FORMULA, EMOJI, LONG))
 
 
+def test_nothing_is_loaded_from_elsewhere_and_no_button_sends_the_data_away(out):
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert page.count("<script>") == page.count("</script>"), "the library, the drawing, a call a figure"
+    outside = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    assert not re.search(r"""(src|href)\s*=\s*["'](?!#)""", outside)
+    assert "default-src 'none'" in page
+    assert page.count("plotly.js v") == 1
+    drawer = re.search(r"Plotly\.newPlot\(name, [^)]*\)", page[page.index("function draw") :])
+    assert '"modeBarButtonsToRemove":["sendChartToCloud"]' in drawer[0]
+
+
 def test_a_number_that_does_not_exist_is_never_turned_into_null(run):
     result = next(audit.result for audit in run.audits if audit.name == "groups")
     row = result.table[0]
