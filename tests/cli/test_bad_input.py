@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from audits.data.public import PUBLIC, public_section
+from audits.data.samples import write_samples
 from tests.cli.conftest import write_spec
 from tests.runs.conftest import read_spec
 
@@ -29,6 +30,16 @@ def refused(answer, where: str, *tells: object) -> None:
 
 def run(cli, spec: Path, *more: object):
     return cli("run", spec, "--out", spec.parent / "out", "--executor", "inline", *more)
+
+
+def test_an_onnx_file_that_gives_nan(cli, tmp_path):
+    write_samples("hiring", tmp_path)
+    text = (tmp_path / "hiring.csv").read_text().splitlines()
+    cells = text[5].split(",")
+    cells[text[0].split(",").index("hair_length")] = ""
+    text[5] = ",".join(cells)
+    (tmp_path / "hiring.csv").write_text("\n".join(text) + "\n")
+    refused(run(cli, tmp_path / "hiring.yaml"), "", "hiring.onnx", "1 of 2,000", "NaN", "row 5")
 
 
 @pytest.mark.parametrize(
