@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from app.flipset.choices import _LABEL
-from app.widgets.results.result_page import TABS
-from audits.runs.executors.pool import InlineExecutor
 from audits.runs.registry import AUDITS
 from audits.stats.badges import ICONS
 from tests.browser import acts
 from tests.browser.conftest import Server, Watched
-from tests.runs.conftest import read_spec
 
 pytestmark = pytest.mark.browser
 
@@ -43,42 +38,6 @@ def test_an_example_gives_its_published_finding_in_three_clicks(server: Server, 
     assert acts.finding(page) == found
     expect(page.locator(".st-key-person-card")).to_be_visible()
     assert page.url == address
-
-
-def test_compas_from_upload_to_files_with_the_numbers_of_the_command_line(
-    server: Server, watched: Watched, shared_data: Path, tmp_path: Path
-) -> None:
-    page = watched.page
-    acts.open_app(page, server.url)
-    acts.upload(page, shared_data / "compas.csv")
-    acts.train_on(page, "two_year_recid", "0")
-    acts.to_flipsets(page)
-    page.locator(".st-key-by [data-testid=stMultiSelect] svg").last.scroll_into_view_if_needed()
-    with acts.answered(page):
-        page.locator(".st-key-by input").press("Backspace")
-    acts.choose(page, "by", "race")
-    page.keyboard.press("Escape")
-    expect(page.locator(".st-key-source input")).to_have_value("African-American")
-    expect(page.locator(".st-key-target input")).to_have_value("Caucasian")
-    acts.shuffles(page, 0)
-    acts.run(page)
-    found = acts.finding(page)
-    acts.open_tab(page, TABS["tested"])
-    page.get_by_text("Export", exact=True).click()
-    saved = {}
-    for name in ("spec.yaml", "results.json"):
-        button = page.locator(f'[class*="st-key-export-{name.replace(".", "-")}"] button')
-        with page.expect_download() as download:
-            button.click()
-        saved[name] = tmp_path / name
-        download.value.save_as(saved[name])
-    (tmp_path / "compas.csv").write_bytes((shared_data / "compas.csv").read_bytes())
-    spec = read_spec(saved["spec.yaml"])
-    again = InlineExecutor().submit(spec.to_dict(), tmp_path).result().to_json()
-    shown = json.loads(saved["results.json"].read_text())
-    assert shown["audits"] == again["audits"]
-    size = round(shown["audits"][0]["negative"]["size"])
-    assert f"{size:,} " in found
 
 
 def test_a_long_run_survives_a_reload_is_cancelled_and_the_next_one_works(
