@@ -12,7 +12,6 @@ from scipy.stats import binom
 
 from audits.runs.registry import AUDITS
 from audits.stats import Estimate, Judgment
-from benchmarks.calibration import Row
 from benchmarks.calibration.harness import PAGE, Kept, page, simulations
 from benchmarks.calibration.whole import NOT_MEANS, is_p
 
@@ -120,20 +119,3 @@ def test_a_small_simulation_runs():
     for row in rows:  # what holds is as far off in one row of a thousand at most
         hits = row.hits if row.kind == "coverage" else row.worlds - row.hits
         assert binom.cdf(hits, row.worlds, 0.95 - 0.015) > 0.001, row.words
-
-
-@pytest.mark.parametrize(
-    ("kind", "nominal", "hits", "worlds", "holds", "settled"),
-    [
-        ("false alarms", 0.05, 0, 100, True, True),  # .99^(1/100): at most .045
-        ("false alarms", 0.05, 0, 90, True, False),
-        ("false alarms", 0.05, 9, 100, True, False),
-        ("false alarms", 0.05, 10, 100, False, False),
-        ("coverage", 0.95, 98, 100, True, False),
-        ("coverage", 0.95, 485, 500, True, True),
-        ("power", 0.8, 10, 100, True, True),
-    ],
-)
-def test_a_row_holds_and_does_so_beyond_doubt(kind, nominal, hits, worlds, holds, settled):
-    row = Row("groups", "shown", "setting", kind, nominal, hits, worlds)
-    assert (row.holds, row.settled) == (holds, settled)

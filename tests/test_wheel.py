@@ -138,14 +138,6 @@ def test_it_holds_all_that_is_needed_and_no_package_of_another_name(wheel: Path)
     assert not [name for name in names if name.endswith((".map", "plotly.js")) or "lunr" in name]
 
 
-def test_its_version_is_the_one_number(env: Path):
-    asked = subprocess.run(
-        [env / "bin" / "evenhand", "--version"], capture_output=True, text=True, check=True
-    )
-    assert asked.stdout == f"evenhand {VERSION}\n"
-    assert "version" not in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-
-
 QUICKER = """
 from pathlib import Path
 spec = Path("hiring.yaml")
