@@ -137,6 +137,18 @@ def test_reports_show_its_finding_figure_table_and_limits(ran: Path, cli):  # no
     assert "people" in (ran / "out" / "model-card.md").read_text(encoding="utf-8")
 
 
+def test_it_is_kept_shown_and_compared(ran: Path, cli):  # noqa: F811
+    other = make_spec({NAME: {"by": ["group"], "best": 0.1}})
+    (ran / "other.yaml").write_text(json.dumps(other), encoding="utf-8")
+    assert cli("run", ran / "other.yaml", "--out", ran / "second", "--executor", "inline").status == 0
+    listed = json.loads(cli("runs", "list", "--audit", NAME, "--json").out)
+    second, first = (each["id"] for each in listed)
+    assert finding(ran) in " ".join(cli("runs", "show", first).out.split())
+    changes = json.loads(cli("runs", "compare", first, second, "--json").out)
+    moved = [change for change in changes if change["part"] == NAME and change["where"] == "interval"]
+    assert moved[0]["overlap"] in {True, False}  # an estimate is compared with its interval
+
+
 @pytest.mark.parametrize(
     ("module", "words"),
     [
