@@ -205,3 +205,18 @@ def test_repeats_count_everyone_in_half_of_them(again):
     assert found.negative.low == pytest.approx(runs["negative"].quantile(0.05))
     assert runs["ks"].max() < 1e-9  # an exact coupling reaches the whole group
     assert len(maps.repeats(again).data) == 3
+
+
+def test_a_map_whose_counterparts_are_decided_otherwise_fails():
+    """A generator without training sends everyone to one place: all or nobody is hired there."""
+    result = audited(two_groups(300, 300), transport="gan", map={"iterations": 1}, **QUICK)
+    rate, people = result.validation.rates[0], result.people
+    pushed = np.average(people["counterparts_favorable"], weights=people["people"])
+    assert rate.counterparts == pytest.approx(pushed)
+    assert rate.group == pytest.approx(result.target_rate.value)
+    gap = pytest.approx(abs(pushed - rate.group))
+    check = next(check for check in result.validation.checks if check.value == gap)
+    assert (check.passed, check.serious) == (False, True)
+    assert any(check.trouble in warning for warning in result.warnings)
+    good = audited(two_groups(300, 300), transport="linear", **QUICK)
+    assert all(check.passed for check in good.validation.checks)

@@ -84,3 +84,11 @@ def test_every_other_audit_refuses_samples_by_design(name):
     sampled = subject(frame, weights={"column": "weight", "kind": "sampling"}, person="who")
     with refused(f"audits[0].{name}"):
         carry_out(AuditRequest(name, None), 0, sampled, 0)
+
+
+def test_the_rows_drawn_are_of_different_persons_and_the_same_by_seed():
+    data = subject(repeated(np.random.default_rng(1)), person="who").data
+    drawn, again, other = (data.one_row_each(np.random.default_rng(seed)) for seed in (0, 0, 1))
+    assert drawn.design is None
+    assert sorted(drawn.frame["who"]) == list(range(60))
+    assert list(again.frame.index) == list(drawn.frame.index) != list(other.frame.index)
