@@ -1,7 +1,6 @@
 """Statistical inference for individual fairness, Tables 1, 3 and 4: four models over splits.
 
     python -m benchmarks.papers individual-fairness [adult|compas] [SPLITS] [MODEL …]
-    python -m benchmarks.papers individual-fairness-4 [SPLITS] [STEPS …]
 
 Needs the shared data beside the checkout. Networks have two layers of 64 units and stop early, and the
 inference is the audit's own; so the pattern can be compared, not the digits. Naming models runs these
@@ -10,23 +9,14 @@ only, on the same splits.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from itertools import product
 from typing import Any
 
 import numpy as np
 
-from audits.data import AuditData, FeatureSpace, public_section
+from audits.data import AuditData, public_section
 from audits.loss_ratio import LossRatioOptions
-from audits.loss_ratio.attack.people import move_people
-from audits.loss_ratio.metrics.distances import FairMetrics, projection_metric
-from audits.loss_ratio.metrics.selection import choose_metric
-from audits.loss_ratio.model_comparison import balanced_accuracy, compare_models
-from audits.loss_ratio.ratio_tests import run_tests
-from audits.models import Model, Subject, make_subject, model_spec
-from audits.models.subspaces import category_units
-from audits.models.trained.fair import balance_outcomes, sensitive_basis, train_fair_network
-from audits.models.trained.mlp import Network
+from audits.loss_ratio.model_comparison import compare_models
+from audits.models import make_subject, model_spec
 from audits.progress import silent
 from benchmarks.measuring import SHARED, public, show
 
@@ -84,66 +74,4 @@ def main(name: str = "adult", splits: str = "5", *models: str) -> None:
     )
 
 
-def published_network(training: AuditData, seed: int, *, project: bool) -> Network:
-    """Train the network of Table 2 (50 units, 8,000 steps of Adam at 1e-4, batches of 250) once."""
-    import torch
-
-    space = FeatureSpace.fit(training)
-    units, counts = category_units(space), np.asarray(training.weights)
-    x = space.encode(training.frame) * units
-    basis = sensitive_basis(training, space) if project else np.zeros((x.shape[1], 0))
-    points = torch.from_numpy((x - (x @ basis) @ basis.T).astype(np.float32))
-    labels = torch.from_numpy(np.asarray(training.y).astype(np.float32))
-    torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
-    layers = [torch.nn.Linear(x.shape[1], 50), torch.nn.ReLU(), torch.nn.Linear(50, 1)]
-    network = torch.nn.Sequential(*layers)
-    optimizer = torch.optim.Adam(network.parameters(), 1e-4)
-    for _ in range(8000):
-        rows = torch.from_numpy(rng.choice(len(x), 250, p=counts / counts.sum()))
-        optimizer.zero_grad()
-        torch.nn.functional.binary_cross_entropy_with_logits(
-            network(points[rows])[:, 0], labels[rows]
-        ).backward()
-        optimizer.step()
-    first = torch.nn.Linear(len(units), len(units), bias=False)
-    first.weight.data = torch.from_numpy(((np.eye(len(units)) - basis @ basis.T) * units).astype(np.float32))
-    whole = torch.nn.Sequential(first.requires_grad_(False), *layers)
-    return Network("published network", tuple(space.columns), "0", space, whole)
-
-
-def table_4_networks(splits: str = "5", *steps: str) -> None:
-    """COMPAS, Table 4: baseline and Project by our network and by the published one, by metric and steps."""
-    data = compas()
-    rng, found = np.random.default_rng(0), defaultdict(list)
-    for _ in range(int(splits)):
-        seed = int(rng.integers(2**31))
-        training, rest = data.split(0.2, seed)
-        space, learned = FeatureSpace.fit(rest), balance_outcomes(training)
-        points = space.encode(rest.frame) * category_units(space)
-        models: dict[str, Model] = {
-            "project, ours": train_fair_network(learned, "project", seed=seed),
-            "project, published": published_network(learned, seed, project=True),
-            "baseline, published": published_network(learned, seed, project=False),
-        }
-        for count in map(int, steps or ("100", "500")):
-            options = LossRatioOptions(steps=count)
-            fitted = choose_metric(rest, space, points, options, np.random.default_rng(0))
-            metrics = {"held out, cross-fitted": fitted}
-            for source, people in (("held out", rest), ("training", training)):
-                metric = projection_metric(sensitive_basis(people, space).T, source)
-                metrics[source] = FairMetrics.of(metric, rest.n)
-            for (name, model), (source, metric) in product(models.items(), metrics.items()):
-                subject = Subject(rest, model, 0.5, space, training, (), "probability", "favorable")
-                moved = move_people(subject, metric, options, np.random.default_rng(0), silent)
-                bound = run_tests(rest, moved, options).loss.lower_bound(options.level)
-                right = balanced_accuracy(~moved.before.wrong, np.asarray(rest.y), np.ones(rest.n))
-                found[count, name, source].append((bound, right))
-        for (count, name, source), rows in found.items():
-            bound, right = np.array(rows, dtype=float).T
-            told = f"{len(rows)} splits, {count} steps, {name}, metric of {source}: T_n {bound.mean():.3f} ± "
-            told += f"{bound.std():.3f}, rejected {(bound > 1.25).mean():.1f}, balanced accuracy "
-            print(f"{told}{right.mean():.3f}")
-
-
-RUNS = {"individual-fairness": main, "individual-fairness-4": table_4_networks}
+RUNS = {"individual-fairness": main}
