@@ -7,8 +7,6 @@ Counting, choosing and judging are the audit's own.
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
@@ -20,21 +18,21 @@ from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import Step
 from audits.stats import EVIDENCE, wilson
 from audits.stats.intervals import cautious_difference
-from benchmarks.calibration import LEVEL, Facts, alarm, covers, grid, inside
+from benchmarks.calibration import LEVEL, Facts, alarm, covers, decided, grid, inside
 
 _MODELS = 4
 
 
-def _step(decided: np.ndarray, member: np.ndarray, label: np.ndarray, added: int) -> Step:
+def _step(accepted: np.ndarray, member: np.ndarray, label: np.ndarray, added: int) -> Step:
     n, total = float(member.sum()), float(len(member))
-    favorable, good = float(decided[member].sum()), float(decided.sum())
+    favorable, good = float(accepted[member].sum()), float(accepted.sum())
     level = LEVEL / _MODELS
     return Step(
         added=added,
         difference=cautious_difference(favorable, n, good - favorable, total - n, level=level),
         favorable_in=wilson(favorable, n, level=LEVEL),
         favorable_out=wilson(good - favorable, total - n, level=LEVEL),
-        accuracy=wilson(float((decided == label).sum()), total, level=LEVEL),
+        accuracy=wilson(float((accepted == label).sum()), total, level=LEVEL),
         worst="",
         worst_score=0.0,
         also=(),
@@ -66,18 +64,14 @@ def _frontier(n: int, number: int) -> Facts:
     """Accuracy and gap of every point of a frontier, all together: models err more or less in one group."""
     rng = np.random.default_rng([number, n, 23])
     y, group = rng.random(n) < 0.5, np.arange(n) % 2
-    data = SimpleNamespace(n=n, y=y, weights=None, groups=pd.DataFrame({"g": group.astype(str)}))
+    people = pd.DataFrame({"g": group.astype(str), "y": y.astype(int)})
     luck, held = rng.random(n), True
     # of both groups the share accepted among the favorable and the other labels
     rates = np.array([[[0.8, 0.2 + k / 40], [0.8 - k / 20, 0.2]] for k in range(2 * _MODELS)])
-    models = [
-        Candidate(
-            "reweighing",
-            1.0,
-            SimpleNamespace(decisions=luck < np.where(y, own[group, 0], own[group, 1]), data=data),
-        )
-        for own in rates
-    ]
+    tried = (luck < np.where(y, own[group, 0], own[group, 1]) for own in rates)
+    told = {"label": "y", "favorable": 1, "protected": ["g"], "features": []}
+    subjects = (decided(people.assign(decision=each.astype(int)), "decision", **told) for each in tried)
+    models = [Candidate("reweighing", 1.0, subject) for subject in subjects]
     points = frontier_of(models, "g", MitigationOptions())[0]
     for own, point in zip(rates, points, strict=True):
         chosen = own.mean(axis=1)
