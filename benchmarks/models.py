@@ -1,66 +1,26 @@
-"""Audits of models brought along against each other: ``python -m benchmarks.models`` beside the shared data.
+"""What the search without gradient finds of the exact mean loss ratio: ``python -m benchmarks.models``.
 
-Two tables: S and T of a network in torch and of its ONNX file; and what the search without gradient finds of
-the exact mean ratio, for ten models of made-up people and ten on five tables.
+Of ten models of made-up people, and of ten on five tables, which lie in the shared data.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from audits.data import build_data, data_spec, load_data, public_section, read_table
+from audits.data import data_spec, load_data, public_section
 from audits.loss_ratio import LossRatioOptions, loss_ratio
-from audits.models import ModelSpec, Subject, make_subject, model_spec
+from audits.models import Subject, make_subject, model_spec
 from benchmarks.calibration.loss_ratio import people, subject_of
-from benchmarks.measuring import SHARED, adult_names, show
+from benchmarks.measuring import SHARED, show
 from benchmarks.serving import ROOT
 
 NUMBERS = ["age", "education-num", "hours-per-week"]
-
-
-def statistics(folder: Path) -> Iterator[dict[str, object]]:
-    """Yield S and T of a network audited as torch has it, and as the ONNX file exported from it."""
-    import torch
-
-    import audits
-
-    names = list(adult_names())
-    raw = pd.read_csv(SHARED / "adult.data", names=names, skipinitialspace=True, nrows=2000)
-    x = raw[NUMBERS].to_numpy("float32")
-    torch.manual_seed(0)
-    network = torch.nn.Sequential(
-        torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 20), torch.nn.ReLU(), torch.nn.Linear(20, 1)
-    )
-    y = torch.from_numpy((raw["income"] == ">50K").to_numpy("float32"))
-    steps = torch.optim.Adam(network.parameters(), 0.01)
-    for _ in range(200):
-        steps.zero_grad()
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(network(torch.from_numpy(x))[:, 0], y)
-        loss.backward()
-        steps.step()
-    network = torch.nn.Sequential(network, torch.nn.Sigmoid()).eval()
-    example = (torch.from_numpy(x[:2]),)
-    any_number = {"dynamic_shapes": ({0: torch.export.Dim("people")},), "verbose": False}
-    torch.onnx.export(network, example, folder / "n.onnx", dynamo=True, external_data=False, **any_number)
-    raw[[*NUMBERS, "sex", "income"]].to_csv(folder / "n.csv", index=False)
-    section = {"label": "income", "favorable": ">50K", "protected": ["sex"], "features": NUMBERS}
-    data = build_data(read_table(folder / "n.csv"), data_spec(section))
-    file = make_subject(data, ModelSpec(path=str(folder / "n.onnx"), columns=tuple(NUMBERS)))
-    memory = audits.audit(
-        network, raw[NUMBERS], raw["income"], favorable=">50K", protected={"sex": raw["sex"]},
-        audits={"groups": {"bootstrap": 0}},
-    ).subject  # fmt: skip
-    for name, subject in (("torch module", memory), ("its ONNX file", file)):
-        found = loss_ratio(subject, LossRatioOptions(), rng=0)
-        yield {"network": name, "S": found.statistic.value, "T": found.lower_bound}
 
 
 ADULT = public_section("adult", SHARED) | {"path": str(SHARED / "adult.data"), "recode": {}}
@@ -123,7 +83,5 @@ def made_up_searches() -> Iterator[dict[str, object]]:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        show(statistics(Path(folder)), 7)
     for found in (made_up_searches(), searches()):
         print(f"median {show(found, 3)['found / exact'].median():.3f}")
