@@ -1,11 +1,9 @@
-"""Whole commands on large Parquet beside Arrow alone on the same columns; counting by Dask beside one core.
+"""Whole commands on large Parquet beside Arrow alone on the same columns.
 
     python -m benchmarks.scale [WORD …] [--millions 2 10]       the works whose name holds a word; all
 
-Of a command, wall and processor time and the largest memory, from start to written results, at two sizes:
-what a million rows more cost is the difference of the two. Of counting, processor time alone, which other
-work on a machine disturbs less: of one process, of two Dask workers of one core, and of adding up. The gain
-is the first over the busiest of the two cores, where adding up goes to the one that has less to do.
+Wall and processor time and the largest memory, from start to written results, at two sizes: what a million
+rows more cost is the difference of the two.
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,13 +23,12 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from audits.runs.documents import dump_yaml
-from benchmarks.measuring import Taken, asked, command, taken
+from benchmarks.measuring import Taken, asked, command
 from benchmarks.samples.onnx_graph import Graph
 from benchmarks.serving import ROOT
 
 _STEP = 1_000_000
 _MOST_OF_CSV = 5  # million rows, which are read at most
-_COUNTING = "counting by two Dask workers"
 
 
 class Work(NamedTuple):
@@ -81,10 +77,9 @@ def people(rows: int, seed: int, more: int) -> pa.Table:
 
 def written(folder: Path, rows: int, work: Work) -> Path:
     """Write so many people, a million at a time; return their file."""
-    path, first = folder / "people.parquet", people(min(_STEP, rows), 0, work.more)
-    with pq.ParquetWriter(path, first.schema) as writer:
-        writer.write_table(first)
-        for done in range(_STEP, rows, _STEP):
+    path = folder / "people.parquet"
+    with pq.ParquetWriter(path, people(1, 0, work.more).schema) as writer:
+        for done in range(0, rows, _STEP):
             writer.write_table(people(min(_STEP, rows - done), done, work.more))
     if "CSV" in work.what:
         table, path = pq.read_table(path), path.with_suffix(".csv")
@@ -138,41 +133,7 @@ def commands(words: list[str], millions: list[float]) -> Iterator[str]:
         yield f"{work.what}, {size:g} M rows: {took}; {peer}"
 
 
-def counting(millions: list[float]) -> Iterator[str]:
-    """Word what counting takes in one process, and divided among two workers."""
-    import distributed
-
-    from audits.data.groupby import count_rows
-    from audits.data.io.large_table import open_table
-    from audits.parallel import use_workers
-    from audits.runs.executors.dask import divide_among
-    from audits.runs.executors.threads import fixed_threads
-
-    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    cuts = {"score": np.linspace(0, 1, 21)}
-    started = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
-    with fixed_threads(), started as cluster, distributed.Client(cluster) as client:
-        for size in millions:
-            with tempfile.TemporaryDirectory() as folder:
-                for part in range(4):
-                    pq.write_table(people(int(size * 2.5e5), part, 2), Path(folder) / f"{part}.parquet")
-                work = partial(count_rows, open_table([Path(folder)]), _USED, cuts, scored="score")
-                alone = taken(work, 2).processor  # the first time loads libraries
-                with use_workers(divide_among(client, lambda: False)):
-                    work()
-                    before = client.run(time.process_time)
-                    adding = taken(work).processor
-                after = client.run(time.process_time)
-            less, most = sorted(after[each] - before[each] for each in after)
-            gain = alone / max(most, less + adding, (less + most + adding) / 2)
-            told = f"{less:.2f} and {most:.2f} s of two workers, {adding:.2f} s to add up"
-            yield f"{_COUNTING}, {size:g} M rows: {alone:.2f} s alone; {told}: {gain:.2f} times"
-
-
 if __name__ == "__main__":
     given = asked(__doc__, words=[""], millions=[2.0, 10.0])
     for told in commands(given.words, given.millions):
         print(told, flush=True)
-    if any(word in _COUNTING for word in given.words):
-        for told in counting(given.millions):
-            print(told, flush=True)
