@@ -42,23 +42,19 @@ class Running:
     rows: list[dict[str, Any]]
     pid: int
 
-    def send(self, size: int, seconds: float) -> list[float]:
-        """Send batches of `size` people for so long, each when the last is answered; return the delays."""
+    def send(self, size: int, until: float) -> list[float]:
+        """Send batches of `size` people, each when the last is answered; return the delays."""
         bodies = [json.dumps({"rows": self.rows[k : k + size]}) for k in range(0, len(self.rows), size)]
         head = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"}
-        connection, taken = http.client.HTTPConnection("127.0.0.1", self.port), []
-        until = time.perf_counter() + seconds
-        for body in itertools.cycle(bodies):
-            began = time.perf_counter()
-            if began >= until:
-                break
+        connection, began = http.client.HTTPConnection("127.0.0.1", self.port), [time.monotonic()]
+        for body in itertools.takewhile(lambda _: began[-1] < until, itertools.cycle(bodies)):
             connection.request("POST", self.path, body, head)
             answer = connection.getresponse()
             told = answer.read()
             if answer.status != 200:
                 raise SystemExit(told[:2000].decode())
-            taken.append(time.perf_counter() - began)
-        return taken
+            began.append(time.monotonic())
+        return np.diff(began).tolist()
 
 
 @contextmanager
@@ -87,19 +83,10 @@ def busy(pid: int) -> np.ndarray:
     return np.array([processor(pid), sum(processor(each.pid) for each in started)])
 
 
-def settle(pid: int) -> None:
-    """Wait until the server has loaded what it loads unasked."""
-    for _ in range(60):
-        before = busy(pid).sum()
-        time.sleep(1)
-        if busy(pid).sum() - before < 0.05:
-            return
-
-
 def _sent(running: Running, senders: int, size: int, seconds: float) -> list[float]:
     with ThreadPoolExecutor(senders) as pool:
-        found = [pool.submit(running.send, size, seconds) for _ in range(senders)]
-        return [delay for each in found for delay in each.result()]
+        sent = pool.map(running.send, [size] * senders, [time.monotonic() + seconds] * senders)
+        return [delay for each in sent for delay in each]
 
 
 def flat_out(running: Running, senders: int, size: int, seconds: float) -> str:
@@ -125,6 +112,6 @@ if __name__ == "__main__":
     with monitored(given.train) as running:
         for size in (1, 1000):  # what is loaded at the first request
             flat_out(running, 1, size, 0.5)
-        settle(running.pid)
+        time.sleep(20)  # until it has loaded what it loads unasked
         for senders, size in ((1, 1), (4, 1), (1, 1000), (2, 1000)):
             print(flat_out(running, senders, size, given.seconds), flush=True)
