@@ -1,12 +1,10 @@
-"""Admissions to Blue College: equal rates for two schools, by two very different rules.
+"""Admissions to Blue College: equal rates, two very different rules. More in sample_data/README.md.
 
-Source
-------
 L. Kwegyir-Aggrey, R. Santorella, S. M. Brown, "Everything is relative: understanding fairness with optimal
-transport", 2021, section 4.1 (its appendix says nothing more about this example). Every pupil of the
-expensive School A is admitted with the same chance, the *rule* (25% there; also 10% and 50%); of School B
-exactly the top share of the class by grade is admitted. The paper gives no grade distribution and no sizes:
-ours are 4·Beta(9, 3) in both schools, so that all the difference lies in the policy.
+transport", 2021, section 4.1. Every pupil of the expensive School A is admitted with the same chance, the
+*rule* (25% there; also 10% and 50%); of School B exactly the top share of the class by grade is. The paper
+gives no distribution of grades and no sizes: ours are 4·Beta(9, 3) in both schools, so that all the
+difference lies in the policy.
 """
 
 from __future__ import annotations
@@ -16,22 +14,13 @@ import pandas as pd
 
 from audits.checks import generator
 
-COLUMNS = {
-    "year": "admission year, 1 to 5",
-    "school": "A (expensive, private) or B (public)",
-    "gpa": "grade point average, 0 to 4, with the same distribution in both schools",
-    "chance": "the chance of admission that the school's rule gives this pupil",
-    "admitted": "the decision: 1 = admitted, 0 = refused",
-}
-
 
 def generate(
     n: int = 200, *, years: int = 5, rule: float = 0.25, rng: np.random.Generator | int | None = None
 ) -> pd.DataFrame:
-    """Draw `n` applicants of each school for each year and admit them by the two policies.
+    """Draw `n` applicants of each school for each year, and admit the share `rule` by the two policies.
 
-    Returns ``2 * n * years`` rows, by year and school, columns as in `COLUMNS`. `rule` is the share admitted:
-    of School B the best ``floor(rule * n)`` get in. `rng` is a source of randomness or its seed.
+    Of School B the best ``floor(rule * n)`` get in. `rng` is a source of randomness or its seed.
     """
     rng = generator(rng)
     gpa = 4 * rng.beta(9, 3, (years, 2, n))
@@ -40,16 +29,9 @@ def generate(
     chance = np.full_like(gpa, rule)
     chance[:, 1] = rank < places
     admitted = rng.random(gpa.shape) < chance
-    year, school, _ = np.indices(gpa.shape)
-    return pd.DataFrame(
-        {
-            "year": year.ravel() + 1,
-            "school": np.array(["A", "B"], dtype=object)[school.ravel()],
-            "gpa": gpa.ravel(),
-            "chance": chance.ravel(),
-            "admitted": admitted.ravel().astype(int),
-        }
-    )
+    year, school, _ = np.indices(gpa.shape).reshape(3, -1)
+    people = pd.DataFrame({"year": year + 1, "school": np.array(["A", "B"], dtype=object)[school]})
+    return people.assign(gpa=gpa.ravel(), chance=chance.ravel(), admitted=admitted.ravel().astype(int))
 
 
 def wasserstein(rule: float) -> float:
@@ -57,12 +39,6 @@ def wasserstein(rule: float) -> float:
 
     Outcomes are the probability vectors (admitted, refused) and the cost their Euclidean distance (Eq. 10).
     School A sits at `rule` whole; School B has the share `rule` at 1 and the rest at 0. Never 0 for a rule
-    strictly between 0 and 1, and shrinking as the rule goes to 0: the paper's Figure 2. In a sample it is met
-    exactly when ``rule * n`` is a whole number, because the places of School B are counted, not drawn.
-
-    Examples
-    --------
-    >>> [round(wasserstein(rule), 4) for rule in (0.1, 0.25, 0.5)]
-    [0.2546, 0.5303, 0.7071]
+    strictly between 0 and 1, and shrinking as the rule goes to 0: the paper's Figure 2.
     """
     return float(np.sqrt(2)) * 2 * rule * (1 - rule)

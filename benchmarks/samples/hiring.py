@@ -1,15 +1,11 @@
 """Hiring by work experience and hair length: the synthetic data of Lipton et al.
 
-Sources
--------
 Z. Lipton, A. Chouldechova, J. McAuley, "Does mitigating ML's impact disparity require treatment disparity?",
 NeurIPS 2018, section 4.1 (the distributions); E. Black, S. Yeom, M. Fredrikson, "FlipTest: fairness testing
-via optimal transport", FAT* 2020, section 5.3 (the linear model and its flipsets).
-
-The draws follow the order of FlipTest's public experiment with NumPy's legacy generator, whose streams are
-frozen, so the published people come out one by one and the flipset counts can be checked to the person.
-FlipTest's text swaps the names of the two weights: the larger one belongs to work experience.
-Work experience as published is a count less a normal number near 20, so some years are negative.
+via optimal transport", FAT* 2020, section 5.3 (the linear model and its flipsets). The draws follow the order
+of FlipTest's public experiment with NumPy's legacy generator, whose streams are frozen, so the published
+people come out one by one and the flipset counts can be checked to the person. FlipTest's text swaps the
+names of the two weights: the larger one belongs to work experience.
 """
 
 from __future__ import annotations
@@ -21,12 +17,6 @@ import pandas as pd
 
 from benchmarks.samples.onnx_graph import Graph
 
-COLUMNS = {
-    "gender": "male or female; the model does not read it",
-    "work_years": "years of work experience; some are below 0, as published",
-    "hair_length": "hair length (the paper gives no unit)",
-    "qualified": "1 for people who should be hired: a coin whose chance depends on work_years alone",
-}
 _HAIR_SCALE = 35.0
 
 
@@ -44,20 +34,11 @@ PUBLISHED = {10_000: LinearModel(1.4028, 1.1688, 0.8684), 1_000: LinearModel(1.2
 
 
 def generate(n: int = 1_000, *, seed: int = 0) -> pd.DataFrame:
-    """Draw `n` men and `n` women, men first; columns as in `COLUMNS`, in raw units.
+    """Draw `n` men and `n` women, men first, in raw units.
 
     Men: Poisson(31) − Normal(20, 0.2) years of work, hair 35·Beta(2, 7); women: Poisson(25) − Normal(20, 0.2)
     years, hair 35·Beta(2, 2). Qualified with chance 1 / (1 + exp(25.5 − 2.5·work)). `seed` is of the work
     experience, ``seed + 1`` of hair and qualification; 0 gives the published people.
-
-    Examples
-    --------
-    >>> generate(2).round(3)
-       gender  work_years  hair_length  qualified
-    0    male      11.626       16.724          1
-    1    male      13.195        7.042          1
-    2  female       3.971       29.916          0
-    3  female      17.709       33.679          1
     """
     work = np.random.RandomState(seed)
     men = work.poisson(31, n) - work.normal(20, 0.2, n)
@@ -66,14 +47,8 @@ def generate(n: int = 1_000, *, seed: int = 0) -> pd.DataFrame:
     hair = np.concatenate([_HAIR_SCALE * rest.beta(2, 7, n), _HAIR_SCALE * rest.beta(2, 2, n)])
     years = np.concatenate([men, women])
     qualified = rest.uniform(size=2 * n) < 1 / (1 + np.exp(25.5 - 2.5 * years))
-    return pd.DataFrame(
-        {
-            "gender": ["male"] * n + ["female"] * n,
-            "work_years": years,
-            "hair_length": hair,
-            "qualified": qualified.astype(int),
-        }
-    )
+    people = pd.DataFrame({"gender": ["male"] * n + ["female"] * n, "work_years": years})
+    return people.assign(hair_length=hair, qualified=qualified.astype(int))
 
 
 def onnx_model(people: pd.DataFrame, weights: LinearModel) -> bytes:

@@ -1,24 +1,17 @@
 """Law school: a causal model that can say what a person's grades would have been in the other group.
 
-Sources
--------
 M. Kusner, J. Loftus, C. Russell, R. Silva, "Counterfactual fairness", NeurIPS 2017, section 5 (the model);
 E. Black, S. Yeom, M. Fredrikson, "FlipTest: fairness testing via optimal transport", FAT* 2020, section 5.4
-(race black or white, "top half of the class" as the outcome). With K ~ N(0, 1) the knowledge of a person::
-
-    GPA  ~ N(b + w_K K + w_R R + w_S S, sigma)
-    LSAT ~ Poisson(exp(b + w_K K + w_R R + w_S S))
-    FYA  ~ N(b + w_K K + w_R R + w_S S, 1)
-
-FlipTest prints the LSAT's rate without the exponential; the authors' Stan model has it, and so have we.
-R is 1 for a black applicant, S is 1 for a woman. The first-year average FYA has no intercept in the Stan
-model, where each race has its own weight; b is the white one and b + w_R the black one here.
+(race black or white, "top half of the class" as the outcome). sample_data/README.md states the equations.
+FlipTest prints the LSAT's rate without the exponential; the authors' Stan model has it, and so have we. The
+first-year average has no intercept in the Stan model, where each race has its own weight; `base` is the white
+one and `base` + `black` the black one here.
 
 The weights are ours, not a published posterior: rounded least-squares (LSAT: Poisson) fits to the white and
-black applicants of the public law school data, and loadings on K from the correlations of their residuals.
-A Poisson LSAT spreads wider than the real one (deviation 6.6 against 4.9): that is the model's, so is a GPA
-without an upper bound. Black applicants are a quarter here, 6.6% in the public data, so that a small file
-holds enough of them.
+black applicants of the public law school data, and loadings on knowledge from the correlations of their
+residuals. A Poisson LSAT spreads wider than the real one (deviation 6.6 against 4.9): that is the model's, so
+is a GPA without an upper bound. Black applicants are a quarter here, 6.6% in the public data, so that a small
+file holds enough of them.
 """
 
 from __future__ import annotations
@@ -31,19 +24,6 @@ from scipy import stats
 
 from audits.checks import generator
 
-COLUMNS = {
-    "race": "black or white",
-    "sex": "female or male",
-    "lsat": "score in the Law School Admission Test",
-    "gpa": "grade point average before law school",
-    "fya": "first-year average in law school, standardized",
-}
-TRUTH_COLUMNS = {
-    "knowledge": "K, which no audit sees",
-    "lsat_other_race": "the LSAT this very person would have had, had the race been the other one",
-    "gpa_other_race": "likewise the GPA",
-    "fya_other_race": "likewise the first-year average",
-}
 OTHER_LIVES = {"lsat": "lsat_other_race", "gpa": "gpa_other_race"}
 """Feature to the column of what it would have been: the counterfactuals of what the audited model reads."""
 
@@ -67,15 +47,10 @@ SHARE_BLACK = 0.25
 
 
 class LawSchool(NamedTuple):
-    """Drawn applicants and what only their maker knows; rows are the same people.
-
-    `applicants` has the columns of `COLUMNS`; `counterfactuals` knowledge, and lsat, gpa and fya of the same
-    person with the other race; `causes` all that `outcomes` needs.
-    """
+    """Drawn applicants; their knowledge, and lsat, gpa and fya of the same people with the other race."""
 
     applicants: pd.DataFrame
     counterfactuals: pd.DataFrame
-    causes: pd.DataFrame
 
 
 def generate(n: int = 3_000, *, rng: np.random.Generator | int | None = None) -> LawSchool:
@@ -99,34 +74,26 @@ def generate(n: int = 3_000, *, rng: np.random.Generator | int | None = None) ->
     applicants, other = outcomes(causes), outcomes(causes.assign(race=_race(~black)))
     counterfactuals = other[["lsat", "gpa", "fya"]].add_suffix("_other_race")
     counterfactuals.insert(0, "knowledge", causes["knowledge"])
-    return LawSchool(applicants, counterfactuals, causes)
+    return LawSchool(applicants, counterfactuals)
 
 
 def outcomes(causes: pd.DataFrame) -> pd.DataFrame:
     """Follow the causal model from its causes (n, 6) to grades (n, 5).
 
-    A counterfactual is this function again with another race and all else kept: the same knowledge, the same
-    normal noises, and the same quantile of the (other) Poisson distribution.
+    A counterfactual is this function again with another race and all else kept, the quantile of the (other)
+    Poisson distribution, too.
     """
     rate = np.exp(_line(LSAT, causes))
-    return pd.DataFrame(
-        {
-            "race": causes["race"],
-            "sex": causes["sex"],
-            "lsat": stats.poisson.ppf(causes["lsat_quantile"], rate).astype(int),
-            "gpa": _line(GPA, causes) + GPA_DEVIATION * causes["gpa_noise"],
-            "fya": _line(FYA, causes) + causes["fya_noise"],
-        }
+    return causes[["race", "sex"]].assign(
+        lsat=stats.poisson.ppf(causes["lsat_quantile"], rate).astype(int),
+        gpa=_line(GPA, causes) + GPA_DEVIATION * causes["gpa_noise"],
+        fya=_line(FYA, causes) + causes["fya_noise"],
     )
 
 
 def _line(weights: Coefficients, causes: pd.DataFrame) -> pd.Series:
-    return (
-        weights.base
-        + weights.knowledge * causes["knowledge"]
-        + weights.black * (causes["race"] == "black")
-        + weights.female * (causes["sex"] == "female")
-    )
+    own = weights.base + weights.knowledge * causes["knowledge"]
+    return own + weights.black * (causes["race"] == "black") + weights.female * (causes["sex"] == "female")
 
 
 def _race(black: np.ndarray) -> np.ndarray:

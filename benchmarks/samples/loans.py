@@ -1,24 +1,13 @@
 """Loan applications to an invented lender, with one planted harm that no single attribute shows.
 
-Source
-------
-Ours. The table looks like a credit application; every name, share and weight is invented, the ethnicities
-too, so that the planted harm points at no real people.
-
-What is true of it
-------------------
-* Whether a loan is repaid depends on the finances, the purpose, the housing, the credit history and being
-  under 30 (`LOG_ODDS`), never on sex, ethnicity or region. Finances, housing and history depend on age alone;
-  region depends on ethnicity alone. Repayment is known for refused applications too, as no real file has it.
-* The deployed model knows those very log-odds and is wrong in one place only: it takes `PLANTED.penalty` off
-  Velian women under 30. Everyone is approved whose score, a chance of repayment, reaches `THRESHOLD`.
-* Some values are blank, at random and by `BLANK`, in the table that the model reads. It fills a blank number
-  with `Term.missing` and gives a blank housing no points. Repayment follows the values before blanking.
+Ours: every name, share and weight is invented, the ethnicities too, so that the planted harm points at no
+real people. What is true of the table is in sample_data/README.md. Repayment is known for refused
+applications too, as no real file has it, and follows the values before blanking; the model fills a blank
+number with `Term.missing` and gives a blank housing no points.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -27,30 +16,6 @@ import pandas as pd
 from audits.checks import generator
 from benchmarks.samples.onnx_graph import Graph
 
-COLUMNS = {
-    "application_id": "identifier",
-    "age": "years, 18 to 75",
-    "sex": "female or male",
-    "ethnicity": "Ostrian, Velian, Tamar or Norrin (invented)",
-    "region": "coast, hills, plain or city; depends on ethnicity, and neither model nor repayment uses it",
-    "income": "yearly income",
-    "employment_years": "years with the present employer",
-    "debt": "debt before this loan",
-    "savings": "savings",
-    "amount": "amount applied for",
-    "purpose": "what the loan is for",
-    "housing": "how the applicant lives",
-    "dependants": "people who live on this income, 0 to 5",
-    "credit_history": "clean, none or late payments",
-    "repaid": "1 = repaid, 0 = not (label)",
-    "model_score": "the deployed model's chance of repayment, 6 decimals",
-}
-TRUTH_COLUMNS = {
-    "application_id": "identifier",
-    "model_score": "the deployed model's score",
-    "score_without_penalty": "what the model would say without the planted penalty",
-    "refused_by_penalty": "1 where the penalty alone makes the difference between approved and refused",
-}
 THRESHOLD = 0.75
 """Score from which the lender approves."""
 
@@ -77,58 +42,29 @@ class Term(NamedTuple):
     missing: float
 
 
-class LogOdds(NamedTuple):
-    """Log-odds of repayment: a base, a term a number, points a category, points for being under 30."""
-
-    base: float
-    numbers: Mapping[str, Term]
-    categories: Mapping[str, Mapping[str, float]]
-    under_30: float
-
-
-LOG_ODDS = LogOdds(
-    base=-0.15,
-    numbers={
-        "income": Term(1.9, 20_000, 33_000),
-        "employment_years": Term(0.35, 2, 5),
-        "debt": Term(-0.75, 5_000, 5_000),
-        "savings": Term(0.30, 1_000, 2_000),
-        "amount": Term(-0.75, 5_000, 9_000),
-        "dependants": Term(-0.15, 1, 1),
-    },
-    categories={
-        "purpose": dict(zip(_PURPOSES, (0.1, 0.25, 0.0, -0.3, -0.2), strict=True)),
-        "housing": {"owner": 0.3, "mortgage": 0.2, "rent": 0.0, "with family": 0.0},
-        "credit_history": {"clean": 0.7, "none": 0.1, "late payments": -0.9},
-    },
-    under_30=0.2,
-)
-"""How a loan comes to be repaid; the deployed model uses the same, less the planted penalty."""
-
-
-class Planted(NamedTuple):
-    """The planted harm: who bears it, as an audit names the group, and the log-odds that are taken off.
-
-    `approved` is the share of the group that the model approves, `approved_without` the share that it would
-    without the penalty: 93,000 members in 4 million applications, standard error 0.0016.
-    """
-
-    where: Mapping[str, str]
-    penalty: float
-    approved: float
-    approved_without: float
-
-
-PLANTED = Planted(
-    where={"sex": "female", "ethnicity": "Velian", "age": "[18, 30)"},
-    penalty=0.7,
-    approved=0.464,
-    approved_without=0.742,
-)
+# log-odds of repayment; the deployed model uses the same, less what it takes off
+_BASE, _UNDER_30 = -0.15, 0.2
+_NUMBERS = {
+    "income": Term(1.9, 20_000, 33_000),
+    "employment_years": Term(0.35, 2, 5),
+    "debt": Term(-0.75, 5_000, 5_000),
+    "savings": Term(0.30, 1_000, 2_000),
+    "amount": Term(-0.75, 5_000, 9_000),
+    "dependants": Term(-0.15, 1, 1),
+}
+_CATEGORIES = {
+    "purpose": dict(zip(_PURPOSES, (0.1, 0.25, 0.0, -0.3, -0.2), strict=True)),
+    "housing": {"owner": 0.3, "mortgage": 0.2, "rent": 0.0, "with family": 0.0},
+    "credit_history": {"clean": 0.7, "none": 0.1, "late payments": -0.9},
+}
+HARMED = {"sex": "female", "ethnicity": "Velian"}
+"""Whom the model harms, those of them who are under 30."""
+PENALTY = 0.7
+"""What it takes off their log-odds."""
 
 
 class Loans(NamedTuple):
-    """Drawn applications and the planted truth about each, for whom ``planted`` is true in the group."""
+    """Drawn applications, and of those whom the model harms its scores as they are and would be."""
 
     applications: pd.DataFrame
     truth: pd.DataFrame
@@ -142,59 +78,43 @@ def generate(n: int = 5_000, *, rng: np.random.Generator | int | None = None) ->
     table = complete.copy()
     for column, share in BLANK.items():
         table[column] = table[column].mask(rng.random(n) < share)
-    fair = _chance(_log_odds(table))
-    given = score(table)
-    ids = [f"L{number:06d}" for number in range(1, n + 1)]
-    truth = pd.DataFrame(
-        {
-            "application_id": ids,
-            "model_score": given,
-            "score_without_penalty": fair,
-            "refused_by_penalty": ((fair >= THRESHOLD) & (given < THRESHOLD)).astype(int),
-            "planted": _planted(table),
-        }
-    )
-    table.insert(0, "application_id", ids)
-    applications = table.assign(repaid=repaid.astype(int), model_score=given)[list(COLUMNS)]
-    return Loans(applications, truth)
-
-
-def score(applications: pd.DataFrame) -> np.ndarray:
-    """Return the deployed model's chance of repayment, (n,) in (0, 1), blanks included."""
-    return _chance(_log_odds(applications) - PLANTED.penalty * _planted(applications))
+    table.insert(0, "application_id", [f"L{number:06d}" for number in range(1, n + 1)])
+    fair, harmed = _log_odds(table), _harmed(table)
+    given = _chance(fair - PENALTY * harmed)
+    truth = table[["application_id"]].assign(model_score=given, score_without_penalty=_chance(fair))
+    truth["refused_by_penalty"] = ((_chance(fair) >= THRESHOLD) & (given < THRESHOLD)).astype(int)
+    return Loans(table.assign(repaid=repaid.astype(int), model_score=given), truth[harmed])
 
 
 def onnx_model() -> bytes:
     """Return the deployed model as an ONNX file that reads the raw columns."""
     graph = Graph("loans")
-    terms: list[str | float] = [LOG_ODDS.base]
-    for column, term in LOG_ODDS.numbers.items():
+    terms: list[str | float] = [_BASE]
+    for column, term in _NUMBERS.items():
         raw = graph.number(column)
         value = graph.op("Where", graph.op("IsNaN", raw), term.missing, raw)
         logarithm = graph.op("Log", graph.op("Add", graph.op("Mul", value, 1 / term.unit), 1.0))
         terms.append(graph.op("Mul", logarithm, term.weight))
-    terms += [graph.lookup(graph.text(column), points) for column, points in LOG_ODDS.categories.items()]
+    terms += [graph.lookup(graph.text(column), points) for column, points in _CATEGORIES.items()]
     young = graph.op("Cast", graph.op("Less", graph.number("age"), float(_YOUNG)), to=1)
-    terms.append(graph.op("Mul", young, LOG_ODDS.under_30))
-    woman = graph.lookup(graph.text("sex"), {PLANTED.where["sex"]: 1.0})
-    velian = graph.lookup(graph.text("ethnicity"), {PLANTED.where["ethnicity"]: 1.0})
-    planted = graph.op("Mul", graph.op("Mul", young, woman), velian)
-    terms.append(graph.op("Mul", planted, -PLANTED.penalty))
+    terms.append(graph.op("Mul", young, _UNDER_30))
+    woman, velian = (graph.lookup(graph.text(column), {value: 1.0}) for column, value in HARMED.items())
+    harmed = graph.op("Mul", graph.op("Mul", young, woman), velian)
+    terms.append(graph.op("Mul", harmed, -PENALTY))
     return graph.to_bytes(graph.op("Sigmoid", graph.add(terms), name="chance_of_repayment"))
 
 
 def _log_odds(table: pd.DataFrame) -> np.ndarray:
-    total = LOG_ODDS.base + LOG_ODDS.under_30 * (table["age"] < _YOUNG)
-    for column, term in LOG_ODDS.numbers.items():
+    total = _BASE + _UNDER_30 * (table["age"] < _YOUNG)
+    for column, term in _NUMBERS.items():
         total = total + term.weight * np.log1p(table[column].fillna(term.missing) / term.unit)
-    for column, points in LOG_ODDS.categories.items():
+    for column, points in _CATEGORIES.items():
         total = total + table[column].map(points).fillna(0.0)
     return total.to_numpy(float)
 
 
-def _planted(table: pd.DataFrame) -> np.ndarray:
-    same = [table[column] == PLANTED.where[column] for column in ("sex", "ethnicity")]
-    return (same[0] & same[1] & (table["age"] < _YOUNG)).to_numpy(bool)
+def _harmed(table: pd.DataFrame) -> np.ndarray:
+    return ((table[list(HARMED)] == HARMED).all(axis=1) & (table["age"] < _YOUNG)).to_numpy(bool)
 
 
 def _chance(log_odds: np.ndarray) -> np.ndarray:
