@@ -112,9 +112,21 @@ class Row:
         return self.audit, self.setting, self.shown, self.kind
 
     @property
+    def told(self) -> tuple[str, str]:
+        """The page's line; what whole audits state goes by its path in the result, and is told together."""
+        what = "p-values" if self.kind == "false alarms" else "intervals"
+        whole = f"{what} of whole results, each by its path"
+        return whole if self.shown.startswith("`") else self.shown, self.kind
+
+    @property
     def measured(self) -> float:
         """The share of worlds."""
         return self.hits / self.worlds
+
+    @property
+    def percent(self) -> str:
+        """The same as it is printed."""
+        return f"{100 * self.measured:.1f}"
 
     @property
     def error(self) -> float:

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
@@ -26,7 +27,6 @@ from benchmarks.serving import ROOT
 
 TABLE = ROOT / "docs" / "calibration.csv"
 PAGE = ROOT / "docs" / "calibration.md"
-HEAD = ROOT / "docs" / "templates" / "calibration.txt"
 _COMMIT = "commit "  # in place of a stamp: what recorded the row
 
 
@@ -118,7 +118,7 @@ class Kept:
         PAGE.write_text(page(self.rows, self.lacking(order)), encoding="utf-8")
 
 
-_SHARED = {
+_TITLES = {name: AUDITS[name].title for name in AUDITS} | {
     "all": "Intervals and tests that all audits share",
     "monitor": "Alarms of a monitor",
     "paired": "Changes between two models",
@@ -130,71 +130,28 @@ _KINDS = {"coverage": "contains the truth", "false alarms": "false alarm", "powe
 def page(rows: Sequence[Row], lacking: Sequence[str] = ()) -> str:
     """Return docs/calibration.md: how it was drawn, what holds, what does not, and each audit's table."""
     few = sum(row.error > 0.01 and row.kind != "power" and not row.settled for row in rows)
-    audits = sorted({row.audit for row in rows})
-    lines = [
-        HEAD.read_text(encoding="utf-8"),
-        f"## What holds\n\n{len(rows):,} checks, each of one number in one setting, in "
-        f"{sum(row.worlds for row in rows):,} worlds (a world counts for every check it serves). {few:,} "
-        "checks are coarse: they have too few worlds to resolve one percentage point.\n",
-        "| | what is checked | intervals that hold | tests that hold | worlds |\n|---|---|--:|--:|--:|",
-        *(_summary(audit, [row for row in rows if row.audit == audit]) for audit in audits),
-        "\n## What does not hold\n",
-        *_broken(rows),
-        "",
-    ]
-    if lacking:
-        lines += [f"Not drawn yet: {'; '.join(lacking)}.", ""]
-    for audit in audits:
-        lines += [f"## {audit}", "", *_table([row for row in rows if row.audit == audit]), ""]
-    return "\n".join(lines)
+    folder = FileSystemLoader(ROOT / "docs" / "templates")
+    pages = Environment(loader=folder, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    pages.filters |= {"holding": _holding, "span": _span}
+    given = {"titles": _TITLES, "kinds": _KINDS, "few": few, "broken": _broken(rows), "lacking": lacking}
+    return pages.get_template("calibration.j2").render(rows=rows, **given)
 
 
-def _summary(audit: str, rows: list[Row]) -> str:
-    """Return the row of an audit in the table of what holds."""
-    what = AUDITS[audit].title if audit in AUDITS else _SHARED[audit]
-    counts = []
-    for kind in ("coverage", "false alarms"):
-        own = [row.holds for row in rows if row.kind == kind]
-        counts.append(f"{sum(own)} of {len(own)}" if own else "–")
-    return f"| [{audit}](#{audit}) | {what} | {' | '.join(counts)} | {sum(row.worlds for row in rows):,} |"
+def _holding(rows: list[Row], kind: str) -> str:
+    own = [row.holds for row in rows if row.kind == kind]
+    return f"{sum(own)} of {len(own)}" if own else "–"
 
 
-def _table(rows: list[Row]) -> Iterator[str]:
-    """Yield the lines of an audit's table, one for all settings of what is shown; they fold."""
-    yield f"<details markdown><summary>{len(rows):,} checks</summary>\n"
-    yield "| what is shown | how often it | claim | measured | settings | worlds | hold |"
-    yield "|---|---|--:|--:|--:|--:|--:|"
-    for shown, kind in sorted({(_name(row), row.kind) for row in rows}):
-        own = [row for row in rows if (_name(row), row.kind) == (shown, kind)]
-        shares = sorted({f"{100 * row.measured:.1f}" for row in own}, key=float)
-        span = f"{shares[0]}%" if len(shares) == 1 else f"{shares[0]}–{shares[-1]}%"
-        claims = " or ".join(f"{100 * each:g}%" for each in sorted({row.claimed for row in own}))
-        holds = "–" if kind == "power" else f"{sum(row.holds for row in own)}"
-        worlds = f"{sum(row.worlds for row in own):,}"
-        yield f"| {shown} | {_KINDS[kind]} | {claims} | {span} | {len(own)} | {worlds} | {holds} |"
-    yield "\n</details>"
+def _span(rows: list[Row]) -> str:
+    return "–".join(dict.fromkeys(each(rows, key=lambda row: row.measured).percent for each in (min, max)))
 
 
-def _broken(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield a point for what does not hold, with what pages and docs say of it, the worst setting first."""
-    reasons: dict[tuple[str, str], list[Row]] = {}
-    for row in sorted(rows, key=lambda row: row.audit):
-        if not row.holds:
-            reasons.setdefault((row.audit, row.said), []).append(row)
-    for (audit, said), own in reasons.items():
-        worst = sorted(own, key=lambda row: row.measured - row.claimed, reverse=own[0].kind != "coverage")
-        where = "; ".join(
-            f"{row.shown} in “{row.setting}” ({100 * row.measured:.1f}% instead of {100 * row.claimed:g}%)"
-            for row in worst[:2]
-        )
-        more = f"; and {len(worst) - 2} more" if len(worst) > 2 else ""
-        yield f"* **{audit}**: {where}{more}. What is said of it: {said}"
-
-
-def _name(row: Row) -> str:
-    """What is shown; what whole audits state, which goes by its path in the result, is told together."""
-    what = "p-values" if row.kind == "false alarms" else "intervals"
-    return f"{what} of whole results, each by its path" if row.shown.startswith("`") else row.shown
+def _broken(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Yield what does not hold by what pages and docs say of it, the worst setting first."""
+    broken = sorted((row for row in rows if not row.holds), key=lambda row: row.audit)
+    for audit, said in dict.fromkeys((row.audit, row.said) for row in broken):
+        own = [row for row in broken if (row.audit, row.said) == (audit, said)]
+        yield sorted(own, key=lambda row: row.measured - row.claimed, reverse=own[0].kind != "coverage")
 
 
 @cache
