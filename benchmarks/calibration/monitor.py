@@ -37,23 +37,19 @@ class People(NamedTuple):
 
 def draw(n: int, rng: np.random.Generator, *, again: bool = False, change: str = "") -> People:
     """Draw people; with `again` a third come up to five times in a row."""
-    common = rng.normal(size=(n, 1))
-    x = 0.7 * common + 0.7 * rng.normal(size=(n, COLUMNS))
-    group = (rng.random(n) < 0.4).astype(int)
-    own = rng.normal(size=n)
-    persons = np.arange(n)
+    x = 0.7 * rng.normal(size=(n, 1)) + 0.7 * rng.normal(size=(n, COLUMNS))
+    group, own, persons = (rng.random(n) < 0.4).astype(int), rng.normal(size=n), np.arange(n)
     if again:
         persons = np.repeat(np.arange(n), np.where(rng.random(n) < 1 / 3, 5, 1))[:n]
     x, group, own = x[persons], group[persons], own[persons]
     scores = 1 / (1 + np.exp(-(x[:, 0] + 0.5 * x[:, 1])))
     sensitivity = np.abs(x[:, 2]) * np.exp(0.3 * own)
     good = rng.random(n) < scores - (0.15 * group if change == "outcomes" else 0)
-    if change in {"inputs", "joint"}:
-        x[:, 5] += 0.5 if change == "inputs" else 0.25
+    x[:, 5] += {"inputs": 0.5, "joint": 0.25}.get(change, 0.0)
     if change == "scores":
         scores = np.clip(scores - 0.1, 0, 1)
     if change == "sensitivity":
-        sensitivity = 1.25 * sensitivity
+        sensitivity *= 1.25
     if change == "repeats":
         twice = np.flatnonzero(rng.random(n - 1) < 0.1)
         x[twice + 1] = x[twice]
@@ -62,27 +58,27 @@ def draw(n: int, rng: np.random.Generator, *, again: bool = False, change: str =
 
 def profile_of(people: People) -> Profile:
     """Return what an audit of these people would keep."""
-    ones = np.ones(len(people.scores))
-    decided = people.scores >= 0.5
+    ones, decided = np.ones(len(people.scores)), people.scores >= 0.5
+
+    def two(where: np.ndarray) -> list[float]:
+        return [float((where & ~decided).sum()), float((where & decided).sum())]
+
     groups = {}
     for code in (0, 1):
         mine = people.group == code
-        two = {
-            key: [float((mine & where & ~decided).sum()), float((mine & where & decided).sum())]
-            for key, where in (("decisions", mine), ("good", people.good), ("bad", ~people.good))
-        }
+        given = {"decisions": two(mine), "good": two(mine & people.good), "bad": two(mine & ~people.good)}
         apart = numbers(people.good[mine] - people.scores[mine], ones[mine])
-        groups[f"g{code}"] = {"people": float(mine.sum()), **two, "apart": apart}
-    columns = [{"column": f"c{k}", **numbers(people.x[:, k], ones)} for k in range(COLUMNS)]
-    for each in columns:
-        each["counts"] = [*each["counts"], 0.0]
+        groups[f"g{code}"] = {"people": float(mine.sum()), **given, "apart": apart}
+    columns = [numbers(people.x[:, k], ones) for k in range(COLUMNS)]
     plain = {
         "people": float(len(ones)),
-        "columns": columns,
+        "columns": [
+            {"column": f"c{k}", **each, "counts": [*each["counts"], 0.0]} for k, each in enumerate(columns)
+        ],
         "joint": [{"column": f"c{k}", **beside_others(people.x, k, ones)} for k in range(COLUMNS)],
         "score": numbers(people.scores, ones),
         "sensitivity": numbers(people.sensitivity, ones),
-        "decisions": [float((~decided).sum()), float(decided.sum())],
+        "decisions": two(np.ones_like(decided)),
         "threshold": 0.5,
         "unfavorable": False,
         "groups": {"group": groups},
@@ -116,10 +112,8 @@ def deployment(
         cannot = (rng.random(BATCH) < 0.02) if now == "impossible" else np.zeros(BATCH, dtype=bool)
         decided = own.scores >= 0.5
         refused = rng.random(BATCH) < (1 / 3 if now == "groups" else 0.2)
-        if now == "decisions":
-            decided &= ~refused
-        if now == "groups":
-            decided &= ~(refused & (own.group == 1))
+        if now in {"decisions", "groups"}:
+            decided &= ~refused | ((now == "groups") & (own.group == 0))
         sent_scores = own.scores + (0.1 * (rng.random(BATCH) < 0.05) if now == "model" else 0.0)
         flagged = own.sensitivity > threshold
         if now == "flags":
@@ -131,9 +125,9 @@ def deployment(
         sent = BatchContext(*given, (), {"group": tuple(names[own.group])})
         look = Look(cells, cannot, {}, (), row_hashes(own.x))
         followed = streams.follow(look, own.scores, own.sensitivity, sent, counts)
-        groups = [{"group": name} for name in names[own.group[counts]]]
-        known = Outcomes(own.good[counts], own.scores[counts], decided[counts].astype(int), groups)
-        found |= {stream.kind for _, stream in [*followed, *streams.learn(known)]}
+        known = [each[counts] for each in (own.good, own.scores, decided.astype(int))]
+        outcomes = Outcomes(*known, [{"group": name} for name in names[own.group[counts]]])
+        found |= {stream.kind for _, stream in [*followed, *streams.learn(outcomes)]}
         if done + BATCH <= before:
             found = set()
         if now in found:
