@@ -1,7 +1,6 @@
-"""Many people at once, each opening pages and running audits, with an attacker among them; or one alone.
+"""Many people at once, each opening pages and running audits, with an attacker among them.
 
     python -m benchmarks.load [--sessions 50] [--seconds 300]
-    python -m benchmarks.load views [--times 20]
 
 Each session speaks to the server as a browser does, over its socket, in a workspace of its own whose groups
 have names that nobody else's have: it opens all pages, moves sliders, clicks marks of figures, sends files
@@ -9,7 +8,7 @@ and has audits run, closing his tab now and then. A monitor is sent 200 rows a s
 compute on the cores that the server has. Printed: reactions of pages (from asking until the script has run),
 audits, what was wrong or someone else's, and the memory of the server's own process: at most, and by how much
 it grows a minute over the last half. Half a megabyte is flat; that takes half an hour to tell (``--seconds
-1800``), until what is remembered of results and closed tabs is full. Needs ``requirements-dev.txt``.
+1800``), until what is remembered of results and closed tabs is full.
 """
 
 from __future__ import annotations
@@ -47,7 +46,6 @@ from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Monitors
 from audits.runs.execute import prepared_subject
 from audits.runs.executors.sandbox import resident_memory
-from audits.runs.registry import AUDITS
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import database
 from audits.runs.storage.store import home
@@ -55,7 +53,6 @@ from benchmarks.measuring import asked
 from benchmarks.serving import Served, processor, served
 from tests.security.corpus import MODELS, TABLES
 
-PAGES = ("", "groups")  # until the server has said which pages there are
 ROWS_A_SECOND, BATCHES_A_SECOND = 200, 5
 PATIENCE = 60.0
 THINKING = (1.0, 4.0)  # seconds between two acts of one person
@@ -86,7 +83,7 @@ class Visitor:
         address, spoken = f"ws://127.0.0.1:{port}/_stcore/stream", ["streamlit", "load"]
         self._opened = connect(address, subprotocols=spoken, max_size=None, open_timeout=PATIENCE)
         self._socket = self._opened.__enter__()
-        self._pages: dict[str, str] = {}
+        self.pages: dict[str, str] = {"": "", "groups": ""}  # until the server has said which there are
         self._page = self._session = self.uploader = self.words = ""
         self.buttons: dict[str, str] = {}
         self.sliders: dict[str, tuple[float, float] | list[str]] = {}  # ends, or what is chosen among
@@ -100,11 +97,6 @@ class Visitor:
     def press(self, label: str) -> float:
         """Press a button of the page."""
         return self._ask(self.buttons[label], trigger_value=True)
-
-    @property
-    def pages(self) -> tuple[str, ...]:
-        """Every page that the server has told of."""
-        return tuple(self._pages) or PAGES
 
     def act(self, drawn: random.Random) -> None:
         """Move a slider or click a mark, whichever the page has and chance says."""
@@ -145,7 +137,7 @@ class Visitor:
         self._opened.__exit__(None, None, None)
 
     def _ask(self, widget: str = "", **value: Any) -> float:
-        known = self._pages.get(self._page, "")
+        known = self.pages.get(self._page, "")
         place = {"page_script_hash": known, "page_name": "" if known else self._page}
         if not widget:
             self.sliders, self.figures, self.uploader = {}, [], ""
@@ -161,20 +153,20 @@ class Visitor:
             kind = told.WhichOneof("type")
             if kind == "navigation":
                 pages = told.navigation.app_pages
-                self._pages = {each.url_pathname: each.page_script_hash for each in pages}
+                self.pages = {each.url_pathname: each.page_script_hash for each in pages}
             elif kind == "new_session":
                 self._session = told.new_session.initialize.session_id
             elif kind == "delta":
-                element = told.delta.new_element
-                if element.WhichOneof("type") == "button":
-                    self.buttons[element.button.label] = element.button.id
-                elif element.WhichOneof("type") == "slider" and len(element.slider.default) == 1:
-                    slider = element.slider
-                    self.sliders[slider.id] = list(slider.options) or (slider.min, slider.max)
-                elif element.WhichOneof("type") == "bidi_component" and "figure" in element.bidi_component.id:
-                    self.figures.append(element.bidi_component.id)
-                elif element.WhichOneof("type") == "file_uploader" and not self.uploader:
-                    self.uploader = element.file_uploader.id
+                of = told.delta.new_element.WhichOneof("type")
+                element = getattr(told.delta.new_element, of) if of else None
+                if of == "button":
+                    self.buttons[element.label] = element.id
+                elif of == "slider" and len(element.default) == 1:
+                    self.sliders[element.id] = list(element.options) or (element.min, element.max)
+                elif of == "bidi_component" and "figure" in element.id:
+                    self.figures.append(element.id)
+                elif of == "file_uploader":
+                    self.uploader = self.uploader or element.id
                 parts.append(str(told.delta))
             elif kind == "script_finished" and told.script_finished in _FINISHED:
                 self.words = "\n".join(parts)
@@ -185,12 +177,12 @@ class Visitor:
 def workspace(place: int, base: Path) -> Workspace:
     """Make a workspace whose groups are named after its place."""
     space = Workspace(new_token(), base)
-    drawn = random.Random(place)
-    rows = ["kind,skill,other,hired\n"]
-    for _ in range(400):
-        group, skill, other = drawn.choice("xy"), drawn.randint(0, 9), drawn.randint(0, 9)
-        rows.append(f"group{place:03d}{group},{skill},{other},{int(skill + (group == 'x') > 5)}\n")
-    path = space.add_file("people.csv", io.BytesIO("".join(rows).encode()))
+    rng = np.random.default_rng(place)
+    people = pd.DataFrame(rng.integers(0, 10, (400, 2)), columns=["skill", "other"])
+    group = rng.choice(["x", "y"], 400)
+    people = people.assign(kind=[f"group{place:03d}{each}" for each in group])
+    people["hired"] = (people["skill"] + (group == "x") > 5).astype(int)
+    path = space.add_file("people.csv", io.BytesIO(people.to_csv(index=False).encode()))
     draft = drafts.from_files([path], "upload")
     space.save_draft(drafts.with_data(draft, label="hired", favorable=1, protected=["kind"]))
     return space
@@ -206,7 +198,7 @@ def person(port: int, place: int, space: Workspace, until: float, told: Told) ->
     visitor = Visitor(port, space.token, told)
     try:
         while time.monotonic() < until:
-            page = drawn.choice(visitor.pages)
+            page = drawn.choice(list(visitor.pages))
             visitor.open(page)
             _check(visitor, own, page, told)
             if "Run audit" in visitor.buttons and page == "groups" and drawn.random() < 0.5:
@@ -316,10 +308,7 @@ def measure(sessions: int, seconds: float, app: Served) -> Told:
     spaces = [workspace(place, app.home) for place in range(sessions)]
     works = [(person, port, place, space) for place, space in enumerate(spaces)]
     works += [(monitored, port), (attacker, port, app.home)]
-    people = [
-        threading.Thread(target=work, args=(*given, until, told), daemon=work is attacker)
-        for work, *given in works
-    ]
+    people = [threading.Thread(target=of, args=(*given, until, told), daemon=True) for of, *given in works]
     memory, began, started = [], processor(pid), time.monotonic()
     for each in people:
         each.start()
@@ -332,7 +321,7 @@ def measure(sessions: int, seconds: float, app: Served) -> Told:
     # the median slope between any two looks: a result that is opened in between lifts two of them, no more
     minutes, sizes = zip(*memory[len(memory) // 2 :], strict=True)
     slope = theilslopes(sizes, minutes).slope
-    spent = 1000 * (processor(pid) - began)
+    spent = processor(pid) - began
     median, p95, longest = np.quantile(told.reactions, [0.5, 0.95, 1])
     rows = [
         ("sessions, seconds, cores", f"{sessions}, {seconds:,.0f}, {os.cpu_count()}"),
@@ -341,8 +330,7 @@ def measure(sessions: int, seconds: float, app: Served) -> Told:
         ("median", f"{median:.2f} s"),
         ("95th percentile", f"{p95:.2f} s (limit {LIMIT_SECONDS} s)"),
         ("longest", f"{longest:.1f} s"),
-        ("processor time of the web process", f"{spent / (10 * seconds):.0f}% of one core"),
-        ("the same for each reaction", f"{spent / len(told.reactions):.0f} ms"),
+        ("processor time of the web process", f"{spent / seconds:.0%} of one core"),
         ("its memory, at most", f"{max(size for _, size in memory):,.0f} MB"),
         ("it grows, last half", f"{slope:+.2f} MB a minute ({'flat' if slope <= FLAT_MB else 'not flat'})"),
         ("wrong or somebody else's", f"{len(told.wrong)}"),
@@ -352,39 +340,12 @@ def measure(sessions: int, seconds: float, app: Served) -> Told:
     return told
 
 
-def views(app: Served, times: int) -> None:
-    """Print the processor time of the web process for a view of each page, of one visitor with a result.
-
-    Other work on the machine changes what a view waits for, and this hardly.
-    """
-    visitor = Visitor(app.port, workspace(1, app.home).token, Told())
-    visitor.open("groups")
-    while "Run audit" not in visitor.buttons:  # the data are being prepared
-        time.sleep(0.5)
-        visitor.open("groups")
-    _ = [*results(visitor)]
-    for page in ("", *AUDITS, "monitor", "saved"):
-        visitor.open(page)
-        began, waits = processor(app.pid), [visitor.open(page) for _ in range(times)]
-        spent = 1000 * (processor(app.pid) - began) / times
-        print(f"{page or 'data':18} {spent:6.1f} ms, waited {1000 * np.median(waits):6.1f} ms", flush=True)
-    visitor.close()
-
-
-def crowd(app: Served, sessions: int, seconds: float) -> None:
-    """Measure many people, and end with status 1 if anything was wrong."""
-    os.environ["EVENHAND_HOME"] = str(app.home)
-    told = measure(sessions, seconds, app)
-    log = (app.home / "server.log").read_text(encoding="utf-8", errors="replace")
+if __name__ == "__main__":
+    given = asked(__doc__, sessions=50, seconds=300.0)
+    with served() as server:
+        os.environ["EVENHAND_HOME"] = str(server.home)
+        told = measure(given.sessions, given.seconds, server)
+        log = (server.home / "server.log").read_text(encoding="utf-8", errors="replace")
     for sentence, times in Counter(re.findall(r"(?m)^\w+(?:Error|Exception): .*", log)).most_common(5):
         print(f"  the server's log, {times} times: {sentence[:200]}")
     sys.exit(1 if told.wrong else 0)
-
-
-if __name__ == "__main__":
-    given = asked(__doc__, words=["people"], sessions=50, seconds=300.0, times=20)
-    with served() as server:
-        if given.words == ["views"]:
-            views(server, given.times)
-        else:
-            crowd(server, given.sessions, given.seconds)
