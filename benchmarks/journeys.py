@@ -1,11 +1,11 @@
 """Tables from upload to finding in Chromium: ten unknown ones, and a large one.
 
-    python -m benchmarks.journeys [NAME …] [--file FILE] [--shots DIR]
+    python -m benchmarks.journeys [NAME …]
     python -m benchmarks.journeys large
 
 What is clicked, how often, and how long it takes. A journey takes what is proposed, mends what a card offers,
 answers what is asked, and reads the headline of *At a glance*: it arrives where badge and group are those
-that the table was drawn with. FILE, by default docs/ten-tables.md, gets the record between its marks. Of a
+that the table was drawn with. docs/ten-tables.md gets the record between its marks. Of a
 table of 200,000 rows and 41 columns the seconds of each step are printed beside its limit: until the first
 question, for an answer, until all is ready, and until the finding. Needs Chromium and Playwright.
 """
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,23 +46,18 @@ class Journey:
     arrived: bool = False
 
 
-def travel(browser: Browser, app: Served, name: str, folder: Path, shots: Path | None = None) -> Journey:
+def travel(browser: Browser, app: Served, name: str, folder: Path) -> Journey:
     """Take one table to its finding as a new visitor does."""
     known, made = TABLES[name], Journey(name)
     page = acts.visit(browser).new_page()
     acts.open_app(page, app.url)
     begun = time.monotonic()
 
-    def see(step: str) -> None:
-        if shots is not None:
-            page.screenshot(path=shots / f"{name}-{step}.png", full_page=True)
-
     acts.upload(page, write_table(name, folder), ask=True)
     made.clicks.append("choose the file")
     _mend(page, made)
-    _answer(page, made, known, see)
+    _answer(page, made, known)
     _until_ready(page, made)
-    see("6-ready")
     _click(page, made, page.locator(".st-key-next button"))
     page.wait_for_selector(".st-key-run-groups button", timeout=_SLOW)
     _click(page, made, page.locator(".st-key-run-groups button"))
@@ -71,7 +65,6 @@ def travel(browser: Browser, app: Served, name: str, folder: Path, shots: Path |
     page.wait_for_selector(".js-plotly-plot .point, .js-plotly-plot .points", timeout=_SLOW)
     acts.settle(page)
     made.seconds = time.monotonic() - begun
-    see("7-glance")
     made.headline = page.locator(".st-key-finding").inner_text()
     made.badge = page.locator(".st-key-verdict").first.inner_text()
     made.arrived = known.badge in made.badge and known.group.casefold() in made.headline.casefold()
@@ -99,12 +92,11 @@ def _mend(page: Page, made: Journey) -> None:
         _click(page, made, cards.first)
 
 
-def _answer(page: Page, made: Journey, known: Known, see: Callable[[str], None]) -> None:
+def _answer(page: Page, made: Journey, known: Known) -> None:
     """Answer the questions: what is proposed is taken where it is right."""
-    for number in range(2, 7):
+    for _ in range(5):
         if not page.locator(".st-key-answer button").count():
             return
-        see(f"{number}-question")
         asked = page.get_by_role("heading", level=2).first.inner_text()
         if "decided" in asked:
             _decision(page, made, known)
@@ -184,18 +176,13 @@ def large(browser: Browser, app: Served, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    given = asked(__doc__, words=list(TABLES), file=str(ROOT / "docs" / "ten-tables.md"), shots="")
-    file, shots = Path(given.file), Path(given.shots) if given.shots else None
-    if shots:
-        shots.mkdir(parents=True, exist_ok=True)
-    journeys = []
+    given, file, journeys = asked(__doc__, words=list(TABLES)), ROOT / "docs" / "ten-tables.md", []
     with served() as app, browsing() as browser, tempfile.TemporaryDirectory() as place:
         if given.words == ["large"]:
             raise SystemExit(large(browser, app, Path(place)))
         for name in given.words:
-            journeys.append(travel(browser, app, name, Path(place), shots))
+            journeys.append(travel(browser, app, name, Path(place)))
             print(journeys[-1], flush=True)
     head, _, rest = file.read_text(encoding="utf-8").partition(_MARKS[0])
     before, _, tail = rest.partition(_MARKS[1])
-    made = f"{head}{_MARKS[0]}\n\n{record(journeys, before)}\n\n{_MARKS[1]}{tail}"
-    file.write_text(made, encoding="utf-8")
+    file.write_text(f"{head}{_MARKS[0]}\n\n{record(journeys, before)}\n\n{_MARKS[1]}{tail}", encoding="utf-8")
