@@ -26,19 +26,6 @@ def world(n: int, lower: float, number: int) -> pd.DataFrame:
     return frame.assign(decision=(rng.random(len(group)) < chance).astype(int))
 
 
-def _two_groups(number: int) -> Facts:
-    """Whether a barycenter of two groups flips the people whom a flipset flips."""
-    frame = world(2 * (60 + number % 61), 0.3, number)
-    frame["group"] = np.where(frame["group"] == "a", "a", "b")
-    people = subject_of(frame)
-    one = audited("barycenter", people, number, permutations=0).group("a")
-    sides = {"source": {"group": "a"}, "target": {"group": "b"}}
-    other = audited("flipset", people, number, **sides, permutations=0, bootstrap=100)
-    shares = other.positive.share.value, other.negative.share.value
-    same = np.allclose((one.only_self, one.only_counterpart), shares, atol=1e-3)
-    yield covers("flips are a flipset's", same)
-
-
 def _world(drawn: tuple[int, float, float], number: int) -> Facts:
     n, lower, seconds = drawn
     rates, shares = np.array([0.5, 0.5, 0.5 * (1 - lower)]), np.array(_SIZES)
@@ -60,8 +47,6 @@ _WORLDS = {
     "400 people of three groups alike, samples matched again": (400, 0.0, 0.5),
     "400 people, the smallest of three groups favored 30% less often": (400, 0.3, 0.5),
 }
-_TWO = "two groups of 60 to 120 people, flips of either group within a thousandth of the flipset's"
 SETTINGS = [
     *grid("barycenter", "{world}", _world, world=_WORLDS, part=SLOW / 2),
-    *grid("barycenter", _TWO, _two_groups, part=SLOW),
 ]
