@@ -8,13 +8,14 @@ least to most over all optimal couplings. A subgroup is race and a policy's own 
 from __future__ import annotations
 
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.linalg import null_space
 from scipy.spatial.distance import cdist
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import scale
 
 from audits.checks import generator
 from audits.outcome_transport.bias.groups import CellMasses, group_list, measure, measure_flows, tie_ranges
@@ -40,22 +41,12 @@ class Compas(NamedTuple):
 def compas(*, ethnicity: bool = False) -> Compas:
     """The columns of the appendix, "COMPAS dataset"; those who were screened within 30 days."""
     raw = screened()
-    columns = [
-        *(raw["priors_count"], raw["age"] > 45, raw["age"] < 25),
-        *(raw["sex"] == "Female", raw["c_charge_degree"] == "M"),
-        *(raw["race"] == race for race in sorted(set(raw["race"])) if ethnicity),
-    ]
+    columns = [raw["priors_count"], raw["age"] > 45, raw["age"] < 25, raw["sex"] == "Female"]
+    columns += [raw["c_charge_degree"] == "M"]
+    columns += [raw["race"] == race for race in sorted(set(raw["race"])) if ethnicity]
     labels = {"truth": raw["two_year_recid"] == 1, "prediction": raw["decile_score"] > 4}
-    race = raw["race"].to_numpy(dtype=str)
-    return Compas(
-        _z_scored(np.column_stack(columns)), race, {name: each.to_numpy() for name, each in labels.items()}
-    )
-
-
-def _z_scored(x: np.ndarray) -> np.ndarray:
-    x = x.astype(float)
-    x = x[:, x.std(axis=0) > 0]
-    return (x - x.mean(axis=0)) / x.std(axis=0)
+    labels = {name: each.to_numpy() for name, each in labels.items()}
+    return Compas(scale(np.column_stack(columns)), raw["race"].to_numpy(dtype=str), labels)
 
 
 def probabilities(x: np.ndarray, y: np.ndarray, penalty: float = 1.0) -> np.ndarray:
@@ -86,12 +77,10 @@ def figure_2(years: str = "30", n: str = "200") -> None:
         )
 
 
-def _side(name: str, rows: np.ndarray, p: np.ndarray, group: np.ndarray, label: np.ndarray | None) -> Side:
-    names, code = np.unique(group, return_inverse=True)
-    if label is None:
-        return Side(name, rows, p[:, None] * np.sqrt(2), code, tuple(names), code, tuple(names))
-    ends = tuple(f"{one}, {end}" for one in names for end in ("low risk", "high risk"))
-    return Side(name, rows, p[:, None] * np.sqrt(2), code, tuple(names), code * 2 + label, ends)
+def _side(name: str, rows: np.ndarray, p: np.ndarray, group: np.ndarray, label: Any = None) -> Side:
+    own = group if label is None else group + np.where(label, ", high risk", ", low risk")
+    (groups, code), (subgroups, subcode) = (np.unique(each, return_inverse=True) for each in (group, own))
+    return Side(name, rows, p[:, None] * np.sqrt(2), code, tuple(groups), subcode, tuple(subgroups))
 
 
 def _compared(source: Side, target: Side) -> TwoSides:
@@ -101,11 +90,8 @@ def _compared(source: Side, target: Side) -> TwoSides:
 def compas_policies(*, ethnicity: bool = False) -> tuple[TwoSides, np.ndarray]:
     """Figure 3A: what happened against what was predicted, for the same people; and their columns."""
     people = compas(ethnicity=ethnicity)
-    rows = np.arange(len(people.x))
-    sides = [
-        _side(name, rows, probabilities(people.x, label), people.race, label.astype(int))
-        for name, label in people.labels.items()
-    ]
+    rows, x, race = np.arange(len(people.x)), people.x, people.race
+    sides = (_side(name, rows, probabilities(x, y), race, y) for name, y in people.labels.items())
     return _compared(*sides), people.x
 
 
@@ -123,8 +109,7 @@ def figure_3a() -> None:
         comparison, x = compas_policies(ethnicity=ethnicity)
         matched = match_outcomes(comparison.source.outcomes, comparison.target.outcomes, ground=ground)
         cells, face = measure_flows(comparison, matched), optimal_face(matched)
-        print(f"{'with' if ethnicity else 'without'} ethnicity, {ground}: {len(matched.x)} outcomes, cost "
-              f"{matched.cost:.8f}")  # fmt: skip
+        print(f"ethnicity {ethnicity}, {ground}: {len(matched.x)} outcomes, cost {matched.cost:.8f}")
         for row, column, paper in ((WHITE_LOW, BLACK_HIGH, 43.8), (BLACK_HIGH, WHITE_LOW, 48.3)):
             back = _cell(cells, comparison, row, column, of_target=True)
             share = _cell(cells, comparison, row, column)
@@ -135,11 +120,9 @@ def figure_3a() -> None:
         for one, other, paper in ((BLACK_HIGH, BLACK_LOW, 5.88), (WHITE_LOW, WHITE_HIGH, 4.92)):
             at = [groups.names.index(name) for name in (one, other)]
             means = [measured.value[groups.members[k]].mean() for k in at]
-            ends = ", ".join(f"{ranges[k][0]:.2f} to {ranges[k][1]:.2f}" for k in at if ranges[k])
-            print(
-                f"  bias of {one} {means[0]:.3f}, {other} {means[1]:.3f}: "
-                f"{100 * (means[0] / means[1] - 1):+.2f}% (ranges {ends}), paper +{paper} %"
-            )
+            ends = ", ".join("{:.2f} to {:.2f}".format(*ranges[k]) for k in at)
+            told = f"bias of {one} {means[0]:.3f}, {other} {means[1]:.3f} (ranges {ends})"
+            print(f"  {told}: {means[0] / means[1] - 1:+.2%}, paper +{paper}%")
 
 
 def fair_weights(people: Compas, rows: np.ndarray, favored: bool) -> np.ndarray:
@@ -173,22 +156,19 @@ def figure_3b(splits: str = "30") -> None:
         shown = [two, two[::-1], (BLACK_HIGH, BLACK_HIGH), (WHITE_LOW, WHITE_LOW)]
         print(f"{name}: " + "; ".join(f"{a} to {b} {_cell(cells, comparison, a, b)}" for a, b in shown))
         print(f"  in their own subgroup {100 * np.trace(cells.mass):.1f}%")
-    races = ("African-American", "Caucasian")
-    changes: dict[tuple[bool, str, str], list[float]] = {
-        each: [] for each in product((False, True), people.labels, races)
-    }
-    for seed in range(int(splits)):
+    found = []
+    for seed, favored in product(range(int(splits)), (False, True)):
         order = np.random.default_rng(seed).permutation(len(rows))
         held, train = order[: len(rows) * 3 // 10], order[len(rows) * 3 // 10 :]
         plain = LogisticRegression(max_iter=5000).fit(people.x[train], said[train]).predict(people.x[held])
-        for (favored, name, race), found in changes.items():
+        fair = fair_weights(people, train, favored)[held] >= 0.5
+        for name, race in product(people.labels, ("African-American", "Caucasian")):
             positive = (people.race[held] == race) & (people.labels[name][held] == favored)
-            fair = (fair_weights(people, train, favored)[held] >= 0.5) == favored
-            found.append(fair[positive].mean() - (plain == favored)[positive].mean())
-    for (favored, name, race), found in changes.items():
-        mean, sd = 100 * np.mean(found), 100 * np.std(found)
-        risk = "high" if favored else "low"
-        print(f"true positive rate of {risk} risk by {name}, {race}: {mean:+.1f} ± {sd:.1f}, paper about +10")
+            points = 100 * ((fair == favored)[positive].mean() - (plain == favored)[positive].mean())
+            found.append({"high risk": favored, "by": name, "race": race, "points": points})
+    print("change of true positive rates under the constraint; in the paper about 10 points up")
+    changes = pd.DataFrame(found).groupby(["high risk", "by", "race"])["points"]
+    print(changes.agg(mean="mean", sd=lambda each: each.std(ddof=0)).round(1))
 
 
 def german() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
@@ -199,16 +179,11 @@ def german() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     return frame.drop(columns="personal_status"), (frame["credit"] == 1).to_numpy(), group.to_numpy(dtype=str)
 
 
-def encoded(frame: pd.DataFrame, columns: list[str]) -> np.ndarray:
-    """Columns one-hot and z-scored."""
-    return _z_scored(pd.get_dummies(frame[columns], dtype=float).to_numpy())
-
-
 def german_sides(*, by_label: bool, penalty: float = 1.0) -> TwoSides:
     """Figure 3C: people of bad credit against those of good credit, by label or by the policy's decision."""
     frame, good, group = german()
     columns = [name for name in frame if name not in {"credit", "age", "sex"}]
-    p = probabilities(encoded(frame, columns), good, penalty)
+    p = probabilities(scale(pd.get_dummies(frame[columns], dtype=float)), good, penalty)
     bad = ~good if by_label else p < 0.5
     sides = (("bad", bad), ("good", ~bad))
     return _compared(*(_side(name, np.flatnonzero(on), p[on], group[on], None) for name, on in sides))
@@ -240,7 +215,8 @@ def figure_5() -> None:
         for (solver, plan), role in product(
             (("emd_1d", line), ("emd", ot.emd([], [], costs))), sorted(set(GERMAN_ROLES.values()))
         ):
-            z = encoded(frame, [name for name, one in GERMAN_ROLES.items() if one == role and name in frame])
+            own = [name for name, one in GERMAN_ROLES.items() if one == role and name in frame]
+            z = scale(pd.get_dummies(frame[own], dtype=float))
             bias = (plan * cdist(z[bad.positions], z[good.positions])).sum(axis=1) * len(costs)
             means = (f"{name} {bias[bad.group == k].mean():.2f}" for k, name in enumerate(bad.groups))
             print(f"by {'label' if by_label else 'decision'}, {role} ({solver}): " + ", ".join(means))
