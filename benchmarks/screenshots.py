@@ -13,7 +13,6 @@ import io
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +24,7 @@ from playwright.sync_api import Error as BrowserError
 from benchmarks.measuring import asked
 from benchmarks.serving import PAGES, ROOT, Served, browsing, served
 from tests.browser import acts
+from tests.browser.test_texts_apart import LONG, table
 
 WIDTHS = (1280, 400)
 SHOWN = ("glance", "result")  # whose upper part README shows
@@ -113,30 +113,11 @@ def _wrong() -> tuple[str, pd.DataFrame]:
 
 
 def _hard() -> tuple[str, pd.DataFrame]:
-    """Return 3,000 people of twenty groups with names of sixty letters, and columns with gaps."""
-    rng = np.random.default_rng(0)
-    n = 3_000
-    sides = ("northern", "southern", "eastern", "western")
-    parts = ("upper", "lower", "inner", "outer", "central")
-    schools = ["none", "school", "vocational training of at least two years", "university"]
-    names = [
-        f"People of the {side} {part} district, counted in the last census of {year}".ljust(60, "e")[:60]
-        for year, (side, part) in enumerate(product(sides, parts), 1991)
-    ]
-    group = rng.choice(20, n, p=np.arange(20, 0, -1) / 210)
-    skill = rng.normal(size=n)
-    shown = (skill + rng.normal(size=n) * 0.7).round(2)
-    people = {
-        "ethnicity_as_it_is_stated_in_the_application_form": np.array(names)[group],
-        "sex": rng.choice(["female", "male"], n),
-        "years_of_experience_in_a_comparable_position": (5 + 3 * shown).clip(0).round(1),
-        "score_of_the_aptitude_test_taken_at_the_assessment_centre": np.where(
-            rng.random(n) < 0.08, np.nan, shown
-        ),
-        "highest_educational_qualification": rng.choice(schools, n),
-        "hired": ((skill - 0.04 * group + rng.normal(size=n) * 0.5) > -0.2).astype(int),
-    }
-    return "a-long-name-of-a-file-that-somebody-exported.csv", pd.DataFrame(people)
+    """Return people of twenty groups with names of sixty letters, and columns with gaps and of one value."""
+    with tempfile.TemporaryDirectory() as folder:
+        people = pd.read_csv(table(Path(folder)) / "hard.csv")
+    renamed = people.rename(columns={LONG: "ethnicity_as_it_is_stated_in_the_application_form"})
+    return "a-long-name-of-a-file-that-somebody-exported.csv", renamed
 
 
 STATES = ("empty", "settled", "result", "error", "hard")
