@@ -13,12 +13,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from audits.data import AuditData, data_spec, load_data, public_section
 from benchmarks.serving import ROOT
 
 SHARED = ROOT.parent / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A model around any function of the raw columns that it reads."""
+
+    columns: tuple[str, ...]
+    function: Callable[[pd.DataFrame], Any]
+    name: str = "function"
+    classes: Any = None
+    invents: bool = True
+    sha256: str = "0" * 64
+
+    def score(self, frame: pd.DataFrame) -> np.ndarray:
+        """Score each row, (n,)."""
+        return np.asarray(self.function(frame[list(self.columns)]), dtype=float)
 
 
 @dataclass(frozen=True)

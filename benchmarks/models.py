@@ -11,13 +11,12 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from audits.data import data_spec, load_data, public_section
 from audits.loss_ratio import LossRatioOptions, loss_ratio
 from audits.models import Subject, make_subject, model_spec
 from benchmarks.calibration.loss_ratio import people, subject_of
-from benchmarks.measuring import SHARED, show
+from benchmarks.measuring import SHARED, Scorer, show
 from benchmarks.serving import ROOT
 
 NUMBERS = ["age", "education-num", "hours-per-week"]
@@ -40,23 +39,12 @@ TABLES: dict[str, dict[str, object]] = {
 }  # fmt: skip
 
 
-class Unopened:
-    """A model that gives its scores only."""
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self.name, self.columns, self.classes = model.name, model.columns, model.classes
-        self.invents, self.sha256 = True, model.sha256
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Scores of the model."""
-        return self._model.score(frame)
-
-
 def searched(of: str, kind: str, subject: Subject, **options: Any) -> dict[str, object]:
     """Return the mean ratio by exact gradients, and by scores of the same model alone."""
     told = LossRatioOptions(loss_floor=0.01, **options)
-    blind = dataclasses.replace(subject, model=Unopened(subject.model))
+    model = subject.model
+    unopened = Scorer(model.columns, model.score, model.name, model.classes, sha256=model.sha256)
+    blind = dataclasses.replace(subject, model=unopened)
     exact, found = (loss_ratio(each, told, rng=0).statistic.value or 0.0 for each in (subject, blind))
     return {"people": of, "model": kind, "exact": exact, "found": found, "found / exact": found / exact}
 

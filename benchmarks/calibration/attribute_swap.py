@@ -14,6 +14,7 @@ from audits.data import DataSpec, build_data
 from audits.models.subject import subject_of
 from audits.stats import EVIDENCE, NO_MATERIAL
 from benchmarks.calibration import SLOW, Facts, alarm, audited, covers, found, grid
+from benchmarks.measuring import Scorer
 
 _TRAITS = ("as_woman", "as_man", "e")
 _FEW = "Where few of 30 people or fewer change, mean score changes hold in about 82 of 100 samples."
@@ -41,18 +42,11 @@ class World(NamedTuple):
         return not self.read or abs(self.share(-1)) >= 0.1 or self.share(1) >= 0.2 or large
 
 
-class Planted:
-    """A model whose decisions change by what was drawn of each person."""
-
-    name, classes, invents, sha256 = "planted", None, True, "0" * 64
-
-    def __init__(self, *, read: bool) -> None:
-        self.columns = ("sex", *_TRAITS) if read else _TRAITS
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        woman = frame["sex"] == "f" if "sex" in self.columns else np.ones(len(frame), dtype=bool)
-        yes = np.where(woman, frame["as_woman"], frame["as_man"])
-        return np.asarray(0.25 + 0.5 * yes + np.where(woman, 0.0, frame["e"]))
+def planted(frame: pd.DataFrame) -> np.ndarray:
+    """Score people, whose decisions change by what was drawn of each, where the model reads their sex."""
+    woman = frame["sex"] == "f" if "sex" in frame else np.ones(len(frame), dtype=bool)
+    yes = np.where(woman, frame["as_woman"], frame["as_man"])
+    return 0.25 + 0.5 * yes + np.where(woman, 0.0, frame["e"])
 
 
 def people(world: World, rng: np.random.Generator) -> pd.DataFrame:
@@ -82,7 +76,8 @@ def _audit(world: World, number: int) -> Facts:
         kinds={"e": "continuous"},
     )
     data = build_data(people(world, np.random.default_rng([number, world.n])), spec)
-    subject = subject_of(data, Planted(read=world.read), threshold=0.5, score_kind="number")
+    model = Scorer(("sex", *_TRAITS) if world.read else _TRAITS, planted, "planted")
+    subject = subject_of(data, model, threshold=0.5, score_kind="number")
     told = audited("attribute_swap", subject, 0, attribute=["sex"])
     null = world.gain == world.loss and not (world.part and world.gain_part)
     yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=null)

@@ -8,7 +8,6 @@ large as the limit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import permutations
 
@@ -22,6 +21,7 @@ from audits.models.subject import subject_of
 from audits.progress import silent
 from audits.stats import EVIDENCE, NO_MATERIAL
 from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, covers, found, grid, inside
+from benchmarks.measuring import Scorer
 from tests.explain.test_explain import audited, cancelling, crowd, masked, rule_of
 
 World = Callable[..., pd.DataFrame]
@@ -114,19 +114,12 @@ def _world(drawn: World, truth: float | None, said: str, number: int) -> Facts:
         yield covers(_LEFT, left.low is None or inside(left, truth), said=said)
 
 
-@dataclass(frozen=True)
-class _Score:
-    """A model of three features, two of which interact."""
+def _interacting(people: pd.DataFrame) -> np.ndarray:
+    a, b, c = people.to_numpy().T
+    return expit(a + 0.5 * b + a * b + 0.3 * c)
 
-    columns: tuple[str, ...] = ("a", "b", "c")
-    name: str = "score"
-    sha256: str = ""
-    classes: None = None
-    invents: bool = True
 
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        a, b, c = (frame[name].to_numpy() for name in self.columns)
-        return expit(a + 0.5 * b + a * b + 0.3 * c)
+_SCORE = Scorer(("a", "b", "c"), _interacting)
 
 
 def _features(n: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -144,7 +137,7 @@ def _parts_of_gap() -> dict[str, float]:
 
     def worth(chosen: tuple[str, ...]) -> float:
         mixed = {name: sides[0 if name in chosen else 1][name] for name in "abc"}
-        return float(_Score().score(pd.DataFrame(mixed)).mean())
+        return float(_SCORE.score(pd.DataFrame(mixed)).mean())
 
     found = dict.fromkeys("abc", 0.0)
     for order in permutations("abc"):
@@ -158,7 +151,7 @@ def _attributed(n: int, number: int) -> Facts:
     rng = np.random.default_rng([number, n])
     frame = _features(n, rng).assign(group=np.repeat(["s", "t"], n), y=np.arange(2 * n) % 2)
     spec = DataSpec(label="y", favorable=1, protected=("group",), features=("a", "b", "c"))
-    subject = subject_of(build_data(frame, spec), _Score(), threshold=0.5, score_kind="probability")
+    subject = subject_of(build_data(frame, spec), _SCORE, threshold=0.5, score_kind="probability")
     side = (frame["group"] == "s").to_numpy().astype(int)
     told = attribution(subject, side, level=3 * LEVEL, rng=rng, progress=silent)  # each alone at the level
     for each in told.features:

@@ -9,7 +9,6 @@ paper's Strategic Subject List cannot be had.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -21,27 +20,11 @@ from audits.flipset import FlipsetResult
 from audits.models import Subject, make_subject, model_spec
 from audits.transport import exact_coupling
 from audits.transport.maps import MAPS
-from benchmarks.measuring import asked
+from benchmarks.measuring import Scorer, asked
 from benchmarks.samples import arrests, hiring, law_school
 from tests.flipset.conftest import audited
 
 PEOPLE = 500  # a group, of Figure 2
-
-
-@dataclass(frozen=True)
-class Scorer:
-    """A model around any function of the raw columns that it reads."""
-
-    columns: tuple[str, ...]
-    function: Any
-    name: str = "case study"
-    classes: None = None
-    invents: bool = True
-    sha256: str = "0"
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        """Score each row, (n,)."""
-        return np.asarray(self.function(frame[list(self.columns)].to_numpy(dtype=float)), dtype=float)
 
 
 def lipton(n: int = 10_000) -> Subject:
@@ -51,9 +34,9 @@ def lipton(n: int = 10_000) -> Subject:
     mean, sd = raw.mean().to_numpy(), raw.std(ddof=0).to_numpy()
     data = build_data(people, DataSpec(protected=("gender",), features=features))
 
-    def margin(x: np.ndarray) -> np.ndarray:
+    def margin(x: pd.DataFrame) -> np.ndarray:
         # standardized over the applicants, whoever is scored: an invented person must not shift the scale
-        return ((x - mean) / sd) @ np.array([model.work, model.hair]) - model.cut
+        return ((x.to_numpy(dtype=float) - mean) / sd) @ np.array([model.work, model.hair]) - model.cut
 
     return Subject(data, Scorer(features, margin), np.nextafter(0.0, 1.0), FeatureSpace.fit(data))
 
@@ -68,7 +51,8 @@ def control(n: int = 10_000, *, trained: int = 6_000, seed: int = 0) -> Subject:
     fitted = SVC(C=1.0, gamma="scale").fit(rng.normal(size=(trained, 3)), rng.integers(0, 2, trained))
     frame = pd.DataFrame(x, columns=[f"x{k}" for k in range(6)]).assign(group=["a"] * n + ["b"] * n)
     data = build_data(frame, DataSpec(protected=("group",), features=tuple(frame.columns[:6])))
-    return Subject(data, Scorer(("x0", "x1", "x2"), fitted.predict), 0.5, FeatureSpace.fit(data))
+    model = Scorer(("x0", "x1", "x2"), lambda people: fitted.predict(people.to_numpy()))
+    return Subject(data, model, 0.5, FeatureSpace.fit(data))
 
 
 def law(n: int = 5_000) -> Subject:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import combinations, pairwise
+from itertools import combinations, count, islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +42,7 @@ from audits.subgroups.attributes import Attribute
 from audits.subgroups.binning import read_attributes
 from audits.subgroups.cells import Cells, count_cells
 from audits.subgroups.scores import differences
-from benchmarks.measuring import SHARED, line, public, taken
+from benchmarks.measuring import SHARED, Scorer, line, public, taken
 
 NETWORKS = 3
 MIN_PEOPLE = 30
@@ -103,22 +103,8 @@ TABLE_4 = {
 PROTECTED = {"bank": ["age"], "law_school": ["race", "sex"], "german": ["sex", "age"]}
 
 
-class SixLayers:
-    """Six fully connected layers (64-32-16-8-4-1), as in the studies the paper follows."""
-
-    name, classes, invents, sha256 = "six-layer network", None, True, "benchmark"
-
-    def __init__(self, space: FeatureSpace, layers: torch.nn.Sequential) -> None:
-        self.space, self.layers, self.columns = space, layers, space.columns
-
-    def score(self, frame: pd.DataFrame) -> np.ndarray:
-        with torch.inference_mode():
-            x = torch.from_numpy(self.space.encode(frame, unknown="zero")).float()
-            return torch.sigmoid(self.layers(x)).squeeze(1).double().numpy()
-
-
 def six_layers(data: AuditData, epochs: int = 4, seed: int = 0) -> Subject:
-    """Train the network on the data; the subject is everyone, as in the paper."""
+    """Train layers of 64-32-16-8-4-1, as in the studies the paper follows; the subject is everyone."""
     torch.manual_seed(seed)
     read = [name for name in data.features if data.kinds[name] not in {"text", "identifier"}]
     space = FeatureSpace.fit(data, read)
@@ -133,7 +119,13 @@ def six_layers(data: AuditData, epochs: int = 4, seed: int = 0) -> Subject:
             optimizer.zero_grad()
             torch.nn.functional.binary_cross_entropy_with_logits(layers(x[rows]), y[rows]).backward()
             optimizer.step()
-    return Subject(data, SixLayers(space, layers), 0.5, FeatureSpace.fit(data))
+
+    def score(frame: pd.DataFrame) -> np.ndarray:
+        with torch.inference_mode():
+            points = torch.from_numpy(space.encode(frame, unknown="zero")).float()
+            return torch.sigmoid(layers(points)).squeeze(1).double().numpy()
+
+    return Subject(data, Scorer(space.columns, score), 0.5, FeatureSpace.fit(data))
 
 
 def table(name: str, **changed: object) -> tuple[AuditData, int, dict[str, object]]:
@@ -318,13 +310,9 @@ def compare(name: str) -> None:
 
 def networks(data: AuditData, epochs: int) -> Iterator[tuple[int, Subject]]:
     """Train networks until `NETWORKS` of them decide not everyone alike."""
-    seed = found = 0
-    while found < NETWORKS:
-        subject = six_layers(data, epochs, seed)
-        if 0 < subject.decisions.sum() < data.n:
-            found += 1
-            yield seed, subject
-        seed += 1
+    trained = ((seed, six_layers(data, epochs, seed)) for seed in count())
+    usable = (each for each in trained if 0 < each[1].decisions.sum() < data.n)
+    return islice(usable, NETWORKS)
 
 
 def retrained(subject: Subject, inside: np.ndarray, epochs: int, seed: int) -> str:
