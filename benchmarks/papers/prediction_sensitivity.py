@@ -30,8 +30,6 @@ PUBLISHED = {
     ("compas", "sex"): (66.7, 76.4, 77.5),
     ("compas", "race"): (66.6, 74.8, 75.1),
 }
-WOMAN = {True: 0.25, False: 0.75}
-"""P(woman) by whether the label is positive, Figure 3a."""
 
 
 class Judged(NamedTuple):
@@ -86,7 +84,7 @@ def synthetic_trial(
     x, label = make_classification(n, 2, **kinds, random_state=int(rng.integers(2**31)))
     x = (x - x.mean(0)) / x.std(0)
     fair = rng.random(n) < 0.5
-    biased = rng.random(n) < np.where(label == 1, WOMAN[True], WOMAN[False])
+    biased = rng.random(n) < np.where(label == 1, 0.25, 0.75)
     z, unbiased = (np.column_stack([x, gender.astype(float)]) for gender in (biased, fair))
     half = n // 2
     training = Training((32,), 40, None, 1e-3, 0.0, min(256, half // 8))
@@ -128,11 +126,9 @@ def summary(name: str, trials: list[Judged]) -> None:
     accuracy = np.mean([trial.accuracy for trial in trials])
     outside = np.mean([each.mismatched.value for each in found])
     columns = " ".join(f"{a:.3f} ± {s:.3f}" for a, s in zip(areas.mean(0), areas.std(0), strict=True))
-    told = (
-        f"{name:30} {len(shown)} of {len(trials)} trials  accuracy {accuracy:.3f}  mismatched {outside:.3f}"
-    )
-    areas_of = f"AUC of sensitivity, |∇F|, −|p − ½|: {columns}"
-    print(f"{told}  {areas_of}; equally far {within.mean():.3f} ± {within.std():.3f}", flush=True)
+    told = f"{name:30} {len(shown)} of {len(trials)} trials  accuracy {accuracy:.3f}  outside {outside:.3f}"
+    told += f"  AUC of sensitivity, |∇F|, −|p − ½|: {columns}"
+    print(f"{told}; equally far {within.mean():.3f} ± {within.std():.3f}", flush=True)
 
 
 def table_2(which: str, trials: int, epochs: int) -> None:
@@ -143,7 +139,7 @@ def table_2(which: str, trials: int, epochs: int) -> None:
     tests = {"log-odds, original": {}, "log-odds, augmented": {"augment": True}}
     tests["literal, original"] = {"literal": True}
     for name, members in protected.items():
-        x, column = encode(frame, members)
+        x, column = encode(frame.drop(columns=name), members)
         rngs = [np.random.default_rng(k) for k in range(trials)]
         trained = [augmented_trial(x, label, column, rng, training=training) for rng in rngs]
         for test, options in tests.items():
@@ -171,11 +167,8 @@ def compas() -> tuple[pd.DataFrame, np.ndarray, dict[str, pd.Series]]:
 
 
 def encode(frame: pd.DataFrame, members: pd.Series) -> tuple[np.ndarray, int]:
-    """Numbers z-scored, categories 0 and 1; the protected attribute last, in place of its own column."""
-    hot = pd.get_dummies(frame, dtype=float)
-    source = next(name for name in hot if np.array_equal(hot[name] == 1, members)).partition("_")[0]
-    hot = hot[[name for name in hot if not name.startswith(f"{source}_")]]
-    numbers = frame.select_dtypes("number").columns
+    """Numbers z-scored, categories 0 and 1, and last who is a member; and the column of that."""
+    hot, numbers = pd.get_dummies(frame, dtype=float), frame.select_dtypes("number").columns
     hot[numbers] = (hot[numbers] - hot[numbers].mean()) / hot[numbers].std(ddof=0)
     return np.column_stack([hot.to_numpy(dtype=float), members.astype(float)]), hot.shape[1]
 
@@ -189,9 +182,9 @@ def main(*given: str) -> None:
                 table_2(which, chosen.trials, chosen.epochs)
                 continue
             for form in ("log-odds", "literal"):
-                told = {"literal": form == "literal", "draws": 20}
-                rngs = map(np.random.default_rng, range(chosen.trials))
-                summary(f"synthetic, {form}", [synthetic_trial(rng, **told) for rng in rngs])
+                told, seeds = {"literal": form == "literal", "draws": 20}, range(chosen.trials)
+                drawn = [synthetic_trial(np.random.default_rng(seed), **told) for seed in seeds]
+                summary(f"synthetic, {form}", drawn)
 
 
 RUNS = {"prediction-sensitivity": main}
