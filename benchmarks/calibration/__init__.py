@@ -87,6 +87,12 @@ def decided(people: pd.DataFrame, column: str, *, score: bool = False, **data: A
     return make_subject(build_data(people, data_spec(data)), model)
 
 
+def trained(people: pd.DataFrame, model: str, seed: int, **data: Any) -> Subject:
+    """Return half of the people with a model trained on the others."""
+    told = build_data(people, data_spec(data))
+    return make_subject(told, model_spec({"train": model}), test_size=0.5, seed=seed)
+
+
 @dataclass(frozen=True)
 class Row:
     """What one simulation measured: `hits` of `worlds`, and when and by which code they were drawn.

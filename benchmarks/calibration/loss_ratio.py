@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from audits.data import DataSpec, FeatureSpace, build_data
+from audits.data import FeatureSpace, build_data, data_spec
 from audits.loss_ratio.metrics.crossfit import learn_metric
-from audits.models import Subject, make_subject, model_spec
+from audits.models import Subject
 from audits.models.subspaces import category_units
 from audits.stats.means import MeanMethod, mean_test
 from audits.stats.paired_ratio import PairedMethod, PairedRatio
 from audits.stats.verdicts import EVIDENCE
-from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, found, grid
+from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, found, grid, trained
 
 Told = dict[str, float]
 
@@ -57,9 +58,12 @@ def people(
 
 def subject_of(frame: pd.DataFrame, attributes: Told, model: str, seed: int) -> Subject:
     """Train a model on half of the people."""
-    features = tuple(name for name in frame if name not in {*attributes, "label"})
-    spec = DataSpec(label="label", favorable="yes", protected=tuple(attributes), features=features)
-    return make_subject(build_data(frame, spec), model_spec({"train": model}), test_size=0.5, seed=seed)
+    return trained(frame, model, seed, **_section(frame, attributes))
+
+
+def _section(frame: pd.DataFrame, attributes: Told) -> dict[str, Any]:
+    features = [name for name in frame if name not in {*attributes, "label"}]
+    return {"label": "label", "favorable": "yes", "protected": list(attributes), "features": features}
 
 
 def tied(
@@ -100,9 +104,7 @@ def _told(world: tuple[int, int, Told], number: int) -> Facts:
     n, features, told = world
     rng = np.random.default_rng(number)
     frame = people(n // 2, features, told, rng)
-    names = tuple(name for name in frame if name not in {*told, "label"})
-    spec = DataSpec(label="label", favorable="yes", protected=tuple(told), features=names)
-    data = build_data(frame, spec)
+    data = build_data(frame, data_spec(_section(frame, told)))
     space = FeatureSpace.fit(data)
     x = space.encode(data.frame) * category_units(space)
     metrics = learn_metric(data, space, x, tuple(told), "learned", rng, level=LEVEL)

@@ -14,8 +14,7 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import norm
 
-from audits.data import DataSpec, build_data
-from audits.models import Subject, make_subject, model_spec
+from audits.models import Subject
 from audits.models.quality import area_under_curve
 from audits.sensitivity.inference import baseline_of, feature_shares, ratio_p_value, threshold_of
 from audits.sensitivity.measurement.status_models import calibration_bins
@@ -24,7 +23,7 @@ from audits.stats import EVIDENCE, NO_MATERIAL, wilson
 from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
 from audits.stats.ratios import mean_ratio
-from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, grid, inside
+from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, grid, inside, trained
 from benchmarks.calibration.loss_ratio import people, subject_of
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
@@ -57,6 +56,9 @@ _FEW_OTHERWISE = (
 )
 
 
+_HIRED = {"label": "hired", "favorable": 1, "protected": ["sex"]}
+
+
 def penalized(n: int, apart: float, seed: int, penalty: float = 4.0) -> Subject:
     """People half of whom are women, `apart` deviations taller; the model takes log-odds from every woman.
 
@@ -68,9 +70,7 @@ def penalized(n: int, apart: float, seed: int, penalty: float = 4.0) -> Subject:
     score = 1.2 * frame["skill"] + 0.6 * frame["height"] - penalty * woman + 1.4
     frame["hired"] = (rng.random(2 * n) < expit(score)).astype(int)
     frame["sex"] = np.where(woman, "f", "m")
-    features = ("skill", "height", "sex") if penalty else ("skill", "height")
-    spec = DataSpec(label="hired", favorable=1, protected=("sex",), features=features)
-    return make_subject(build_data(frame, spec), model_spec({"train": "logistic"}), test_size=0.5, seed=seed)
+    return trained(frame, "logistic", seed, **_HIRED, features=["skill", "height", *["sex"] * bool(penalty)])
 
 
 def _ratio(draws: tuple[Draw, Draw], sizes: tuple[int, int], number: int) -> Facts:
@@ -181,9 +181,7 @@ def _unread(apart: float, number: int) -> Facts:
     frame["height"] = rng.normal(size=1200) + apart * (woman - 0.5)
     frame["hired"] = (rng.random(1200) < expit(1.2 * frame["skill"])).astype(int)
     frame["sex"] = np.where(woman, "f", "m")
-    spec = DataSpec(label="hired", favorable=1, protected=("sex",), features=("skill", "height"))
-    model = model_spec({"train": "logistic"})
-    subject = make_subject(build_data(frame, spec), model, test_size=0.5, seed=number)
+    subject = trained(frame, "logistic", number, **_HIRED, features=["skill", "height"])
     told = audited("sensitivity", subject, number, **_QUICK)
     yield alarm("evidence of a difference", told.verdict == EVIDENCE)
 

@@ -31,18 +31,16 @@ def _drawn(kind: str, n: int, share: float, rng: np.random.Generator) -> pd.Data
     if kind.startswith("weights"):
         weights = rng.lognormal(0, np.sqrt(np.log(2)), n)  # coefficient of variation 1
         member, event, sampled = rng.random(n) < 0.5, rng.random(n) < share, {"weights": weights}
-    elif kind.startswith("two strata"):  # rates a half above and below, each stratum half of the clusters
-        own = np.repeat(np.arange(n // 10), 10)
-        mean = share * np.where(np.arange(n // 10) % 2 == 0, 1.5, 0.5)
-        chance = rng.beta(mean * 2.0, (1 - mean) * 2.0)[own]
-        member, event = rng.random(len(own)) < 0.5, rng.random(len(own)) < chance
-        sampled = {"cluster": own, "strata": own % 2}
     else:
-        size, concentration = (5, 2 / 3) if kind == _PERSONS else (10, 2.0)
-        own = np.repeat(np.arange(n // size), size)
-        chance = rng.beta(share * concentration, (1 - share) * concentration, n // size)[own]
+        (size, concentration), strata = (5, 2 / 3) if kind == _PERSONS else (10, 2.0), "strata" in kind
+        own, mean = np.repeat(np.arange(n // size), size), share
+        if strata:  # rates a half above and below, each stratum half of the clusters
+            mean = share * np.where(np.arange(n // size) % 2 == 0, 1.5, 0.5)
+        chance = rng.beta(mean * concentration, (1 - mean) * concentration, n // size)[own]
         member = (own % 2 == 0) if size == 5 else rng.random(len(own)) < 0.5
         event, sampled = rng.random(len(own)) < chance, {"cluster": own}
+        if strata:
+            sampled["strata"] = own % 2
     return pd.DataFrame({"group": member.astype(int), "decision": event.astype(int), **sampled})
 
 
@@ -59,14 +57,12 @@ def _compared(kind: str, n: int, share: float, number: int) -> Facts:
     rng = np.random.default_rng([number, n, round(100 * share)])
     frame = _drawn(kind, n, share, rng)
     frame["label"] = rng.integers(0, 2, len(frame))
-    if kind == _PERSONS:
-        design: dict[str, object] = {"person": "cluster"}
-    else:
-        column = "weights" if "weights" in frame else "ones"
-        named = {name: name for name in ("strata", "cluster") if name in frame}
-        design = {"weights": {"column": column, "kind": "sampling", **named}}
-    frame = frame.assign(ones=1.0)
-    people = decided(frame, "decision", label="label", favorable=1, protected=["group"], **design)
+    column = "weights" if "weights" in frame else "ones"
+    named = {name: name for name in ("strata", "cluster") if name in frame}
+    sampling = {"weights": {"column": column, "kind": "sampling", **named}}
+    design = {"person": "cluster"} if kind == _PERSONS else sampling
+    people = frame.assign(ones=1.0)
+    people = decided(people, "decision", label="label", favorable=1, protected=["group"], **design)
     told = audited("groups", people, number, bootstrap=0)
     yield alarm("evidence of a difference", told.verdict == EVIDENCE)
 
@@ -125,13 +121,16 @@ def _scored(rng: np.random.Generator, people: int, each: int) -> tuple[np.ndarra
     return who, true > 0.2, 1 / (1 + np.exp(-(0.96 * true + 0.72 * drawn())))
 
 
+def _plainly(scores: np.ndarray, y: np.ndarray) -> tuple[Estimate, Estimate, Estimate]:
+    one = np.ones(len(y))
+    return accuracy(scores >= 0.5, y, one), area_under_curve(scores, y, one), log_loss(scores, y, one)
+
+
 @cache
 def _qualities() -> np.ndarray:
     """What holds of everybody, from 800,000 rows: it depends neither on weights nor on rows a person."""
     _, y, scores = _scored(np.random.default_rng(7), 800_000, 1)
-    one = np.ones(len(y))
-    found = accuracy(scores >= 0.5, y, one), area_under_curve(scores, y, one), log_loss(scores, y, one)
-    return np.array([each.value for each in found], dtype=float)
+    return np.array([each.value for each in _plainly(scores, y)], dtype=float)
 
 
 _FEW = "docs/limits.md: of twenty people with unequal weights the area's interval is too narrow"
@@ -145,8 +144,7 @@ def _quality(rows: int, each: int, weighted: bool, number: int) -> Facts:
         weights = np.exp(np.sqrt(np.log(2)) * rng.normal(size=people))[who] if weighted else None
         told = by_design(make_design(len(y), weights=weights, cluster=who), scores, scores >= 0.5, y)
     else:
-        one = np.ones(len(y))
-        told = accuracy(scores >= 0.5, y, one), area_under_curve(scores, y, one), log_loss(scores, y, one)
+        told = _plainly(scores, y)
     few = rows <= 100 and weighted and each > 1
     for name, one, true in zip(
         ("accuracy", "area under the curve", "log loss"), told, _qualities(), strict=True

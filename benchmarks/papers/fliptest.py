@@ -99,11 +99,7 @@ def run_lipton(gans: int) -> None:
 
 
 def run_control(gans: int) -> None:
-    """3% by the GAN; an exact coupling of few people flips more, and so says its noise floor.
-
-    The SVM learns 6,000 random labels, not the paper's 20,000. That is not why fewer people flip than there:
-    benchmarks/README.md has what 1,500 to 12,000 labels give. Why, is unknown.
-    """
+    """3% by the GAN; an exact coupling of few people flips more, and so says its noise floor."""
     groups: dict[str, Any] = {"source": {"group": "a"}, "target": {"group": "b"}}
     by_maps("control", control(), gans, **groups)
     paper = "167 of 5,300 and 148 of 4,700 by the GAN; exact 392 / 396"
