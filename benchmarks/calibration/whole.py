@@ -26,18 +26,7 @@ from audits.runs.execute import carry_out
 from audits.runs.registry import AUDITS
 from audits.runs.spec import AuditRequest
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
-from benchmarks.calibration import (
-    LEVEL,
-    SLOW,
-    Facts,
-    Row,
-    Simulation,
-    alarm,
-    audited,
-    decided,
-    grid,
-    simulation,
-)
+from benchmarks.calibration import LEVEL, SLOW, Facts, Row, Simulation, alarm, audited, decided, grid
 
 _NAMES = (
     "attribute", "group", "rule_set", "method", "feature", "column", "name", "columns", "value", "level",
@@ -108,6 +97,7 @@ def _held(stated: list[Estimate]) -> tuple[int, int] | None:
     return sum(each.low - near <= truth <= each.high + near for each in known), len(known)
 
 
+_BY_LOT = "people near the threshold flip: “features of a flipset by lot”"
 _LUCK = "the largest of many: `rule_sets` has rows of its own, of which the truth is known"
 NOT_MEANS: dict[str, dict[str, str]] = {
     "groups": {
@@ -115,13 +105,11 @@ NOT_MEANS: dict[str, dict[str, str]] = {
         "spreads.demographic_parity_ratio": "to the highest rate: “impact ratios, all together”",
     },
     "flipset": {
-        "positive.marginals.adjusted_p": "people near the threshold flip: “features of a flipset by lot”",
-        "negative.marginals.adjusted_p": "people near the threshold flip: “features of a flipset by lot”",
-        "again.positive": "the middle of its repeats, which its method says",
-        "again.negative": "the middle of its repeats, which its method says",
-        "again.ks": "the middle of its repeats, which its method says",
-        "positive.expected_by_chance": "the range that chance gives, which its method says",
-        "negative.expected_by_chance": "the range that chance gives, which its method says",
+        **dict.fromkeys(("positive.marginals.adjusted_p", "negative.marginals.adjusted_p"), _BY_LOT),
+        **dict.fromkeys(("again.positive", "again.negative", "again.ks"), "the middle of its repeats"),
+        **dict.fromkeys(
+            ("positive.expected_by_chance", "negative.expected_by_chance"), "the range that chance gives"
+        ),
     },
     "barycenter": dict.fromkeys(
         ("transparency.mean_difference", "transparency.mean_sign"), "no interval is stated, and it says why"
@@ -272,7 +260,7 @@ def _round(
     yield from measured(audit, setting, results, alike=apart == 0)
 
 
-_AGAIN = [each for each in WHOLE if each[1] == "whole audits"]
+_AGAIN = "whole audits, {rows:,} rows, five a person that hang together"
 _COUNTED = (("groups", {"bootstrap": 200}, 1.0), ("rule_sets", _RULES, 1.0), ("flipset", _CHANCE, SLOW))
 _COUNTS = "72 rows of 1 to 500 people, groups alike"
 _SESSION = "session of groups, rule sets and a second groups by site, 400 people, groups alike"
@@ -288,11 +276,16 @@ SETTINGS = [
         for setting in (f"{what}, {n:,} people, {words}",)
     ),
     *(
-        simulation(audit, f"{what}, {5 * n:,} rows, five a person that hang together", *each, part=part)
-        for audit, what, asked, n, part in _AGAIN
-        for each in ((_persons, audit, asked, 5 * n),)
+        each
+        for audit, what, asked, n, part in WHOLE
+        if what == "whole audits"
+        for each in grid(audit, _AGAIN, partial(_persons, audit, asked), part=part, rows=(5 * n,))
     ),
-    *(simulation(audit, _COUNTS, _counts, audit, asked, part=part) for audit, asked, part in _COUNTED),
+    *(
+        each
+        for audit, asked, part in _COUNTED
+        for each in grid(audit, _COUNTS, partial(_counts, audit, asked), part=part)
+    ),
     *grid("groups", _SESSION, _session, part=SLOW),
     *grid("groups", _MISSING, _missing, gap=_GAPS, third=_GONE, keep=_KEPT, part=SLOW),
 ]

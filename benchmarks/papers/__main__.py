@@ -7,25 +7,15 @@ figures, and says how many seeds and people they are of.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from pathlib import Path
 
-from benchmarks.papers import (
-    everything_is_relative,
-    fliptest,
-    individual_fairness,
-    prediction_sensitivity,
-    testsgd,
-)
-
-RUNS = (
-    fliptest.RUNS
-    | individual_fairness.RUNS
-    | testsgd.RUNS
-    | everything_is_relative.RUNS
-    | prediction_sensitivity.RUNS
-)
+_MODULES = sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
 
 if __name__ == "__main__":
+    modules = [import_module(f"benchmarks.papers.{name}") for name in _MODULES]
+    runs = {name: run for module in modules for name, run in getattr(module, "RUNS", {}).items()}
     if len(sys.argv) > 1:
-        RUNS[sys.argv[1]](*sys.argv[2:])
+        runs[sys.argv[1]](*sys.argv[2:])
     else:
-        print("\n".join(f"{name:24} {(run.__doc__ or '').splitlines()[0]}" for name, run in RUNS.items()))
+        print("\n".join(f"{name:24} {(run.__doc__ or '').splitlines()[0]}" for name, run in runs.items()))
