@@ -36,6 +36,7 @@ from audits.mitigation.treated import TableGroups, TreatedRuleSet
 from audits.models import Subject
 from audits.rule_sets import LeaderRow, RuleSetsOptions, RuleSetsResult, rule_sets
 from audits.rule_sets.inference.permutation import split_halves, whole_people
+from audits.rule_sets.leaders.tables import read_counted, words_of
 from audits.runs.executors.threads import fixed_threads
 from audits.stats.text import number
 from audits.subgroups.attributes import Attribute
@@ -264,15 +265,11 @@ def shares(good: np.ndarray, inside: np.ndarray) -> str:
 
 def largest(result: RuleSetsResult) -> str:
     """Word the rule set that the paper's ranking puts first."""
-    row, rules = result.rule_sets.loc[result.rule_sets["difference"].abs().idxmax()], result.rules
-    words = [
-        rules[(rules["attribute"] == item["name"]) & (rules["rule"] == row[f"rule {k}"])]["words"]
-        for k, item in enumerate(result.attributes)
-    ]
+    table = result.rule_sets.loc[[result.rule_sets["difference"].abs().idxmax()]]
+    [words], row = words_of(read_counted(result).attributes, table), table.iloc[0]
     ends = row["favorable_in"], row["favorable_out"]
     sampled = points(row["sampled_in"] - row["sampled_out"], row["sampled_in"], row["sampled_out"])
-    named = ", ".join(found.iloc[0] for found in words if len(found))
-    told = f"{named}: {points(row['difference'], *ends)}, perturbed {sampled}"
+    told = f"{words}: {points(row['difference'], *ends)}, perturbed {sampled}"
     return f"{told}, support {100 * row['support']:.1f}%, p {row['adjusted_p']:.3f}"
 
 

@@ -18,7 +18,7 @@ def contents() -> dict[str, bytes]:
     applicants = hiring.generate(1_000)
     students = law_school.generate(3_000)
     lives = students.counterfactuals
-    drawn = loans.generate(5_000)
+    applications, harmed = loans.generate(5_000)
     return {
         "hiring.csv": csv_bytes(applicants, 6),
         "hiring.onnx": hiring.onnx_model(applicants, hiring.PUBLISHED[1_000]),
@@ -26,8 +26,8 @@ def contents() -> dict[str, bytes]:
         "law_school.csv": csv_bytes(students.applicants.join(lives[[*law_school.OTHER_LIVES.values()]]), 4),
         "law_school_truth.csv": csv_bytes(lives, 4),
         "admissions.csv": csv_bytes(admissions.generate(200, years=5, rule=0.25), 4),
-        "loans.csv": csv_bytes(drawn.applications, 6),
-        "loans_truth.csv": csv_bytes(drawn.truth, 6),
+        "loans.csv": csv_bytes(applications, 6),
+        "loans_truth.csv": csv_bytes(harmed, 6),
         "loans.onnx": loans.onnx_model(),
     }
 

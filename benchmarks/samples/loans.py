@@ -63,15 +63,13 @@ PENALTY = 0.7
 """What it takes off their log-odds."""
 
 
-class Loans(NamedTuple):
-    """Drawn applications, and of those whom the model harms its scores as they are and would be."""
+def generate(
+    n: int = 5_000, *, rng: np.random.Generator | int | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw `n` applications, let the model score them and see who repays; `rng` may be a seed.
 
-    applications: pd.DataFrame
-    truth: pd.DataFrame
-
-
-def generate(n: int = 5_000, *, rng: np.random.Generator | int | None = None) -> Loans:
-    """Draw `n` applications, let the model score them and see who repays; `rng` may be a seed."""
+    Beside them are returned, of those whom the model harms, its scores as they are and would be.
+    """
     rng = generator(rng)
     complete = _follow_age(pd.concat([_people(n, rng), _finances(n, rng)], axis=1))
     repaid = rng.random(n) < _chance(_log_odds(complete))
@@ -83,7 +81,7 @@ def generate(n: int = 5_000, *, rng: np.random.Generator | int | None = None) ->
     given = _chance(fair - PENALTY * harmed)
     truth = table[["application_id"]].assign(model_score=given, score_without_penalty=_chance(fair))
     truth["refused_by_penalty"] = ((_chance(fair) >= THRESHOLD) & (given < THRESHOLD)).astype(int)
-    return Loans(table.assign(repaid=repaid.astype(int), model_score=given), truth[harmed])
+    return table.assign(repaid=repaid.astype(int), model_score=given), truth[harmed]
 
 
 def onnx_model() -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial, reduce
 
 import numpy as np
 from onnx import TensorProto, helper
@@ -20,15 +21,14 @@ class Graph:
         self._constants: list[object] = []
         self._inputs: list[object] = []
 
-    def number(self, column: str) -> str:
+    def number(self, column: str, kind: int = TensorProto.FLOAT) -> str:
         """Declare a numeric column (float32, NaN where missing); return its name."""
-        self._inputs.append(helper.make_tensor_value_info(column, TensorProto.FLOAT, ["n", 1]))
+        self._inputs.append(helper.make_tensor_value_info(column, kind, ["n", 1]))
         return column
 
     def text(self, column: str) -> str:
         """Declare a column of strings; return its name."""
-        self._inputs.append(helper.make_tensor_value_info(column, TensorProto.STRING, ["n", 1]))
-        return column
+        return self.number(column, TensorProto.STRING)
 
     def constant(self, value: float | np.ndarray) -> str:
         """Add a float32 array, or a scalar stored as shape (1,); return its name."""
@@ -56,16 +56,12 @@ class Graph:
         """Sum the terms from left to right."""
         first, *rest = terms
         total = first if isinstance(first, str) else self.constant(first)
-        for term in rest:
-            total = self.op("Add", total, term)
-        return total
+        return reduce(partial(self.op, "Add"), rest, total)
 
     def to_bytes(self, output: str) -> bytes:
         """Close the graph with its one `output`, a float32 tensor (n, 1), and encode the model file."""
         end = helper.make_tensor_value_info(output, TensorProto.FLOAT, ["n", 1])
         graph = helper.make_graph(self._nodes, self._name, self._inputs, [end], self._constants)
         opsets = [helper.make_opsetid(domain, version) for domain, version in _OPSETS.items()]
-        model = helper.make_model(
-            graph, producer_name="evenhand", opset_imports=opsets, ir_version=_IR_VERSION
-        )
-        return model.SerializeToString(deterministic=True)
+        told = {"producer_name": "evenhand", "opset_imports": opsets, "ir_version": _IR_VERSION}
+        return helper.make_model(graph, **told).SerializeToString(deterministic=True)
