@@ -35,9 +35,7 @@ def main() -> None:
             "import pandas, scipy.stats, plotly": ("-c", "import pandas, scipy.stats, plotly"),
             "run, in a worker process": run,
             "run --executor inline": (*run, "--executor", "inline"),
-            "run --executor inline --no-save": (*run, "--executor", "inline", "--no-save"),
             "describe": ("-m", "audits", "describe", str(folder / "people.csv")),
-            "--help": ("-m", "audits", "--help"),
         }
         imports = 0.0
         for name, given in works.items():

@@ -11,21 +11,14 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 
-def best_intercept(
-    x: np.ndarray, y: np.ndarray, theta: np.ndarray, weights: np.ndarray | None = None
-) -> float:
+def best_intercept(x: np.ndarray, y: np.ndarray, theta: np.ndarray) -> float:
     """Intercept that fits the labels best with weights `theta` (d,) held (Appendix E.2).
 
     Both outcomes must occur in `y`.
     """
-    counts = np.ones(len(x)) if weights is None else weights
     scores = x @ theta
-
-    def excess(intercept: float) -> float:
-        return float(counts @ (expit(scores + intercept) - y))
-
     reach = float(np.abs(scores).max()) + 40.0
-    return float(brentq(excess, -reach, reach, xtol=1e-13))
+    return float(brentq(lambda b: (expit(scores + b) - y).sum(), -reach, reach, xtol=1e-13))
 
 
 def turned(direction: np.ndarray, degrees: float) -> np.ndarray:
