@@ -81,7 +81,8 @@ def _safe_column(column: pd.Series) -> pd.Series:
         if safe == list(distinct):
             return column
         return pd.Series(pd.array(safe, dtype="str").take(codes, allow_fill=True), index=column.index)
-    return column.astype(object).map(_safe_cell)
+    safe = [_safe_cell(value) for value in column.astype(object)]
+    return pd.Series(safe, index=column.index, dtype=object)  # else a 1 beside an empty cell becomes 1.0
 
 
 def _safe_key(key: Any) -> Any:

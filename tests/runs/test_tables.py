@@ -30,6 +30,8 @@ def test_text_that_would_run_gets_an_apostrophe_everywhere(text):
 
 def test_other_text_stays():
     assert spreadsheet_safe(pd.DataFrame({"a": HARMLESS}))["a"].tolist() == HARMLESS
+    mixed = pd.DataFrame({"a": pd.Series([1, None, 3], dtype=object)})
+    assert spreadsheet_safe(mixed).to_csv(index=False).split() == ["a", "1", '""', "3"]
 
 
 def test_numbers_dates_and_missing_cells_are_read_back_as_they_were(tmp_path):
