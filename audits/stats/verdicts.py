@@ -70,7 +70,7 @@ LOW_RATE = 0.2
 
 _ROUNDING = 1e-12
 
-_RUN = 20  # audits: a p-value of a twentieth of the level stands beside as many
+RUN = 20  # audits: a p-value of a twentieth of the level stands beside as many
 
 POWER = 0.8
 """Power for which the number of people needed is calculated."""
@@ -379,7 +379,7 @@ def judge_conditions(
 
 def outlasts_run(p_value: float | None, level: float) -> bool:
     """Whether evidence stays evidence after the correction for all audits of any run."""
-    return p_value is not None and p_value <= level / _RUN
+    return p_value is not None and p_value <= level / RUN
 
 
 def place_of_evidence(material: bool | None, *, outlasts: bool) -> int:
