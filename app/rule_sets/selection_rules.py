@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from app.rule_sets.by_words import members_by_words
 from app.selection import WHERE, Kind, SelectionRules
 from audits.data import group_name
 from audits.errors import InputError
 from audits.rule_sets import RuleSetsResult, members, row_of
+from audits.rule_sets.leaders.tables import read_counted
+from audits.subgroups.attributes import read_rule_set
+from audits.subgroups.cells import memberships
 
 
 def _of_rule(result: RuleSetsResult, rule: int) -> pd.Index:
@@ -27,10 +30,14 @@ def _rule_words(result: RuleSetsResult, rule: int) -> str:
 
 def _of_words(result: RuleSetsResult, words: str) -> pd.Index:
     """Return the people of a rule set that need not be in the table of frequent ones, by its words."""
-    inside = members_by_words(result, words)
-    if inside is None:
+    cells = read_counted(result)
+    known = {own: (k, rule) for k, each in enumerate(cells.attributes) for rule, own in enumerate(each.words)}
+    places, rules = read_rule_set(known, words), np.full((1, len(cells.attributes)), -1)
+    if places is None:
         raise InputError(WHERE, "is of a rule set that this audit did not find", words)
-    return result.people.index[inside]
+    for place, rule in places:
+        rules[0, place] = rule
+    return result.people.index[memberships(cells, rules)[0][cells.row_cell]]
 
 
 def _at_levels(result: RuleSetsResult, levels: Mapping[str, str]) -> pd.Index:

@@ -10,6 +10,7 @@ from audits.stats import EVIDENCE, NO_MATERIAL
 from audits.stats.badges import limit_phrase
 from audits.stats.text import count, number, out_of, p_words, people, percent, several
 from audits.stats.vocabulary import vocabulary
+from audits.subgroups.attributes import read_rule_set
 from audits.subgroups.phrases import group_of
 from audits.subgroups.texts import MIN_TEXTS
 from audits.text import begun, cut_words, points_of, points_words, shortest
@@ -71,13 +72,8 @@ class GroupNames:
 
     def __call__(self, rule_set: str) -> str:
         """Return the people of the rule set; its words as they are where it is none of this result."""
-        rules, held = [], ""
-        for piece in rule_set.split(", "):  # a value may hold a comma itself
-            held = f"{held}, {piece}" if held else piece
-            if held in self._rules:
-                rules.append(self._rules[held])
-                held = ""
-        return group_of(rules) if rules and not held else rule_set
+        rules = read_rule_set(self._rules, rule_set)
+        return rule_set if rules is None else group_of(rules)
 
 
 def finding(result: RuleSetsResult, *, n_evidence: int, smallest: float) -> str:

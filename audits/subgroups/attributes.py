@@ -6,10 +6,13 @@ of a number. A missing value is a level of its own; no interval holds it, and on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+
+Known = TypeVar("Known")
 
 
 @dataclass(frozen=True)
@@ -158,6 +161,25 @@ def rule_words(attributes: Sequence[Attribute], rules: np.ndarray) -> list[str]:
             own = np.array(attribute.words, dtype=object)[rules[used, place]]
             words[used] = np.where(words[used] == "", own, words[used] + ", " + own)
     return words.tolist()
+
+
+def read_rule_set(known: Mapping[str, Known], words: str) -> list[Known] | None:
+    """Return what is `known` of each rule of a rule set, by the rule's words; None of no such rule set.
+
+    Values may hold commas, so all readings are tried.
+
+    Examples
+    --------
+    >>> read_rule_set({"city = Bonn, Germany": 1, "sex = f": 2}, "city = Bonn, Germany, sex = f")
+    [1, 2]
+    """
+    pieces = words.split(", ")
+    for end in range(1, len(pieces) + 1):
+        first = ", ".join(pieces[:end])
+        rest = read_rule_set(known, ", ".join(pieces[end:])) if first in known and end < len(pieces) else []
+        if first in known and rest is not None:
+            return [known[first], *rest]
+    return None
 
 
 def _category_words(name: str, rule: np.ndarray, levels: Sequence[str]) -> str:
