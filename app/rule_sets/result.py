@@ -23,6 +23,7 @@ from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.rule_sets import LeaderRow, RuleSetsResult, alike, leaderboard_frame, members, refine, row_of
 from audits.rule_sets.figures import leaderboard as figures
+from audits.rule_sets.figures.rows import profile
 from audits.rule_sets.record import AUDIT
 from audits.rule_sets.sections import SAID, around
 from audits.rule_sets.text import GroupNames
@@ -276,9 +277,7 @@ def _profile(found: RunResult, space: Workspace, row: LeaderRow) -> None:
     inside = members(result, row.number)
     differs = data.asked("rule_sets", "differences", rows=everybody, inside=inside, columns=columns)
     heading, caption = SAID["profile"]
-    figure_card(
-        "rule-set-profile", figures.profile(differs), lambda: differs, heading=heading, caption=caption
-    )
+    figure_card("rule-set-profile", profile(differs), lambda: differs, heading=heading, caption=caption)
 
 
 def _data(found: RunResult, space: Workspace) -> DataHandle:

@@ -23,9 +23,9 @@ from audits.rule_sets.inference.permutation import (
     critical,
     first_interval,
     maxima,
+    observed_statistics,
     shrinkage,
     touching,
-    z_scores,
 )
 from audits.rule_sets.leaders.tables import RuleSetTests
 from audits.rule_sets.measures.values import Function, compared_values, measure_people, shared_draws
@@ -167,7 +167,7 @@ def _corrected(
     counts, correction = family.counts, options.correction
     p, gaps, z = tests_of(counts)
     if family.contexts is None:
-        z = z_scores(family.people, family.groups)
+        z = observed_statistics(family.people, family.groups)[0]
     elif correction == "max":
         correction = "holm"
     if correction == "max":

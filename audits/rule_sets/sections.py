@@ -10,7 +10,9 @@ import pandas as pd
 
 from audits.records import Exhibit, Section
 from audits.rule_sets import RuleSetsResult, combination_tree, group_neighbours
+from audits.rule_sets.figures import around as near
 from audits.rule_sets.figures import leaderboard as figures
+from audits.rule_sets.figures import rows
 from audits.rule_sets.leaders.contributions import contributions_of, lattice
 from audits.rule_sets.perturbation.terms import exchanged_frame
 from audits.rule_sets.result import Discovery
@@ -78,7 +80,7 @@ def section(result: RuleSetsResult) -> Section:
                 each.measure,
                 each.name,
                 each.finding,
-                partial(figures.by_measure, each, names),
+                partial(near.by_measure, each, names),
                 each.to_frame,
             )
             for each in result.measures
@@ -130,21 +132,21 @@ def around(result: RuleSetsResult, number: int, measure: str | None = None) -> t
         Exhibit(
             "conditions",
             *SAID["conditions"],
-            lambda: figures.conditions(contributions_of(result, number, measure), names, scale=scale),
+            lambda: near.conditions(contributions_of(result, number, measure), names, scale=scale),
             lambda: contributions_of(result, number, measure),
             tab="apart",
         ),
         Exhibit(
             "neighbours",
             *SAID["neighbours"],
-            lambda: figures.neighbours(group_neighbours(result, number), names),
+            lambda: rows.neighbours(group_neighbours(result, number), names),
             lambda: group_neighbours(result, number),
             tab="apart",
         ),
         Exhibit(
             "lattice",
             *SAID["lattice"],
-            lambda: figures.lattice(lattice(result, number, measure), names, scale=scale),
+            lambda: near.lattice(lattice(result, number, measure), names, scale=scale),
             lambda: lattice(result, number, measure).drop(columns="broader"),
             tab="apart",
         ),

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from audits.drawing.marks import reaching
 from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, empty, finish
-from audits.rule_sets.figures.rows import bars, dots, label_rows, of_number, of_rule, signed
+from audits.rule_sets.figures.rows import bars, dots, label_rows, of_number, of_rule
 from audits.rule_sets.result import MeasureResult
 from audits.stats import EVIDENCE
 from audits.stats.text import count, number, people, percent, several
@@ -67,7 +67,7 @@ def conditions(table: pd.DataFrame, names: Names = str, *, scale: float = 100.0)
         return empty("The group has too many conditions to tell their parts.")
     shown = table.iloc[::-1]
     x = scale * shown["contribution"]
-    told = [signed(value) for value in x]
+    told = [number(value) for value in x]
     people = list(map(of_rule, shown["condition"]))
     figure = go.Figure(bars(x, marker={"color": CONTEXT}, meta=people, customdata=told))
     height = label_rows(figure, list(map(names, shown["condition"])), told)
@@ -104,7 +104,7 @@ def lattice(table: pd.DataFrame, names: Names = str, *, scale: float = 100.0) ->
             showlegend=False,
         )
     )
-    labels, sizes = list(map(names, shown["rule_set"])), [signed(value) for value in x]
+    labels, sizes = list(map(names, shown["rule_set"])), [number(value) for value in x]
     for step, color in _LOOK.items():
         part = [place for place, own in enumerate(shown["step"]) if own == step]
         if part:
@@ -119,7 +119,7 @@ def lattice(table: pd.DataFrame, names: Names = str, *, scale: float = 100.0) ->
     figure.update_xaxes(title=f"difference from everyone else{unit}", zeroline=True)
     this = table[table["step"] == "this group"].iloc[0]
     alt = (
-        f"{names(this['rule_set'])}, {signed(scale * this['difference'])}{points} from "
+        f"{names(this['rule_set'])}, {number(scale * this['difference'])}{points} from "
         f"the others, beside {several((table['step'] == 'broader').sum(), 'broader group')} and "
         f"{several((table['step'] == 'narrower').sum(), 'narrower group')}."
     )

@@ -12,26 +12,12 @@ import plotly.graph_objects as go
 from audits.drawing.marks import add_legend, box, dashes, decisive, dot, reaching
 from audits.drawing.selected import people_id
 from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, distinct, empty, finish
-from audits.rule_sets.figures.around import by_measure, conditions, lattice
-from audits.rule_sets.figures.rows import bars, dots, label_rows, neighbours, of_number, of_rule, profile
+from audits.rule_sets.figures.rows import bars, dots, label_rows, of_number, of_rule
 from audits.rule_sets.result import LeaderRow, RuleSetsResult
 from audits.stats import EVIDENCE
 from audits.stats.text import count, estimate_text, in_words, number, p_words, people, percent, several
 from audits.stats.vocabulary import vocabulary
 from audits.subgroups.phrases import group_of
-
-__all__ = [
-    "by_measure",
-    "conditions",
-    "exchanged_terms",
-    "lattice",
-    "leaderboard",
-    "neighbours",
-    "profile",
-    "sunburst",
-    "support_and_score",
-    "sweep",
-]
 
 _WORDS = {"harmed": "favorable less often", "advantaged": "favorable more often"}
 _PALE = "#E4E7EA"
@@ -158,7 +144,7 @@ def exchanged_terms(result: RuleSetsResult, *, most: int = 20) -> go.Figure:
     return finish(figure, height=120 + 26 * len(shown), alt=alt)
 
 
-def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None = None) -> go.Figure:
+def support_and_score(result: RuleSetsResult) -> go.Figure:
     """Draw every rule set by the share of people in it and its signed difference; findings stand out."""
     table = result.rule_sets
     drawn = table if len(table) <= _MAX_POINTS else table.iloc[:: -(-len(table) // _MAX_POINTS)]
@@ -172,7 +158,7 @@ def support_and_score(result: RuleSetsResult, rows: Sequence[LeaderRow] | None =
         name=f"{some}{len(table):,} rule sets",
         hoverinfo="skip",
     )
-    shown = list(result.leaderboard if rows is None else rows)
+    shown = result.leaderboard
     figure.add_trace(
         dots(
             [100 * row.support for row in shown],

@@ -77,11 +77,6 @@ def bars(x: Iterable[float], **more: Any) -> go.Bar:
     )
 
 
-def signed(value: float) -> str:
-    """Word a number whose minus is one."""
-    return number(value)
-
-
 def of_rule(words: str) -> str:
     """Return by which terms the people of a rule set are selected, from its words."""
     return people_id({"run": "", "rules": words})
@@ -97,7 +92,7 @@ def neighbours(table: pd.DataFrame, names: Callable[[str], str] = str) -> go.Fig
     shown = table.iloc[::-1]
     x = 100 * shown["difference"]
     told = [
-        f"{describe(names(words), longest=120)}<br>{people(n)}<br>{signed(gap)} points"
+        f"{describe(names(words), longest=120)}<br>{people(n)}<br>{number(gap)} points"
         for words, n, gap in zip(shown["rule_set"], shown["n_in"], x, strict=True)
     ]
     figure = go.Figure(

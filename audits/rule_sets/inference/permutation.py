@@ -216,8 +216,8 @@ def confirm(
 ) -> Halves:
     """Split the people at random, find on one half, confirm on the other."""
     first, second = split_halves(people, rng)
-    z_first, gap_first, _, _ = _observed_statistics(first, groups)
-    z_second, gap_second, n_second, good_second = _observed_statistics(second, groups)
+    z_first, gap_first, _, _ = observed_statistics(first, groups)
+    z_second, gap_second, n_second, good_second = observed_statistics(second, groups)
     null = maxima(first, groups, draws=draws, rng=rng, progress=part(progress, 0.0, 0.6))
     discovered = adjusted_p_values(z_first, null) <= level
     confirmed = np.zeros(len(groups), dtype=bool)
@@ -342,15 +342,10 @@ def _halve(people: PeopleCounts, splits: int, rng: np.random.Generator) -> tuple
     return n, favorable
 
 
-def z_scores(people: PeopleCounts, groups: GroupSums) -> np.ndarray:
-    """z-score of each rule set among the people whose decisions are shuffled, (S,)."""
-    return _observed_statistics(people, groups)[0]
-
-
-def _observed_statistics(
+def observed_statistics(
     people: PeopleCounts, groups: GroupSums
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """z-score, difference of shares, people and favorable ones of each rule set."""
+    """z-score, difference of shares, people and favorable ones of each rule set, (S,) each."""
     n, favorable = groups.of(np.column_stack([people.n, people.favorable])).T
     z = (favorable - n * people.rate) * z_factor(n, people.total, people.rate)
     return z, differences(n, favorable, people.total, people.favorable.sum()), n, favorable

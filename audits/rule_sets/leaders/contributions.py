@@ -20,6 +20,7 @@ from math import comb, factorial
 import numpy as np
 import pandas as pd
 
+from audits.results import frame_of
 from audits.rule_sets.leaders.tables import read_counted, read_rules
 from audits.rule_sets.result import Contribution, RuleSetsResult
 from audits.subgroups.attributes import rule_words
@@ -74,12 +75,9 @@ def stated_contributions(cells: Cells, rule_set: np.ndarray) -> tuple[Contributi
 
 def contributions_of(result: RuleSetsResult, number: int, measure: str | None = None) -> pd.DataFrame:
     """Return each condition of row `number` of the rule-set table and its share of the difference."""
-    cells = read_counted(result, measure)
     chosen = read_rules(result.rule_sets.loc[[number]])[0]
-    shares = contributions(cells, chosen)
-    used = np.flatnonzero(chosen >= 0)[: len(shares)]
-    words = [cells.attributes[place].words[chosen[place]] for place in used]
-    return pd.DataFrame({"condition": words, "contribution": shares})
+    found = stated_contributions(read_counted(result, measure), chosen)
+    return frame_of(found, {"condition": "condition", "contribution": "value"})
 
 
 def lattice(result: RuleSetsResult, number: int, measure: str | None = None) -> pd.DataFrame:

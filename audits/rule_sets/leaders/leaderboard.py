@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -82,8 +81,10 @@ def _rows(
     rules, words = read_rules(shown), words_of(cells.attributes, shown)
     items = [{str(name): value for name, value in row.items()} for row in shown.to_dict("records")]
     return tuple(
-        replace(
-            _row(item, options, inference),
+        _row(
+            item,
+            options,
+            inference,
             rule_set=rule_set,
             rules=_stated_rules(cells.attributes, chosen),
             number=int(number),
@@ -141,8 +142,8 @@ def support_sweep(
     return tuple(rows)
 
 
-def _row(item: dict[str, Any], options: dict[str, Any], inference: dict[str, Any]) -> LeaderRow:
-    """Return what the numbers of a rule set say, whatever its rules."""
+def _row(item: dict[str, Any], options: dict[str, Any], inference: dict[str, Any], **named: Any) -> LeaderRow:
+    """Return what the numbers of a rule set say, beside its rules, as they are `named`."""
     level = options["level"]
     n, good = item["n_in"], item["favorable_n_in"]
     rest = item["n_out"]
@@ -155,8 +156,7 @@ def _row(item: dict[str, Any], options: dict[str, Any], inference: dict[str, Any
     sampled = _sampled_score(item, options)
     own_margin = float(margin(item["favorable_in"], n, item["favorable_out"], rest, options["confidence"]))
     return LeaderRow(
-        rule_set="",
-        rules=(),
+        **named,
         direction="advantaged" if gap > 0 else "harmed",
         verdict=judged.verdict,
         support=item["support"],
@@ -173,8 +173,6 @@ def _row(item: dict[str, Any], options: dict[str, Any], inference: dict[str, Any
         confirmed=bool(item["confirmed"]),
         sampled=sampled,
         equal=int(item["equal"]),
-        similar=0,
-        number=-1,
         material=judged.material,
         people_needed=judged.people_needed,
         within=difference if item.get("narrowed") else None,

@@ -75,15 +75,12 @@ def measure_result(
         sizes = np.bincount(finding[finding >= 0], minlength=len(leaders))
         named = words_of(attributes, table.iloc[known[leaders]])
         for leader, rule_set, size in zip(known[leaders].tolist(), named, sizes.tolist(), strict=True):
-            rows.append(_row(tested, leader, rule_set, judged_row(leader), size - 1, options))
+            row = _row(tested, leader, rule_set, judged_row(leader), size - 1, options)
+            rows.append(replace(row, contributions=stated_contributions(tested.cells, rules[leader])))
         reach = np.maximum(tested.high[known], -tested.low[known])
         about = int(known[leaders[0]] if evident.any() else known[int(reach.argmax())])
         judged = judged_row(about)
         row = _row(tested, about, words_of(attributes, table.iloc[[about]])[0], judged, 0, options)
-        rows = [
-            replace(each, contributions=stated_contributions(tested.cells, rules[each.number]))
-            for each in rows
-        ]
         said = _finding(row, judged, words, int(known.size))
     else:
         said = f"{words.name}: {_NONE}."

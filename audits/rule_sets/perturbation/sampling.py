@@ -31,14 +31,6 @@ _TEXT_ROUNDS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
-    """Perturbed people per cell: `drawn` and, of those, `favorable`, (C,)."""
-
-    drawn: np.ndarray
-    favorable: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
 class PerturbationScores:
     """Scores on the perturbation sample, (S,) each.
 
@@ -99,7 +91,7 @@ def sample(
     columns = perturbable(subject, groups.attributes) if subject.model.invents else ()
     if not columns or options.samples == 0:
         return None
-    draw = _Drawer(subject, cells, columns, rng)
+    draw = Pool(subject, cells, columns, rng)
     smaller = float(min(n.min(), options.support * cells.total))
     wanted = np.ceil(options.samples * cells.n / max(smaller, 1e-12))
     wanted *= min(1.0, options.max_samples / wanted.sum())
@@ -109,7 +101,7 @@ def sample(
             round_ / _ROUNDS, f"Scoring {int((wanted - draw.drawn).clip(min=0).sum()):,} perturbed people"
         )
         draw.up_to(wanted)
-        found = _scores(cells, groups, n, draw.pool, options, columns)
+        found = _scores(cells, groups, n, draw, options, columns)
         room = options.max_samples - draw.drawn.sum()
         factor = _shortfall(found, options)
         if factor is None or room < 1:
@@ -122,8 +114,8 @@ def sample(
     return found
 
 
-class _Drawer:
-    """Draws perturbed people per cell and keeps the counts."""
+class Pool:
+    """Perturbed people per cell, as many as are asked for: `drawn` and, of those, `favorable`, (C,)."""
 
     def __init__(
         self, subject: Subject, cells: Cells, columns: Sequence[str], rng: np.random.Generator
@@ -138,10 +130,6 @@ class _Drawer:
         self.start = np.r_[0.0, self.stop[:-1]]
         self.drawn = np.zeros(len(cells.n))
         self.favorable = np.zeros(len(cells.n))
-
-    @property
-    def pool(self) -> Pool:
-        return Pool(self.drawn.copy(), self.favorable.copy())
 
     def up_to(self, wanted: np.ndarray) -> None:
         """Draw until every cell has `wanted` (C,) perturbed people."""
