@@ -23,13 +23,20 @@ from audits.groups.inference import ASKED_FIRST, judge_audit
 from audits.groups.labels import KNOWN, LABEL, labels_of, with_labels, withheld
 from audits.groups.metrics import METRICS, scikit_metric
 from audits.groups.options import GroupsOptions
-from audits.groups.people import PeopleByGroup, attributes_of, people_table, sort_people, with_groups
+from audits.groups.people import (
+    PeopleByGroup,
+    attributes_of,
+    design_of,
+    people_table,
+    sort_people,
+    with_groups,
+)
 from audits.groups.result import GroupRow, GroupsResult, Spread
 from audits.groups.text import few_people, finding_known, finding_probable
 from audits.models import Subject
 from audits.progress import Progress, silent
 from audits.stats import Judgment, worst_of
-from audits.stats.design import EFFECTIVE_SIZES, make_design
+from audits.stats.design import EFFECTIVE_SIZES
 from audits.stats.text import count
 
 _BY_DESIGN = f"{EFFECTIVE_SIZES} The bootstrap is left out."
@@ -177,12 +184,7 @@ def _compared(
     most = float((people["high"] if "high" in people else people["score"]).max())
     low, high = (-1.0, 0.0) if most <= 0 and least < 0 else (0.0, 1.0)
     edges = np.linspace(min(least, low), max(most, high), 21)
-    labels = labels_of(people)
-    design = None
-    if "cluster" in people:
-        columns = (people[name].to_numpy() for name in ("people", "cluster", "stratum"))
-        weights, cluster, strata = columns
-        design = make_design(len(people), weights=weights, cluster=cluster, strata=strata)
+    labels, design = labels_of(people), design_of(people)
     split = [
         sort_people(people[[f"group: {name}" for name in names]], names, people, labels, edges, design)
         for names in attributes

@@ -25,11 +25,11 @@ import pandas as pd
 
 from audits.checks import one_of
 from audits.errors import InputError
-from audits.groups.people import joined_names, protected_names
+from audits.groups.metrics import share_by_design
+from audits.groups.people import design_of, joined_names, protected_names
 from audits.groups.result import GroupsResult
 from audits.report_kinds import SMALL_SHARE
 from audits.stats import Estimate, wilson
-from audits.stats.design import design_share, make_design
 from audits.stats.estimate import estimate_cells
 from audits.stats.ratios import ratios_to_highest
 from audits.stats.text import people
@@ -147,7 +147,7 @@ def suggested_columns(result: GroupsResult) -> tuple[str | None, str | None]:
 def _table(
     people: pd.DataFrame, attributes: tuple[str, ...], level: float, exclude_under: float
 ) -> BiasTable:
-    size = people["people"].to_numpy(dtype=float)
+    size, design = people["people"].to_numpy(dtype=float), design_of(people)
     values = [people[f"group: {name}"].astype(str) for name in attributes]
     known = np.logical_and.reduce(
         [~value.str.strip().str.casefold().isin(_UNKNOWN).to_numpy() for value in values]
@@ -174,8 +174,9 @@ def _table(
         ("scored above median", above, "scoring rate", "scoring impact ratio"),
     ):
         k, n = (found[name].to_numpy(dtype=float) for name in (part, "people"))
-        if "cluster" in people:
-            k, n = _worth(people, [code == each for each in found["code"]], event, level)
+        if design is not None:
+            counts = share_by_design(design, code, event, code >= 0, len(found), level=level)
+            k, n = (each[found["code"]] for each in counts)
         for row, counted, some, many, estimate in zip(
             rows, found[part], k, n, _ratios(k, n, left_out, level), strict=True
         ):
@@ -184,17 +185,6 @@ def _table(
     for row, few in zip(rows, found["under 2%"], strict=True):
         row["under 2%"] = bool(few)
     return BiasTable(attributes, float(size[~known].sum()), median, int(left_out.sum()), pd.DataFrame(rows))
-
-
-def _worth(
-    people: pd.DataFrame, categories: list[np.ndarray], event: np.ndarray, level: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Effective people with the event, and in all, by category: rows have weights, clusters or strata."""
-    weights, cluster, strata = (people[name].to_numpy() for name in ("people", "cluster", "stratum"))
-    design = make_design(len(people), weights=weights, cluster=cluster, strata=strata)
-    shares = [design_share(design, members, event, level=level) for members in categories]
-    n = np.array([share.people for share in shares])
-    return np.array([share.estimate.value or 0.0 for share in shares]) * n, n
 
 
 def _ratios(count: np.ndarray, n: np.ndarray, left_out: np.ndarray, level: float) -> list[Estimate]:

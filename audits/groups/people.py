@@ -14,7 +14,7 @@ from audits.checks import one_of
 from audits.data import AuditData, group_name
 from audits.groups.metrics import Counts, Labels, Rows, confusion_counts
 from audits.groups.options import GroupsOptions
-from audits.stats.design import Design
+from audits.stats.design import Design, make_design
 
 PREDICTED_CLASS, LABEL_CLASS = "predicted class", "label class"
 """Columns of a result's people, where classes are compared; a label that is not known is empty."""
@@ -30,6 +30,14 @@ def people_table(data: AuditData, **columns: np.ndarray) -> pd.DataFrame:
         people["cluster"] = data.design.cluster
         people["stratum"] = data.design.stratum[data.design.cluster]
     return people
+
+
+def design_of(people: pd.DataFrame) -> Design | None:
+    """Return how the people of such a table were sampled; None where each row is one independent person."""
+    if "cluster" not in people:
+        return None
+    weights, cluster, strata = (people[name].to_numpy() for name in ("people", "cluster", "stratum"))
+    return make_design(len(people), weights=weights, cluster=cluster, strata=strata)
 
 
 def with_groups(people: pd.DataFrame, data: AuditData) -> pd.DataFrame:
