@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 from audits.groups.amounts.inference import ordered
@@ -13,12 +11,12 @@ from audits.groups.figures import amounts as figures
 from audits.groups.figures import curves, dots, layout, verdict
 from audits.groups.inference import MIN_COVERED
 from audits.groups.names import title_pair
-from audits.groups.result import Amounts, GroupRow, GroupsResult, amounts_frame
-from audits.groups.text import four_fifths, spread_words
+from audits.groups.result import Amounts, GroupsResult, amounts_frame
+from audits.groups.text import four_fifths
 from audits.options import MEASURE_WORDS
 from audits.records import Exhibit, Section
-from audits.stats import EVIDENCE
-from audits.stats.text import percent, several
+from audits.stats import EVIDENCE, Estimate
+from audits.stats.text import estimate_text, percent, several
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun
 
@@ -42,54 +40,44 @@ _SAID = {
 }
 
 
+_EXTREMES = {"rates": "selection_rate", "scores": "mean_score"}
+"""What of the groups the title of a figure tells."""
+
+
 def heading_and_caption(
     name: str, attribute: str, more: str = "", result: GroupsResult | None = None
 ) -> tuple[str, str]:
     """Return what stands above a figure of an attribute: its finding, where there is one, and what to see."""
     heading, caption = _SAID[name]
-    finding = {"rates": _extremes, "differences": _differing, "scores": _mean_scores}.get(name)
-    told = "" if finding is None or result is None else finding(result, attribute)
+    told = ""
+    if result is not None and name == "differences":
+        told = _differing(result, attribute)
+    elif result is not None and name in _EXTREMES:
+        told = _extremes(result, attribute, _EXTREMES[name])
     return told or heading.format(attribute), caption + more
 
 
-def _extremes(result: GroupsResult, attribute: str) -> str:
-    """Say which groups of enough people have the lowest and the highest rate."""
-    known = [row for row in result.of(attribute) if row.selection_rate.value is not None]
-    enough = [row for row in known if row.n >= MIN_COVERED]
-    rows = sorted(enough, key=lambda row: row.selection_rate.value or 0.0)
-    if len(rows) < 2:
+def _extremes(result: GroupsResult, attribute: str, name: str) -> str:
+    """Say which groups of enough people have the lowest and the highest rate, or mean score."""
+    values = {row.group: getattr(row, name).value for row in result.of(attribute)}
+    known = {group: value for group, value in values.items() if value is not None}
+    enough = sorted(
+        (row for row in result.of(attribute) if row.n >= MIN_COVERED and row.group in known),
+        key=lambda row: known[row.group],
+    )
+    if len(enough) < 2:
         return ""
-    ends = (rows[0], rows[-1])
-    rates = [percent(row.selection_rate.value, row.n) for row in ends]
-    told = [
-        f"{rate} of {who}"
-        for rate, who in zip(rates, title_pair(attribute, *(row.group for row in ends)), strict=True)
-    ]
-    among = _among_enough(known, ends, "selection_rate")
-    return f"{begun(vocabulary().share_yes)}: {told[0]} to {told[1]}{among}"
-
-
-def _among_enough(known: Sequence[GroupRow], ends: Sequence[GroupRow], name: str) -> str:
-    """Say that smaller groups are left out of a title, where some that are drawn lie outside its range."""
-    drawn, told = ([getattr(row, name).value or 0.0 for row in some] for some in (known, ends))
-    outside = min(drawn) < min(told) or max(drawn) > max(told)
-    return f", in groups of {MIN_COVERED} people or more" if outside else ""
-
-
-def _mean_scores(result: GroupsResult, attribute: str) -> str:
-    """Say which groups of enough people have the lowest and the highest mean score."""
-    known = [row for row in result.of(attribute) if row.mean_score.value is not None]
-    rows = [row for row in known if row.n >= MIN_COVERED]
-    if len(rows) < 2:
-        return ""
-    low, high = (end(rows, key=lambda row: row.mean_score.value or 0.0) for end in (min, max))
-    values = [float(row.mean_score.value or 0.0) for row in (low, high)]
-    digits = next((n for n in (2, 3, 4) if len({f"{value:.{n}f}" for value in values}) == 2), 2)
-    told = [
-        f"{value:.{digits}f} of {who}"
-        for value, who in zip(values, title_pair(attribute, low.group, high.group), strict=True)
-    ]
-    return f"Mean score: {told[0]} to {told[1]}{_among_enough(known, [low, high], 'mean_score')}"
+    ends = (enough[0], enough[-1])
+    low, high = (known[row.group] for row in ends)
+    begin, told = begun(vocabulary().share_yes), [percent(known[row.group], row.n) for row in ends]
+    if name == "mean_score":
+        digits = next((n for n in (2, 3, 4) if f"{low:.{n}f}" != f"{high:.{n}f}"), 2)
+        begin, told = "Mean score", [f"{value:.{digits}f}" for value in (low, high)]
+    who = title_pair(attribute, *(row.group for row in ends))
+    # smaller groups that are drawn, and left out of the title
+    outside = min(known.values()) < low or max(known.values()) > high
+    among = f", in groups of {MIN_COVERED} people or more" if outside else ""
+    return f"{begin}: {told[0]} of {who[0]} to {told[1]} of {who[1]}{among}"
 
 
 def _differing(result: GroupsResult, attribute: str) -> str:
@@ -106,16 +94,9 @@ def section(result: GroupsResult) -> Section:
         return _section_of_amounts(result, result.amounts)
     facts = _measure_facts(result)
     for spread in result.spreads:
-        for name in (
-            "demographic_parity_difference",
-            "demographic_parity_ratio",
-            "equal_opportunity_difference",
-            "equalized_odds_difference",
-            "average_odds_difference",
-        ):
-            gap = getattr(spread, name)
-            if gap is not None:
-                facts[f"{spread.attribute}: {name.replace('_', ' ')}"] = spread_words(gap)
+        for name, gap in vars(spread).items():
+            if isinstance(gap, Estimate):
+                facts[f"{spread.attribute}: {name.replace('_', ' ')}"] = f"{estimate_text(gap)}; {gap.method}"
     known = [exhibit for spread in result.spreads for exhibit in _by(result, spread.attribute)]
     probable = [_probable(result, name) for name in dict.fromkeys(item.attribute for item in result.probable)]
     return Section(

@@ -112,27 +112,6 @@ def is_probable(result: GroupsResult) -> bool:
     return any(each.difference_bounds == result.judged.interval for each in result.probable)
 
 
-def interval_words(result: GroupsResult) -> str:
-    """Say between whom, and of which rate, the one interval is that the verdict follows from."""
-    judged = result.judged.interval
-    if result.amounts is not None:
-        from audits.groups.amounts.text import amount_interval
-
-        return amount_interval(result)
-    if is_probable(result):
-        return judged.method
-    row, reference, rate = most_telling(result.table, result.options.get("measure"))
-    if result.judged.decided_by == RATIO:
-        both = f"{people_of(row)} divided by that of {people_of(reference)}"
-        return f"{begun(METRICS[rate].words)} of {both}: {estimate_text(judged)} · {judged.method}"
-    return f"{begun(METRICS[rate].words)} of {_minus(row, reference)}: {points(judged)} · {judged.method}"
-
-
-def spread_words(gap: Estimate) -> str:
-    """Word a spread between groups with its interval, or why there is none."""
-    return f"{estimate_text(gap)}; {gap.method}"
-
-
 def _probable(result: GroupsResult) -> str:
     """Say the same of a group that each person belongs to with a probability."""
     group = next(each for each in result.probable if each.difference_bounds == result.judged.interval)

@@ -90,16 +90,6 @@ def amount_title(amounts: Amounts) -> str:
     return f"{begun(who)}: {own}, against {other} of {others}"
 
 
-def amount_interval(result: GroupsResult) -> str:
-    """Say between whom, and of which measure, the one interval is that the verdict follows from."""
-    assert result.amounts is not None  # noqa: S101 - of a numeric outcome
-    row, reference, _ = most_telling_amount(result.amounts.table)
-    judged = result.judged
-    both = f"{people_of(row)} minus that of {people_of(reference)}"
-    told = amount_stated(judged.interval, result.amounts.unit)
-    return f"{begun(judged.decided_by)} of {both}: {told} · {judged.interval.method}"
-
-
 def amount_finding(result: GroupsResult, looks: int) -> str:
     """Say both groups' numbers, the interval that the verdict follows from, and the limit."""
     assert result.amounts is not None  # noqa: S101 - of a numeric outcome
