@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from audits.drawing.differences import differences
 from audits.drawing.marks import add_legend, decisive, dot, named_above, reaching
 from audits.drawing.selected import of_value, people_id
 from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, distinct, empty, finish, rows_named
 from audits.explain.result import ExplainResult, without
-from audits.explain.text import interval_words, points, size_words
+from audits.explain.text import interval_words, size_words
 from audits.stats import AVERAGE, Estimate
 from audits.stats.badges import interval_text
 from audits.stats.text import count, people_in
@@ -26,10 +27,10 @@ _REACH = 30  # points to both sides, unless an interval reaches further
 Row = tuple[str, Estimate, bool]
 
 
-def _interval_rows(result: ExplainResult, figure: go.Figure, rows: Sequence[Row], *above: str) -> int:
-    """Draw estimates below rows named `above`, gray where not trusted; return the pixels of a row."""
+def _interval_rows(result: ExplainResult, figure: go.Figure, rows: Sequence[Row], above: str) -> int:
+    """Draw estimates below the row named `above`, gray where not trusted; return the pixels of a row."""
     places, scale = range(len(rows) - 1, -1, -1), result.scale
-    unit = "points" if result.amount is None else result.amount.unit or result.amount.name
+    unit = _unit(result)
     known = [found if trusted else Estimate(found.value, None, None, 0, "") for _, found, trusted in rows]
     figure.add_scatter(
         x=[scale * (found.value or 0.0) for found in known],
@@ -55,7 +56,7 @@ def _interval_rows(result: ExplainResult, figure: go.Figure, rows: Sequence[Row]
     edge = max([_REACH if scale == 100 else 0.0, *(1.03 * scale * end for end in ends)]) or 1.0
     figure.update_xaxes(title=f"difference ({unit})", range=[-edge, edge])
     names = distinct([name for name, _, _ in rows], longest=_ABOVE)
-    return rows_named(figure, [*above, *names][::-1])
+    return rows_named(figure, [above, *names][::-1])
 
 
 def left(result: ExplainResult) -> go.Figure:
@@ -98,13 +99,10 @@ def _legend_higher(figure: go.Figure) -> go.Figure:
 
 def levels(result: ExplainResult) -> go.Figure:
     """Draw what is left at the levels that are covered, the largest first."""
-    found = sorted(
-        (row for row in result.levels if row.covered), key=lambda row: -abs(row.difference.value or 0.0)
-    )[:_MOST]
-    rows = [(f"{row.attribute} {row.level}", row.difference, True) for row in found]
-    figure = go.Figure()
-    each = _interval_rows(result, figure, rows)
-    return finish(figure, height=90 + each * len(rows), alt=f"What is left at {len(rows)} levels.")
+    covered = (row for row in result.levels if row.covered)
+    found = sorted(covered, key=lambda row: -abs(row.difference.value or 0.0))
+    rows = [(f"{row.attribute} {row.level}", row.difference, "") for row in found[:_MOST]]
+    return _differences(result, rows, f"difference ({_unit(result)})", result.scale)
 
 
 def _people(result: ExplainResult, side: str, names: list[str]) -> list[str]:
@@ -172,13 +170,16 @@ def attribution(result: ExplainResult) -> go.Figure:
     if result.attribution is None or result.attribution.gap.value is None:
         return empty("The features behind the gap were not asked for.")
     found = without(result.attribution, _MOST - 1)
-    rows = [(each.feature, each.part, each.part.low is not None) for each in found.features]
-    rows.append(("gap in mean score", found.gap, True))
-    figure = go.Figure()
-    pitch = _interval_rows(result, figure, rows)
-    ends = [abs(end) for _, each, _ in rows for end in (each.value, each.low, each.high) if end is not None]
-    edge = 105 * max([*ends, 0.01])
-    figure.update_xaxes(title="points of mean score", range=[-edge, edge])
-    said = "; ".join(f"{each.feature} {points(each.part.value or 0.0)}" for each in found.features)
-    alt = f"Parts of a gap of {points(found.gap.value or 0.0)} in mean score: {said}."
-    return finish(figure, height=100 + pitch * len(rows), alt=alt)
+    rows = [*((each.feature, each.part, "") for each in found.features), ("gap in mean score", found.gap, "")]
+    return _differences(result, rows, "points of mean score", 100.0)
+
+
+def _differences(
+    result: ExplainResult, rows: Sequence[tuple[str, Estimate, str]], title: str, unit: float
+) -> go.Figure:
+    return differences(result.judged, rows, title=title, unit=unit, limit=(None, None), ordered=False)
+
+
+def _unit(result: ExplainResult) -> str:
+    """Name what differences are shown in."""
+    return "points" if result.amount is None else result.amount.unit or result.amount.name

@@ -148,7 +148,8 @@ def _amounts(result: GroupsResult, amounts: Amounts, attribute: str) -> list[Exh
         Exhibit(
             f"amount_differences_{attribute}",
             f"Differences from the reference group, by {attribute}",
-            "A line that doesn't touch 0 is more than chance, corrected for all comparisons. Dotted: limit.",
+            "A line that doesn't touch 0 is more than chance, corrected for all comparisons. Gray band: "
+            "too little to matter.",
             lambda: figures.tails(result, attribute),
             lambda: result.differences_frame(attribute),
             tab="who",

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from audits.drawing.differences import differences
 from audits.drawing.marks import add_legend, dashes, dot, reaching
 from audits.drawing.selected import of_group, people_id
-from audits.drawing.style import CONTEXT, FOCUS, INK, describe, distinct, finish, rows_named
+from audits.drawing.style import CONTEXT, FOCUS, INK, distinct, finish, rows_named
 from audits.groups.amounts.inference import worse_first
 from audits.groups.figures.layout import LEGEND, colors, leading
 from audits.groups.names import people_of
@@ -79,7 +80,7 @@ def quantiles(result: GroupsResult, attribute: str) -> go.Figure:
     add_legend(figure, [("median, with interval", dot(INK)), ("mean", dot(INK, "diamond-open"))])
     add_legend(figure, [("10th to 90th percentile", dashes(CONTEXT, "solid"))])
     figure.update_xaxes(title=_axis(amounts), zeroline=False)
-    pitch = rows_named(figure, [_label(row) for row in rows])
+    pitch = rows_named(figure, distinct([_label(row) for row in rows], longest=44))
     told = "; ".join(
         f"{people_of(row)}: 10th percentile {_said(row.q10, amounts)}, "
         f"median {_said(row.median, amounts)}, 90th percentile {_said(row.q90, amounts)}"
@@ -93,63 +94,29 @@ def tails(result: GroupsResult, attribute: str) -> go.Figure:
     amounts = _of(result)
     others = [row for row in _shown(amounts, attribute) if not row.is_reference]
     measures = list(_MEASURES) if len(others) * len(_MEASURES) <= _MAX_ROWS else ["mean"]
-    rows = [(row, name) for row in others[:_MAX_ROWS] for name in measures if name in row.differences][::-1]
-    gaps = [row.differences[name].estimate for row, name in rows]
-    labels = [
-        f"{describe(named_group(row.group), longest=30)} · {_MEASURES[name]}"
-        if len(measures) > 1
-        else _label(row)
-        for row, name in rows
+    rows = [
+        (
+            f"{named_group(row.group)} · {_MEASURES[name]}" if len(measures) > 1 else _label(row),
+            row.differences[name].estimate,
+            _people(row),
+        )
+        for row in others[:_MAX_ROWS]
+        for name in measures
+        if name in row.differences
     ]
     title = f"{amounts.unit or amounts.name} from the reference group"
-    figure = _intervals(gaps, labels, title, amounts, [_people(row) for row, _ in rows])
-    limits = {row.differences["mean"].limit for row in others if "mean" in row.differences}
-    for limit in sorted(each for each in limits if each):
-        for end in (-limit, limit):
-            figure.add_vline(x=end, line={"color": CONTEXT, "dash": "dot"})
-    told = "; ".join(
-        f"{label}: {_said(gap, amounts)}" for label, gap in list(zip(labels, gaps, strict=True))[::-1]
-    )
-    figure.layout.meta = {
-        **figure.layout.meta,
-        "alt": f"Differences of {amounts.name} from the reference group. {told}.",
-    }
-    return figure
+    most = max((gap.limit or 0.0 for row in others for gap in row.differences.values()), default=0.0)
+    limit = (-most, most) if most else (None, None)
+    return differences(result.judged, rows, title=title, limit=limit, ordered=False)
 
 
 def residuals(result: GroupsResult, attribute: str) -> go.Figure:
     """Draw each group's mean residual with its interval: left of 0 it is over-predicted."""
     amounts = _of(result)
-    rows = [row for row in _shown(amounts, attribute) if row.residual is not None][::-1]
-    found = [row.residual for row in rows if row.residual is not None]
+    rows = [(row, row.residual) for row in _shown(amounts, attribute) if row.residual is not None]
     title = f"what turned out minus what was predicted ({amounts.unit or amounts.name})"
-    figure = _intervals(found, [_label(row) for row in rows], title, amounts, [_people(row) for row in rows])
-    told = "; ".join(f"{people_of(row)}: {_said(row.residual, amounts)}" for row in rows[::-1])
-    figure.layout.meta = {**figure.layout.meta, "alt": f"Mean residuals by group. {told}."}
-    return figure
-
-
-def _intervals(
-    found: Sequence[Estimate], labels: Sequence[str], title: str, amounts: Amounts, people: Sequence[str]
-) -> go.Figure:
-    """Draw estimates with their intervals below each other, the first lowest, around 0."""
-    figure = go.Figure(
-        go.Scatter(
-            x=[each.value for each in found],
-            y=list(range(len(found))),
-            mode="markers",
-            marker={"color": [INK if each.low is not None else CONTEXT for each in found], "size": 9},
-            error_x=reaching(found, thickness=2),
-            customdata=[_said(each, amounts) for each in found],
-            meta=list(people),
-            hovertemplate="%{customdata}<extra></extra>",
-            showlegend=False,
-        )
-    )
-    figure.add_vline(x=0, line={"color": INK, "width": 1})
-    figure.update_xaxes(title=title, zeroline=False)
-    pitch = rows_named(figure, list(labels))
-    return finish(figure, height=90 + pitch * len(labels), alt=title)
+    drawn = [(_label(row), left, _people(row)) for row, left in rows]
+    return differences(result.judged, drawn, title=title, limit=(None, None), ordered=False)
 
 
 def _line(ends: Sequence[tuple[float | None, int | None]]) -> go.Scatter:
@@ -174,9 +141,7 @@ def _axis(amounts: Amounts) -> str:
 
 
 def _label(row: AmountRow) -> str:
-    return (
-        f"{describe(named_group(row.group), longest=40)} ({count(row.n)}){' · reference' * row.is_reference}"
-    )
+    return f"{named_group(row.group)} ({count(row.n)}){' · reference' * row.is_reference}"
 
 
 def _said(found: Estimate | None, amounts: Amounts) -> str:
