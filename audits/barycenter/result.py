@@ -101,11 +101,6 @@ class GroupFlips:
     levels: tuple[LevelDifference, ...] = ()
 
     @property
-    def mostly(self) -> str:
-        """The larger direction: "only self" or "only counterpart"."""
-        return self.way.replace("_", " ")
-
-    @property
     def way(self) -> Way:
         """The larger direction as a column of the people's table."""
         return "only_self" if self.only_self >= self.only_counterpart else "only_counterpart"

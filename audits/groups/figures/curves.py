@@ -104,7 +104,7 @@ def calibration(result: GroupsResult, attribute: str, *, most: int = 4) -> go.Fi
     return finish(figure, height=360, alt=alt)
 
 
-def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: str) -> go.Figure:
+def trade_off(table: pd.DataFrame, here: tuple[float, float], attribute: str) -> go.Figure:
     """Draw accuracy against the gap over thresholds for everyone, and where the decisions shown stand.
 
     Without labels the share decided favorably takes the place of accuracy.
@@ -113,7 +113,7 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
     ----------
     table : DataFrame
         Of `audits.groups.threshold_change.trade_off`.
-    here : (float, float or None)
+    here : (float, float)
         Gap in points, and accuracy (or share decided favorably), of the decisions shown.
     """
     column = "accuracy" if table["accuracy"].notna().any() else "selection rate"
@@ -130,27 +130,25 @@ def trade_off(table: pd.DataFrame, here: tuple[float, float | None], attribute: 
             name="one threshold for everybody",
         )
     )
-    if level is not None:
-        figure.add_scatter(
-            x=[gap],
-            y=[100 * level],
-            mode="markers+text",
-            marker={"color": CONTRAST, "size": 14, "symbol": "diamond"},
-            text=["you are here"],
-            textposition="top center",
-            cliponaxis=False,
-            hovertemplate="shown: gap %{x:.1f} points, %{y:.1f}%<extra></extra>",
-            showlegend=False,
-        )
+    figure.add_scatter(
+        x=[gap],
+        y=[100 * level],
+        mode="markers+text",
+        marker={"color": CONTRAST, "size": 14, "symbol": "diamond"},
+        text=["you are here"],
+        textposition="top center",
+        cliponaxis=False,
+        hovertemplate="shown: gap %{x:.1f} points, %{y:.1f}%<extra></extra>",
+        showlegend=False,
+    )
     figure.update_xaxes(
         title=f"largest gap in selection rates by {describe(attribute)} (points)", rangemode="tozero"
     )
     figure.update_yaxes(title=words)
     best = table.iloc[int(table[column].to_numpy().argmax())]
-    told = "" if level is None else f" You are at a gap of {gap:.1f} points and {percent(level, 0)}."
     alt = (
         f"{words.removesuffix(' (%)').capitalize()} against the gap by {attribute}, over {len(table)} "
         f"thresholds; most at {best['threshold']:.3g}, {percent(best[column], 0)} with a gap of "
-        f"{best['gap']:.1f} points.{told}"
+        f"{best['gap']:.1f} points. You are at a gap of {gap:.1f} points and {percent(level, 0)}."
     )
     return finish(figure, height=330, alt=alt)
