@@ -12,7 +12,7 @@ import numpy as np
 
 from audits.recourse.paths import RecoursePath, Walk
 from audits.stats import Estimate, Judgment, judge, largest_gap, newcombe, worst_of
-from audits.stats.group_means import group_means, judge_groups
+from audits.stats.group_means import GroupMeans, group_means, judge_groups
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
 from audits.stats.text import people_in
@@ -68,19 +68,18 @@ def burden_of(way: RecoursePath, path: Walk, rng: np.random.Generator) -> Burden
     return Burden(alpha, cost, never, tuple(means), tuple(medians), gap, differences, shares, p, judged)
 
 
+def _tested(way: RecoursePath, values: np.ndarray, rng: np.random.Generator) -> GroupMeans | None:
+    """Compare each group's mean of `values` (n,) with that of everyone else."""
+    options, people = way.options, way.people
+    level, draws = options.level / _LOOKS, options.permutations
+    return group_means(values, people.weights, people.code, level=level, permutations=draws, rng=rng)
+
+
 def _burdens(
     way: RecoursePath, cost: np.ndarray, rng: np.random.Generator
 ) -> tuple[tuple[Judgment | None, ...], float | None]:
     """Judge mean burdens of those for whom some step helps; a cost of NaN is of the others."""
-    options, people = way.options, way.people
-    tested = group_means(
-        cost,
-        people.weights,
-        people.code,
-        level=options.level / _LOOKS,
-        permutations=options.permutations,
-        rng=rng,
-    )
+    options, people, tested = way.options, way.people, _tested(way, cost, rng)
     if tested is None:
         return (None,) * len(people.names), None
     known = np.isfinite(cost)
@@ -96,16 +95,8 @@ def _shares(
     way: RecoursePath, accepted: np.ndarray, size: np.ndarray, rng: np.random.Generator
 ) -> tuple[Judgment | None, ...]:
     """Judge the share of each group that is accepted at the last step."""
-    options, people = way.options, way.people
-    k = len(size)
-    tested = group_means(
-        accepted.astype(float),
-        people.weights,
-        people.code,
-        level=options.level / _LOOKS,
-        permutations=options.permutations,
-        rng=rng,
-    )
+    options, people, k = way.options, way.people, len(size)
+    tested = _tested(way, accepted.astype(float), rng)
     if tested is None:
         return (None,) * k
     pairs = 1 if k == 2 else k  # of two groups both differences are the same one
