@@ -12,6 +12,7 @@ from app import state
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets.audit_page import ChosenOptions, audit_page
+from app.widgets.choices.stated import NOTHING, number_control
 from app.widgets.results.result_page import result_page
 from audits.errors import InputError
 from audits.options import Option, options_of
@@ -25,7 +26,6 @@ _ATTRIBUTES = {
     "protected",
     "sensitive",
 }  # what audits call the protected attributes they go by
-_NONE = "(automatic)"
 
 
 def any_audit_page(name: str, check: Callable[[Mapping[str, Any]], None] | None = None) -> None:
@@ -98,13 +98,13 @@ def _control(record: Audit, option: Option, protected: tuple[str, ...]) -> Any:
     if option.name in _ATTRIBUTES and option.kind in {"text", "other"}:
         return _attributes(option, label, protected, kept)
     if option.kind in {"number", "integer"}:
-        return _number(option, label, kept)
+        return number_control(option, label, **kept)
     if option.kind == "switch" and not option.optional:
         return st.toggle(label, value=bool(option.default), **kept)
     if option.kind in {"switch", "choice"}:
         values = [*((None,) if option.optional else ()), *(option.choices or (False, True))]
         first = values.index(option.default) if option.default in values else 0
-        words = {_NONE if value is None else str(value): value for value in values}
+        words = {NOTHING if value is None else str(value): value for value in values}
         return words[st.selectbox(label, list(words), index=first, **kept)]
     if option.kind == "text":
         return st.text_input(label, value=option.default or "", **kept)
@@ -118,27 +118,6 @@ def _attributes(option: Option, label: str, protected: tuple[str, ...], kept: di
     chosen = st.multiselect(label, list(protected), default=default, **kept)
     # what an audit takes unless told otherwise is no choice: the run is the one that At a glance asks for
     return None if chosen == default and not option.required else chosen
-
-
-def _number(option: Option, label: str, kept: dict[str, Any]) -> Any:
-    whole = option.kind == "integer"
-    kind: Any = int if whole else float
-    low = option.at_least if option.at_least is not None else option.above
-    high = option.at_most if option.at_most is not None else option.below
-    first = option.default
-    if first is None and option.required:
-        first = low if low is not None else 0
-    value = st.number_input(
-        label,
-        min_value=None if low is None else kind(low),
-        max_value=None if high is None else kind(high),
-        value=None if first is None else kind(first),
-        step=1 if whole else None,
-        format=None if whole else "%g",
-        placeholder=_NONE,
-        **kept,
-    )
-    return None if value is None else kind(value)
 
 
 def _yaml_control(option: Option, label: str, kept: dict[str, Any]) -> Any:

@@ -7,38 +7,40 @@ from typing import Any
 import streamlit as st
 
 from app.widgets.page_words import page_words
-from audits.options import option_of
+from audits.options import Option, option_of
 
+NOTHING = "(automatic)"
+"""What stands where nothing is chosen, for an option that then follows from others."""
 _NEAR = 1e-6  # what a bound that does not belong is left by
 
 
-def stated_number(
-    kind: type, name: str, label: str, *, value: float | None = None, step: float | None = None, **kept: Any
-) -> Any:
-    """Ask for the number that the option `name` of an options class states.
+def stated_number(kind: type, name: str, label: str, **kept: Any) -> Any:
+    """Ask for the number that the option `name` of an options class states; `kept` as of `number_control`."""
+    stated = option_of(kind, name)
+    return number_control(stated, label, help=page_words(stated.help), **kept)
+
+
+def number_control(stated: Option, label: str, *, step: float | None = None, **kept: Any) -> Any:
+    """Ask for the number that an option states; return None where there is none yet, and none is needed.
 
     Parameters
     ----------
-    value
-        Instead of the stated default, where that depends on something.
     kept
-        Key and persistence, as Streamlit's controls take them.
+        Help, key and persistence, as Streamlit's controls take them.
     """
-    stated = option_of(kind, name)
     whole = stated.kind == "integer"
+    as_told: Any = int if whole else float
     low = stated.at_least if stated.above is None else stated.above + _NEAR
     high = stated.at_most if stated.below is None else stated.below - _NEAR
-    start = stated.default if value is None else value
-    told: dict[str, Any] = {} if whole else {"format": "%g"}
-    as_told = int if whole else float
+    first = (low or 0) if stated.default is None and stated.required else stated.default
     found = st.number_input(
         label,
         min_value=None if low is None else as_told(low),
         max_value=None if high is None else as_told(high),
-        value=as_told(start),
-        step=step,
-        help=page_words(stated.help),
-        **told,
+        value=None if first is None else as_told(first),
+        step=1 if whole and step is None else step,
+        format=None if whole else "%g",
+        placeholder=NOTHING,
         **kept,
     )
-    return as_told(found)
+    return None if found is None else as_told(found)
