@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -11,6 +12,7 @@ from app import state
 from app.figure_cache import cached_figure
 from app.flipset.shown import choose_shown
 from app.tables.handles import DataHandle
+from app.widgets.results.exhibits import folded
 from app.widgets.results.figure_card import figure_card
 from audits.flipset import FlipsetPart, FlipsetResult, Marginal
 from audits.flipset.comparisons.marginals import joint_marginal
@@ -63,10 +65,8 @@ def _two_features(
     told = {item.feature: item for item in flipset.marginals}
     if len(told) < 2 or flipset.size <= 0:
         return
-    folded = st.expander("Two features at once", key="two-features", on_change="rerun")
-    if folded.open:
-        with folded:
-            _pair_of_features(result, part, within, told, data)
+    draw = partial(_pair_of_features, result, part, within, told, data)
+    folded("Two features at once", "two-features", draw)
 
 
 def _pair_of_features(

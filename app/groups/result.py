@@ -17,9 +17,9 @@ from app.groups.threshold_explorer import other_thresholds
 from app.tables.listed import PeopleTable
 from app.widgets import notices
 from app.widgets.people.person import person_card
-from app.widgets.people.row_choice import ROWS, choose_row, clicked_row
-from app.widgets.people.selected import clickable, only_selected, select
-from app.widgets.results.exhibits import folded_exhibit, show_exhibit
+from app.widgets.people.row_choice import choose_row, clickable_table
+from app.widgets.people.selected import only_selected, select
+from app.widgets.results.exhibits import folded, folded_exhibit, show_exhibit
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.widgets.results.plot import plot
 from app.widgets.results.result_page import result_page
@@ -144,15 +144,12 @@ def _threshold(
             "arrow keys. This describes the people audited; others may differ."
         )
     moved = any(state.address_value(key) for key in ("cut", "preset", "by-group"))
-    panel = st.expander(
+    folded(
         "Thresholds by group, and the trade-off",
+        "thresholds-more",
+        lambda: other_thresholds(found, result, _attribute(result), space, draft),
         expanded=moved or not isinstance(threshold, float),
-        key="thresholds-more",
-        on_change="rerun",
     )
-    if panel.open:
-        with panel:
-            other_thresholds(found, result, _attribute(result), space, draft)
 
 
 def _scores(result: GroupsResult, exhibits: Mapping[str, Exhibit]) -> None:
@@ -202,24 +199,14 @@ def _group_rows(
     result: GroupsResult, attribute: str, table: pd.DataFrame, groups: list[str], key: str, *, alt: str
 ) -> None:
     """Draw a table of a row a group; a click on a row selects the group's people."""
-    clicks = clickable(key)
-    st.dataframe(
-        table,
-        key=clicks,
-        hide_index=True,
-        height=min(36 * (len(table) + 1), 196),
-        column_config=number_columns(table),
-        on_select=lambda: _select_group(result, attribute, groups, key, clicks),
-        selection_mode=ROWS,
-        alt=alt,
-    )
 
+    def opens(place: int | None) -> None:
+        terms = None if place is None else layout.people_of(result, attribute).get(groups[place])
+        if terms is not None:
+            select(json.loads(terms), key)
 
-def _select_group(result: GroupsResult, attribute: str, rows: list[str], key: str, clicks: str) -> None:
-    place = clicked_row(clicks, len(rows))
-    terms = None if place is None else layout.people_of(result, attribute).get(rows[place])
-    if terms is not None:
-        select(json.loads(terms), key)
+    height = min(36 * (len(table) + 1), 196)
+    clickable_table(table, key, opens, height=height, column_config=number_columns(table), alt=alt)
 
 
 def _like(found: RunResult, space: Workspace, draft: Mapping[str, Any], result: GroupsResult) -> None:

@@ -14,9 +14,9 @@ from app.mitigation.result import mitigation_section
 from app.tables.handles import DataHandle
 from app.tables.listed import Order, PeopleTable, raw_cells
 from app.widgets.people.person import person_card
-from app.widgets.people.row_choice import ROWS, WRAPPING, choose_row, clicked_row
-from app.widgets.people.selected import clickable, let_go, select
-from app.widgets.results.exhibits import show_exhibit
+from app.widgets.people.row_choice import WRAPPING, choose_row, clickable_table
+from app.widgets.people.selected import let_go, select
+from app.widgets.results.exhibits import folded, show_exhibit
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.widgets.results.result_page import result_page
 from app.widgets.waiting import wait_for
@@ -153,11 +153,12 @@ def _leaderboard(result: RuleSetsResult) -> None:
         table = leaderboard_frame(tuple(rows)).assign(**{"rule set": [group_of(row.rules) for row in rows]})
         _table(table.rename(columns=_COLUMNS)[list(_COLUMNS.values())], numbers, "leaderboard")
         _choose_group(result)
-    if (fold := st.expander("As bars", key="fold-rule_sets-bars", on_change="rerun")).open:
-        with fold:
-            figure_card(
-                "rule-sets", cached_figure(_leaders, result, *among), lambda: leaderboard_frame(tuple(rows))
-            )
+
+    def bars() -> None:
+        drawn = cached_figure(_leaders, result, *among)
+        figure_card("rule-sets", drawn, lambda: leaderboard_frame(tuple(rows)))
+
+    folded("As bars", "fold-rule_sets-bars", bars)
 
 
 def _table(table: pd.DataFrame, numbers: list[int], name: str) -> None:
@@ -170,11 +171,10 @@ def _table(table: pd.DataFrame, numbers: list[int], name: str) -> None:
         if mark in table:
             table[mark] = ["✓" if each == yes else "" for each in table[mark]]
     table = table.drop(columns=[column for column in table if table[column].isna().all()])
-    clicks = clickable(name)
-    st.dataframe(
+    clickable_table(
         table,
-        key=clicks,
-        hide_index=True,
+        name,
+        lambda place: _open(None if place is None else numbers[place], name),
         height=388 if len(table) > 10 else "content",
         row_height=WRAPPING if table["group"].str.len().max() > _LONG else None,
         column_config={
@@ -182,15 +182,11 @@ def _table(table: pd.DataFrame, numbers: list[int], name: str) -> None:
             **{column: st.column_config.NumberColumn(format="%.1f") for column in shares},
             "group": st.column_config.TextColumn("group", pinned=True, width=200),
         },
-        on_select=lambda: _open(numbers, clicks, name),
-        selection_mode=ROWS,
         alt="Distinct findings, in rank order; click one to open the group",
     )
 
 
-def _open(numbers: list[int], clicks: str, name: str) -> None:
-    place = clicked_row(clicks, len(numbers))
-    number = None if place is None else numbers[place]
+def _open(number: int | None, name: str) -> None:
     state.set_widget("group", number)
     if number is not None:
         state.set_widget("group-alike-number", number)

@@ -19,8 +19,8 @@ from app.serving.downloads import DOWNLOADS
 from app.tables.exports import csv_bytes, portable
 from app.widgets import notices
 from app.widgets.download import download
-from app.widgets.people.row_choice import ROWS, WRAPPING, clicked_row
-from app.widgets.people.selected import clickable, let_go
+from app.widgets.people.row_choice import WRAPPING, clickable_table
+from app.widgets.people.selected import let_go
 from app.widgets.results.export import REPORTS, json_of, report_file
 from app.widgets.results.verdict_cards import title_of
 from app.workspaces import deletion
@@ -83,19 +83,16 @@ def choose_run(saved: SavedRuns, space: Workspace) -> SavedRun | None:
         return None
     table = _listed(found)
     names = {run.id[:12]: run for run in found}
-    clicks = clickable("saved-runs")
-    st.dataframe(
+    clickable_table(
         table,
-        key=clicks,
-        hide_index=True,
+        "saved-runs",
+        lambda place: _open_clicked(list(names), place),
         row_height=WRAPPING if table["title"].str.len().max() > _SHORT_TITLE else None,
         column_config={
             "title": st.column_config.TextColumn(width=155),  # a phone has all of the verdict beside it
             "status": st.column_config.TextColumn(width=90),
             "verdict": st.column_config.TextColumn(width=165),
         },
-        on_select=lambda: _open_clicked(list(names), clicks),
-        selection_mode=ROWS,
         alt="Saved audits, latest first; a click opens one",
     )
     asked = state.address_value("run")
@@ -130,8 +127,7 @@ def _short_badge(run: SavedRun) -> str:
     return run.badge.partition(" · ")[0] or _VERDICT_WORDS.get(run.verdict, "")
 
 
-def _open_clicked(names: list[str], clicks: str) -> None:
-    place = clicked_row(clicks, len(names))
+def _open_clicked(names: list[str], place: int | None) -> None:
     if place is not None:
         state.put_in_address("run", names[place])
 

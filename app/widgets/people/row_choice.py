@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -22,8 +22,6 @@ from audits.drawing.selected import selected_among, selected_bins
 from audits.stats.text import count, people
 from audits.stats.vocabulary import vocabulary
 
-ROWS: tuple[Literal["single-row"], Literal["single-cell"]] = ("single-row", "single-cell")
-"""What a click on a table selects: its row, wherever in the row it was."""
 WRAPPING = 66
 """Pixels of a row, more than 4 rem, in which what is longer than its column is wide goes on below."""
 _LONG, _WIDE = 36, 250  # letters that go on below, and pixels of their column
@@ -84,17 +82,14 @@ def choose_row(
     rows = [str(row) for row in shown.index]
     opened = {str(row): row for row in (shown.index if of is None else of) if row in table.index}
     typed = of is None and len(table) > len(shown)
-    clicks = clickable(key)
     name = "row"
     while name in shown:  # data may have columns of that name
         name += " number" if name == "row" else "_"
-    st.dataframe(
+    clickable_table(
         shown.rename_axis(index=name).reset_index(),  # streamlit tells of no click on an index
-        key=clicks,
-        hide_index=True,
+        key,
+        lambda place: _open(person, None if place is None else rows[place], opened),
         **_room(shown, {name: st.column_config.Column(name, pinned=True), **(formats or {})}),
-        on_select=lambda: _open(clicks, person, rows, opened),
-        selection_mode=ROWS,
         alt=alt,
     )
     if len(table) > len(shown):
@@ -192,14 +187,24 @@ def show_selected(table: pd.DataFrame, selected: pd.DataFrame, key: str, number:
         figure_card(f"{key}-selected", selected_among(bins, name), lambda: bins)
 
 
-def clicked_row(key: str, rows: int) -> int | None:
-    """Return the row of the table `key` that was clicked last, by its mark or by any of its cells; or None.
+def clickable_table(table: pd.DataFrame, name: str, opens: Callable[[int | None], None], **look: Any) -> None:
+    """Draw a table of which a click on a row, by its mark or any of its cells, calls `opens` with its place.
 
-    Parameters
-    ----------
-    rows : int
-        Rows drawn: a click on a table that has become shorter opens nothing.
+    None where the click took the choice back, or is of a table that has become shorter.
     """
+    key = clickable(name)
+    st.dataframe(
+        table,
+        key=key,
+        hide_index=True,
+        on_select=lambda: opens(_clicked_row(key, len(table))),
+        selection_mode=("single-row", "single-cell"),
+        **look,
+    )
+
+
+def _clicked_row(key: str, rows: int) -> int | None:
+    """Return the row of the table `key` that was clicked last; None beyond the `rows` that are drawn."""
     selection = state.widget(key)["selection"]
     marked, cells = list(selection["rows"]), [row for row, _ in selection.get("cells", ())]
     before = state.get(f"clicked {key}", ([], []))
@@ -208,7 +213,5 @@ def clicked_row(key: str, rows: int) -> int | None:
     return latest[0] if latest and latest[0] < rows else None
 
 
-def _open(key: str, person: str, rows: list[str], opened: Mapping[str, Hashable]) -> None:
-    place = clicked_row(key, len(rows))
-    row = None if place is None else rows[place]
+def _open(person: str, row: str | None, opened: Mapping[str, Hashable]) -> None:
     state.set_widget(person, row if row in opened else None)

@@ -34,12 +34,18 @@ def show_exhibit(exhibit: Exhibit, *, name: str = "") -> None:
     )
 
 
-def folded_exhibit(exhibit: Exhibit, name: str) -> None:
-    """Draw one exhibit in a fold that its heading names, once that is opened."""
-    fold = st.expander(notices.label(exhibit.heading, 160), key=f"fold-{name}", on_change="rerun")
+def folded(title: str, key: str, draw: Callable[[], object], *, expanded: bool = False) -> None:
+    """Draw a fold, and what is in it once it is opened."""
+    fold = st.expander(title, expanded=expanded, key=key, on_change="rerun")
     if fold.open:
         with fold:
-            show_exhibit(exhibit, name=name)
+            draw()
+
+
+def folded_exhibit(exhibit: Exhibit, name: str) -> None:
+    """Draw one exhibit in a fold that its heading names."""
+    heading = notices.label(exhibit.heading, 160)
+    folded(heading, f"fold-{name}", lambda: show_exhibit(exhibit, name=name))
 
 
 def show_section(section: Section, *, instead: Instead | None = None, prefix: str = "") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,7 +13,7 @@ from app.figure_cache import cached_section
 from app.tables.listed import PeopleTable
 from app.widgets import notices
 from app.widgets.people.row_choice import choose_row
-from app.widgets.results.exhibits import Instead, show_facts, show_section
+from app.widgets.results.exhibits import Instead, folded, show_facts, show_section
 from app.widgets.results.plot import plot
 from app.widgets.results.result_frame import fine_print, headline
 from audits.records import Audit, Exhibit, Section
@@ -104,17 +105,12 @@ def _fitting(exhibits: Sequence[Exhibit], room: float, instead: Instead, prefix:
     for exhibit in exhibits:
         if exhibit.key in instead and instead[exhibit.key] is None:
             continue
-        one = Section("", (exhibit,))
+        draw = partial(show_section, Section("", (exhibit,)), instead=instead, prefix=prefix)
         room -= _TITLE + _height(exhibit) + (_CHOICES if exhibit.key in instead else 0)
         if room >= 0:
-            show_section(one, instead=instead, prefix=prefix)
-        elif (
-            fold := st.expander(
-                notices.label(exhibit.heading, 160), key=f"fold-{prefix}{exhibit.key}", on_change="rerun"
-            )
-        ).open:
-            with fold:
-                show_section(one, instead=instead, prefix=prefix)
+            draw()
+        else:
+            folded(notices.label(exhibit.heading, 160), f"fold-{prefix}{exhibit.key}", draw)
 
 
 def earlier_page(record: Audit, result: Any) -> None:
