@@ -12,7 +12,7 @@ from app.drafts.drafts import audit_spec
 from app.pages import page_of
 from app.widgets import notices
 from app.widgets.results.figure_card import figure_card
-from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.run_bar import run_button, show_standing
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError
 from audits.explain import figures, text
@@ -51,10 +51,7 @@ def survival_strip(space: Workspace, draft: Mapping[str, Any], result: GroupsRes
     with st.container(width=320, key="survives"):
         title = f"What explains {group.group} and {reference.group}"
         run_button(space, spec, title, standing, _SECONDS, "look-within", label="Compare like for like")
-    if standing.going and standing.run is not None:
-        progress(standing.run)
-    else:
-        ended_badly(standing.run)
+    show_standing(standing)
 
 
 def _farthest(result: GroupsResult, attribute: str) -> tuple[GroupRow, GroupRow] | None:

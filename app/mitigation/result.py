@@ -16,7 +16,7 @@ from app.widgets import notices
 from app.widgets.frame import page_text
 from app.widgets.results.exhibits import show_facts, show_section
 from app.widgets.results.verdict_cards import title_of
-from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.run_bar import run_button, show_standing
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.checks import build
@@ -75,10 +75,7 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
         run_button(
             space, spec, "Rule sets: trained again", standing, seconds, "mitigate", label="Train again"
         )
-    if standing.going and standing.run is not None:
-        progress(standing.run)
-    else:
-        ended_badly(standing.run)
+    show_standing(standing)
 
 
 def _seconds(options: Mapping[str, Any], size: Size) -> float:

@@ -10,7 +10,7 @@ from app.compare.result import show_result
 from app.widgets import notices
 from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
 from app.widgets.frame import page_text, title
-from app.widgets.run_bar import ended_badly, progress, run_button, settings_fold
+from app.widgets.run_bar import run_button, settings_fold, show_standing
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from audits.errors import InputError
@@ -87,7 +87,4 @@ with question:
     st.markdown(page_text("compare_question"))
 with st.container(key="narrow"):
     run_button(space, spec, name, standing, seconds, "run-narrow", label="Compare")
-if standing.going and standing.run is not None:
-    progress(standing.run)
-else:
-    ended_badly(standing.run)
+show_standing(standing)

@@ -21,7 +21,7 @@ from app.widgets.choices.power_plan import planning_panel
 from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
 from app.widgets.frame import page_text, title
 from app.widgets.results.result_page import earlier_page
-from app.widgets.run_bar import ended_badly, progress, run_button, settings_fold
+from app.widgets.run_bar import run_button, settings_fold, show_standing
 from app.widgets.subject import source_name, subject_line
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
@@ -148,10 +148,7 @@ def audit_page(
     st.markdown(question)
     with st.container(key="narrow"):  # where the sidebar is folded away
         run_button(space, spec, name, standing, seconds, "run-narrow")
-    if standing.going and standing.run is not None:
-        progress(standing.run, while_running)
-    else:
-        ended_badly(standing.run)
+    show_standing(standing, while_running)
     _earlier_result(space, spec, audit)
     if below is not None:
         below(space, draft)

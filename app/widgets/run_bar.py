@@ -89,6 +89,14 @@ def progress(
         st.button(stop, key=f"{key}cancel", on_click=run.cancel, disabled=run.cancel_requested)
 
 
+def show_standing(standing: jobs.SpecStatus, below: Callable[[RunProgress], None] | None = None) -> None:
+    """Show how far the run of a spec is, with `below` as of `progress`, or how it ended without a result."""
+    if standing.going and standing.run is not None:
+        progress(standing.run, below)
+    else:
+        ended_badly(standing.run)
+
+
 def ended_badly(run: Run | None) -> None:
     """Say how a run ended that gave no result."""
     if run is None or not run.finished:
