@@ -12,6 +12,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from audits.text import join_names
+
 Known = TypeVar("Known")
 
 
@@ -186,12 +188,8 @@ def _category_words(name: str, rule: np.ndarray, levels: Sequence[str]) -> str:
     inside = [level for level, admitted in zip(levels, rule, strict=True) if admitted]
     outside = [level for level, admitted in zip(levels, rule, strict=True) if not admitted]
     if len(outside) < len(inside):
-        return f"{name} ≠ {_either(outside)}"
-    return f"{name} = {_either(inside)}"
-
-
-def _either(names: Sequence[str]) -> str:
-    return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+        return f"{name} ≠ {join_names(outside, 'or', most=len(levels))}"
+    return f"{name} = {join_names(inside, 'or', most=len(levels))}"
 
 
 def _interval_words(name: str, ends: Sequence[End], first: int, last: int) -> str:

@@ -23,7 +23,7 @@ from audits.data.values import is_missing
 from audits.runs.result import RunResult
 from audits.stats.text import number
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun, value_words
+from audits.text import begun, join_names, value_words
 
 _YEARS = 1500, 2200  # numbers that may be years
 
@@ -73,7 +73,6 @@ def person_card(
     said: str = "",
     beside: Mapping[str, Any] | None = None,
     of: str = "",
-    towards: Sequence[str] = (),
 ) -> None:
     """Draw one person of a result, beside the closest match where there is one.
 
@@ -83,7 +82,7 @@ def person_card(
         The user's row number, in the result's table ``people``.
     said : str
         What the audit says of this person, beside the decision.
-    beside, of, towards
+    beside, of
         As `app.widgets.people.what_if.what_if_section` takes them.
     """
     sides = _sides(space, found, row, match)
@@ -111,7 +110,7 @@ def person_card(
             _differences(sides, {} if answer is None else answer["effects"], found.spec)
         if answer is not None:
             _alternatives(answer, sides)
-        what_if_section(space, found, row, beside=beside, of=of, towards=towards)
+        what_if_section(space, found, row, beside=beside, of=of)
 
 
 def steps(rows: Sequence[Hashable], row: Hashable, person: str) -> None:
@@ -129,9 +128,9 @@ def steps(rows: Sequence[Hashable], row: Hashable, person: str) -> None:
         st.button("›", key="person-after", on_click=to, args=(1,), type="tertiary", help="Next person")
 
 
-def card_of(row: Hashable, key: str = "person-card") -> DeltaGenerator:
+def card_of(row: Hashable) -> DeltaGenerator:
     """Return the container of what is said of the person in `row`; it scrolls into view once."""
-    card = st.container(border=True, key=key)
+    card = st.container(border=True, key="person-card")
     # another row is another element, which the browser runs again; the same one stays where it is
     card.html(
         f'<span data-row="{html.escape(str(row))}"></span><script>{INTO_VIEW}</script>',
@@ -244,10 +243,7 @@ def _swapped(swaps: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str, bool], 
     for each in swaps:
         answer = (str(each["column"]), number(each["score"]), bool(each["favorable"]))
         found.setdefault(answer, []).append(str(each["value"]))
-    return {
-        answer: " or ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
-        for answer, values in found.items()
-    }
+    return {answer: join_names(values, "or", most=len(values)) for answer, values in found.items()}
 
 
 def pair_words(values: pd.Series) -> list[str]:

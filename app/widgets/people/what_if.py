@@ -19,7 +19,7 @@ from audits.runs.executors.job import Run
 from audits.runs.result import RunResult
 from audits.stats.text import number
 from audits.stats.vocabulary import vocabulary
-from audits.text import begun
+from audits.text import begun, join_names
 
 _PATIENCE_SECONDS, _REMEMBERED, _FIRST = 2.0, 60, 3
 _NUMBERS = {"continuous", "integer"}
@@ -177,9 +177,9 @@ def _sentence(
         f"{name} {_text(value, units.get(name))} instead of {_text(columns[name]['value'])}"
         for name, value in changes.items()
     ]
-    with_these = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
     still = "still " if before["favorable"] == after["favorable"] else ""
     would = _is(after).replace("is ", "be ", 1).replace("gets", "get", 1).replace("does not", "not", 1)
+    with_these = join_names(listed, most=len(listed))
     return f"With {with_these} this {vocabulary().person} would {still}{would}{_score_text(said, after)}."
 
 

@@ -34,7 +34,6 @@ def figure_card(
     caption: str = "",
     wide: bool = False,
     on_point: Callable[[list[Any]], object] | None = None,
-    selects: bool = True,
 ) -> None:
     """Draw `figure` below its title; the table behind it and files of both are in a menu in its corner.
 
@@ -54,13 +53,11 @@ def figure_card(
     on_point : callable, optional
         Called with the custom data of a point that is clicked; the people of the point are selected, too,
         unless it returns that it has done all.
-    selects : bool
-        Whether people may be selected: those of the workspace's data, which a story's are not.
 
     A trace whose `meta` lists people (`audits.drawing.selected.people_id`) stands for them: a click on a
     point selects them, and so does the list below the figure.
     """
-    told = _people_of(figure)[:_MAX_LISTED] if selects else []
+    told = _people_of(figure)[:_MAX_LISTED]
     people = selection_texts(state.workspace(), told) if told else {}
     # one entry of the page: a table that comes or goes moves no figure below, which would be drawn again
     with st.container(key=f"exhibit-{name}"):
