@@ -51,10 +51,7 @@ def _interval_rows(result: ExplainResult, figure: go.Figure, rows: Sequence[Row]
         figure.add_trace(
             go.Scatter(x=ends, y=[k, k], mode="lines", line=line, showlegend=False, hoverinfo="skip")
         )
-    ends = [abs(end) for _, found, _ in rows for end in (found.low, found.high) if end is not None]
     figure.add_vline(x=0, line={"color": INK, "width": 1})
-    edge = max([_REACH if scale == 100 else 0.0, *(1.03 * scale * end for end in ends)]) or 1.0
-    figure.update_xaxes(title=f"difference ({unit})", range=[-edge, edge])
     names = distinct([name for name, _, _ in rows], longest=_ABOVE)
     return rows_named(figure, [above, *names][::-1])
 
@@ -81,9 +78,10 @@ def left(result: ExplainResult) -> go.Figure:
     figure.add_vline(x=overall, line=gap)
     if any(not trusted for _, _, trusted in rows):
         add_legend(figure, [("few are comparable", dot(CONTEXT))])
-    ends = [abs(each) for each in (result.gap.value, judged.interval.low, judged.interval.high) if each]
-    edge = max([figure.layout.xaxis.range[1], *(1.03 * result.scale * each for each in ends)])
-    figure.update_xaxes(range=[-edge, edge])
+    drawn = [judged.interval, *(found for _, found, _ in rows)]
+    ends = [overall, *(result.scale * end for each in drawn for end in (each.low, each.high) if end)]
+    edge = max([_REACH if result.scale == 100 else 0.0, *(1.03 * abs(end) for end in ends)]) or 1.0
+    figure.update_xaxes(title=f"difference ({_unit(result)})", range=[-edge, edge])
     named_above(figure, "gap overall", (overall, overall), (-edge, edge))
     alt = f"A gap of {size_words(result, result.gap.value)}; {interval_words(judged)}."
     return _legend_higher(finish(figure, height=100 + each * (1 + len(rows)), alt=alt))
