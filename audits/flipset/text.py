@@ -72,8 +72,12 @@ def headline(result: FlipsetResult) -> str:
 
 
 def larger_first(result: FlipsetResult) -> tuple[Way, Way]:
-    """Return both ways of flipping, the one that more people flip first; of equal ones the declined."""
-    more = math.floor(result.positive.size + 0.5) > math.floor(result.negative.size + 0.5)
+    """Return both ways of flipping, the one that more people flip first; of equal ones the declined.
+
+    Sizes that are equal in whole people are equal, but for less than one: none is not before hardly any.
+    """
+    ours, back = result.positive.size, result.negative.size
+    more = math.floor(ours + 0.5) > math.floor(back + 0.5) or back + _NOBODY < ours < _SOMEBODY
     return ("positive", "negative") if more else ("negative", "positive")
 
 
@@ -181,8 +185,8 @@ def finding(result: FlipsetResult, limit: float) -> str:
     limit : float
         Difference of favorable rates that matters.
     """
-    way: Way = "positive" if round(result.positive.size) > round(result.negative.size) else "negative"
-    more, less = result.flipset(way)[0], result.flipset("positive" if way == "negative" else "negative")[0]
+    way, other = larger_first(result)
+    more, less = result.flipset(way)[0], result.flipset(other)[0]
     n, theirs = result.n_source, people_in(result.target)
     ours = so_many(n, result.source)
     if more.size < _NOBODY:
@@ -361,11 +365,13 @@ def _people(size: float) -> str:
 
     Examples
     --------
-    >>> _people(3.0), _people(3.4), _people(190.5)  # beside the last stands 19.1%
-    ('3', 'about 3', '191')
+    >>> _people(3.0), _people(3.4), _people(190.5), _people(0.2)  # beside 191 stands 19.1%
+    ('3', 'about 3', '191', 'hardly any')
     """
+    if size < _SOMEBODY:
+        return "hardly any"
     whole = abs(size - round(size)) < 0.05 or size >= 100
-    return count(size) if whole else f"about {count(max(size, 1))}"
+    return count(size) if whole else f"about {count(size)}"
 
 
 def distrust(validation: Validation) -> tuple[str, ...]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,9 +13,10 @@ from audits.data import DataSpec, FeatureSpace, build_data
 from audits.data.values import MISSING
 from audits.flipset import sections as exhibits
 from audits.flipset.figures import intervals as comparisons
+from audits.flipset.text import finding, headline, larger_first
 from audits.models import Subject
 from benchmarks.samples import admissions
-from tests.flipset.conftest import audited, subject_of
+from tests.flipset.conftest import audited, draw_crowd, subject_of
 from tests.flipset.test_maps import Rule
 from tests.flipset.worlds import drawn, subject
 
@@ -195,3 +199,24 @@ def test_chance_that_is_the_same_but_for_rounding_is_counted():
     result = audited(subject_of(frame), **QUICK | {"permutations": 99})
     assert result.verdict == "insufficient evidence"
     assert sum(result.noise.histogram["permutations"]) == 99
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "first", "told"),
+    [
+        (2.5, 2.0, "positive", "3"),  # a half is rounded alike wherever it is said
+        (0.4, 0.2, "positive", None),  # less than a person is not one
+        (0.4, 0.0, "positive", None),  # and not nobody
+        (4.4, 4.3, "negative", "4"),
+    ],
+)
+def test_headline_and_finding_begin_with_the_same_people(positive, negative, first, told):
+    found = audited(draw_crowd(8, 8), permutations=0, source=A, target=B)
+    sizes = {"positive": positive, "negative": negative}
+    parts = {way: replace(getattr(found, way), size=size) for way, size in sizes.items()}
+    changed = replace(found, **parts)
+    assert larger_first(changed)[0] == first
+    for sentence in (headline(changed), finding(changed, 0.1)):
+        of_eight = re.match(r"\D*(?:(\d+) )?of 8\b", sentence)
+        assert of_eight is not None
+        assert of_eight[1] == told
