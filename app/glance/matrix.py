@@ -57,7 +57,7 @@ def badge_matrix(result: GroupsResult) -> None:
     measures = {name: measure_words(name) for name in known}
     if amounts is not None:
         attributes = list(dict.fromkeys(row.attribute for row in amounts.table))
-        measures = {name: f"{amounts.name}, {words}" for name, words in MEASURES.items()}
+        measures = {name: f"{amounts.of_which(name)}, {words}" for name, words in MEASURES.items()}
     heads = _row("th", ["", *(html.escape(_head(name, attributes)) for name in attributes)])
     lines = []
     for measure, words in measures.items():

@@ -80,7 +80,7 @@ def _amounts(first: GroupsResult, second: GroupsResult) -> Pairing:
         return other_people()
     pairs = Pairs(people_of(ours), 1.0)
     scores = [side["score"].to_numpy(dtype=float) for side in (theirs, ours)]
-    name = second.amounts.name
+    name = second.amounts.numbers
     both = [(one, two) for one, two in common(first.amounts.table, second.amounts.table, *_KEYS)]
     for attribute in dict.fromkeys(two.attribute for _, two in both):
         item = people_by(ours.assign(decision=False), attribute)

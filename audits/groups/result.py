@@ -119,6 +119,15 @@ class Amounts:
     predicted: bool
     table: tuple[AmountRow, ...]
 
+    @property
+    def numbers(self) -> str:
+        """What the numbers by group are: the outcome itself, or what a model predicts of it."""
+        return f"predicted {self.name}" if self.predicted else self.name
+
+    def of_which(self, measure: str) -> str:
+        """What a measure is of: a residual is of the outcome, all others are of the numbers by group."""
+        return self.name if measure.endswith("residual") else self.numbers
+
     def of(self, attribute: str) -> list[AmountRow]:
         """Return the groups of an attribute, largest first."""
         return [row for row in self.table if row.attribute == attribute]

@@ -126,11 +126,10 @@ def _section_of_amounts(result: GroupsResult, amounts: Amounts) -> Section:
 
 def _amounts(result: GroupsResult, amounts: Amounts, attribute: str) -> list[Exhibit]:
     """Return the exhibits of a numeric outcome by one attribute."""
-    name = amounts.name
     found = [
         Exhibit(
             f"distributions_{attribute}",
-            f"How {name} is spread, by {attribute}",
+            f"How {amounts.numbers} is spread, by {attribute}",
             "Outline: share of the group in each range. The outermost ranges include everyone beyond.",
             lambda: figures.distributions(result, attribute),
             lambda: result.scores_frame(attribute),
@@ -139,7 +138,7 @@ def _amounts(result: GroupsResult, amounts: Amounts, attribute: str) -> list[Exh
         ),
         Exhibit(
             f"quantiles_{attribute}",
-            f"Low, middle and high {name}, by {attribute}",
+            f"Low, middle and high {amounts.numbers}, by {attribute}",
             "Dot: median, with its interval. Diamond: mean. Line: from the 10th to the 90th percentile.",
             lambda: figures.quantiles(result, attribute),
             lambda: amounts_frame(amounts, attribute).drop(columns="attribute"),
@@ -160,7 +159,7 @@ def _amounts(result: GroupsResult, amounts: Amounts, attribute: str) -> list[Exh
             Exhibit(
                 f"residuals_{attribute}",
                 f"Who is over-predicted, by {attribute}",
-                f"Dot: mean of {name} minus its prediction. Left of 0: predictions are too high.",
+                f"Dot: mean of {amounts.name} minus its prediction. Left of 0: predictions are too high.",
                 lambda: figures.residuals(result, attribute),
                 lambda: amounts_frame(amounts, attribute).drop(columns="attribute"),
                 tab="Residuals",

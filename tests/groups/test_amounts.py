@@ -173,6 +173,11 @@ def test_a_model_of_the_number_has_residuals():
     assert residual.verdict == EVIDENCE
     assert residual.estimate.value == pytest.approx(row.residual.value - men.residual.value)
     assert row.actual.value - row.mean.value == pytest.approx(row.residual.value)
+    # means are of the predictions, and called so, residuals are of the wage, as all is without a model
+    name = result.amounts.name
+    assert result.amounts.of_which("mean") not in {name, result.amounts.of_which("residual")}
+    assert result_of(wages(60)).amounts.of_which("mean") == name
+    assert result.amounts.of_which(result.judged.decided_by) in result.finding
 
 
 def test_a_run_without_a_model_audits_the_label_and_comes_back(tmp_path: Path):

@@ -63,7 +63,7 @@ def _clause(
 ) -> str:
     """Say how one group's numbers lie to another's; no `value` where they are about equal."""
     who, others = names
-    verb, name = vocabulary().verb, amounts.name
+    verb = vocabulary().verb
     size = f"{amount(abs(value), amounts.unit)} " if value is not None and sized else ""
     if measure == "residual":
         if value is None:
@@ -76,7 +76,7 @@ def _clause(
         if value is None:
             return f"{told}{who} {verb} about as much as {others} {where}"
         return f"{told}{who} {verb} {size}{'less' if value < 0 else 'more'} than {others} {where}"
-    what = f"predicted {name}" if amounts.predicted else name
+    what = amounts.numbers
     if value is None:
         return f"{what} is about the same for {who} as for {others} {where}"
     return f"{what} is {size}{'lower' if value < 0 else 'higher'} for {who} than for {others} {where}"
@@ -102,7 +102,7 @@ def amount_finding(result: GroupsResult, looks: int) -> str:
         for each in (row, reference)
     )
     compared = f", corrected for {looks} comparisons" if looks > 1 else ""
-    text = f"{begun(what)} of {amounts.name} is {', against '.join(sides)}."
+    text = f"{begun(what)} of {amounts.of_which(measure)} is {', against '.join(sides)}."
     text += f" Difference: {amount_stated(gap.estimate, unit)}{compared}."
     if measure == "mean" and row.relative is not None and abs(share := row.relative.value or 0.0) >= _SAID:
         text += f" That is {percent(abs(share), 999)} {'less' if share < 0 else 'more'}."

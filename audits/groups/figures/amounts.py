@@ -16,6 +16,7 @@ from audits.groups.names import people_of
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.stats import Estimate
 from audits.stats.text import amount, count, named_group
+from audits.text import begun
 
 _MAX_LINES, _MAX_ROWS = 4, 12
 _MEASURES = {"mean": "mean", "median": "median", "q10": "10th percentile", "q90": "90th percentile"}
@@ -42,7 +43,7 @@ def distributions(result: GroupsResult, attribute: str) -> go.Figure:
     figure.update_xaxes(title=_axis(amounts))
     figure.update_yaxes(title="share of the group (%)", rangemode="tozero")
     told = "; ".join(f"{people_of(row)}: median {_said(row.median, amounts)}" for row in rows)
-    return finish(figure, height=320, alt=f"How {amounts.name} is spread in {len(rows)} groups. {told}.")
+    return finish(figure, height=320, alt=f"How {amounts.numbers} is spread in {len(rows)} groups. {told}.")
 
 
 def quantiles(result: GroupsResult, attribute: str) -> go.Figure:
@@ -86,7 +87,7 @@ def quantiles(result: GroupsResult, attribute: str) -> go.Figure:
         f"median {_said(row.median, amounts)}, 90th percentile {_said(row.q90, amounts)}"
         for row in rows[::-1][:4]
     )
-    return finish(figure, height=110 + pitch * len(rows), alt=f"{amounts.name} by group. {told}.")
+    return finish(figure, height=110 + pitch * len(rows), alt=f"{begun(amounts.numbers)} by group. {told}.")
 
 
 def tails(result: GroupsResult, attribute: str) -> go.Figure:
@@ -104,7 +105,7 @@ def tails(result: GroupsResult, attribute: str) -> go.Figure:
         for name in measures
         if name in row.differences
     ]
-    title = f"{amounts.unit or amounts.name} from the reference group"
+    title = f"{amounts.unit or amounts.numbers} from the reference group"
     most = max((gap.limit or 0.0 for row in others for gap in row.differences.values()), default=0.0)
     limit = (-most, most) if most else (None, None)
     return differences(result.judged, rows, title=title, limit=limit, ordered=False)
@@ -136,8 +137,7 @@ def _of(result: GroupsResult) -> Amounts:
 
 
 def _axis(amounts: Amounts) -> str:
-    name = f"predicted {amounts.name}" if amounts.predicted else amounts.name
-    return f"{name} ({amounts.unit})" if amounts.unit else name
+    return f"{amounts.numbers} ({amounts.unit})" if amounts.unit else amounts.numbers
 
 
 def _label(row: AmountRow) -> str:

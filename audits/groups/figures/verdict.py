@@ -46,7 +46,8 @@ def deciding(result: GroupsResult, *, most: int = MAX_ROWS) -> go.Figure:
     rows = [rows[0], *sorted(rows[1:most], key=lambda row: row.gap.value or 0.0)]
     unit, axis = (1.0, "ratio of the two rates") if by_ratio else (100.0, "points from the reference")
     if result.amounts is not None:
-        unit, axis = 1.0, f"{result.amounts.unit or result.amounts.name} from the reference"
+        numbers = result.amounts.unit or result.amounts.of_which(judged.decided_by)
+        unit, axis = 1.0, f"{numbers} from the reference"
     thick = decisive(judged, first, unit)
     if rows[0].small:
         thick.update(line_dash="dash")
@@ -177,8 +178,9 @@ def title(result: GroupsResult) -> str:
 def caption(result: GroupsResult) -> str:
     """Say the measure, its unit, and what the marks are."""
     if result.amounts is not None:
+        what = result.judged.decided_by
         return (
-            f"{begun(result.judged.decided_by)} of {result.amounts.name}, minus that of the reference group. "
+            f"{begun(what)} of {result.amounts.of_which(what)}, minus that of the reference group. "
             "Dot: difference. Line: interval; the thick one decides. Dotted: your limit."
         )
     if is_probable(result):
