@@ -63,11 +63,7 @@ def read_attributes(data: AuditData, options: RuleOptions) -> tuple[tuple[Attrib
     notes: list[str] = []
     found = [_read(data, name, options, notes, protected=True) for name in names]
     found += [_read(data, name, options, notes, protected=False) for name in options.context]
-    notes += [
-        f"Everyone has the same “{item.name}”, so no rule can use it."
-        for item in found
-        if not len(item.rules)
-    ]
+    notes += [_unusable(data, item.name) for item in found if not len(item.rules)]
     if not any(len(attribute.rules) for attribute in found if attribute.protected):
         raise InputError(
             "rule_sets.protected",
@@ -76,6 +72,14 @@ def read_attributes(data: AuditData, options: RuleOptions) -> tuple[tuple[Attrib
             "name another attribute, or audit more rows",
         )
     return tuple(found), tuple(notes)
+
+
+def _unusable(data: AuditData, name: str) -> str:
+    """Say why no rule can use an attribute: one value, or ranges of which all people are in one."""
+    values = data.frame[name] if name in data.frame.columns else data.groups[name]
+    if values.nunique(dropna=False) > 1:
+        return f"All values of “{name}” fall into one range, so no rule can use it."
+    return f"Everyone has the same “{name}”, so no rule can use it."
 
 
 @dataclass(frozen=True, eq=False)

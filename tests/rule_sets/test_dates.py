@@ -60,3 +60,14 @@ def test_every_rule_holds_whom_its_words_say(seed, n, exponent, binning, interva
 def test_edges_of_dates_are_refused():
     with refused("rule_sets.bins.since"):
         dated(pd.date_range("2024-01-01", periods=50), bins={"since": (1.0, 2.0, 3.0)})
+
+
+def test_a_column_of_one_range_is_not_called_a_column_of_one_value():
+    """Of 200 people 195 have no prior arrest: quantiles make one range of all, though values differ."""
+    frame = crowd(200).assign(sex=np.where(np.arange(200) % 2, "f", "m"), same=0, rare=0)
+    frame.loc[:4, "rare"] = [1, 2, 3, 7, 12]
+    data = subject_of(frame, ("sex",), kinds={"same": "integer", "rare": "integer"}).data
+    options = RuleSetsOptions(context=("same", "rare"), binning="quantile", bins=4)
+    attributes, notes = read_attributes(data, options)
+    assert [len(each.rules) for each in attributes[1:]] == [0, 0]
+    assert notes[0].replace("same”", "rare”") != notes[1]
