@@ -77,7 +77,7 @@ def read_attributes(data: AuditData, options: RuleOptions) -> tuple[tuple[Attrib
 def _unusable(data: AuditData, name: str) -> str:
     """Say why no rule can use an attribute: one value, or ranges of which all people are in one."""
     values = data.frame[name] if name in data.frame.columns else data.groups[name]
-    if values.nunique(dropna=False) > 1:
+    if len(values.unique()) > 1:
         return f"All values of “{name}” fall into one range, so no rule can use it."
     return f"Everyone has the same “{name}”, so no rule can use it."
 
