@@ -167,8 +167,7 @@ def _discovery(halves: Halves, family: RuleSetFamily, options: RuleSetsOptions) 
     method = f"Newcombe {100 * (1 - options.level):.4g}%, on the half that did not pick it"
     score = Estimate(None, None, None, float(second.total), method)
     if first is not None:
-        n, good = halves.counts[0][best], halves.counts[1][best]
-        gap = newcombe(good, n, float(second.favorable.sum()) - good, second.total - n, level=options.level)
+        gap = newcombe(*(float(part[best]) for part in halves.counts), level=options.level)
         if gap.value is not None and gap.low is not None and gap.high is not None:
             sign = 1.0 if first >= 0 else -1.0
             low, high = sorted((sign * gap.low, sign * gap.high))

@@ -167,6 +167,10 @@ def test_a_context_is_not_taken_for_what_a_group_is_in():
         assert row.within == row.difference
         assert row.within.low <= 0 <= row.within.high
     assert result.judged.interval == first.difference
+    # the half that did not pick the first group compares it with the others of its context, as the first did
+    second = result.discovery.score_second
+    assert second.low < result.discovery.score_first < second.high
+    assert second.n == pytest.approx(here.sum() / 2, rel=0.1)
     assert 0 < result.rule_sets["narrowed"].sum() < len(result.rule_sets)  # of sex alone there is no context
 
 

@@ -91,5 +91,5 @@ def confirm_in_context(
     size = np.where(np.isnan(gap_first) | np.isnan(gap_second), -1.0, np.abs(gap_first))
     best = int(size.argmax())
     lost = size[best] - np.sign(gap_first[best]) * gap_second[best] if size[best] >= 0 else 0.0
-    halves = Halves(discovered, confirmed, gap_first, gap_second, (other[1], other[0]), second)
+    halves = Halves(discovered, confirmed, gap_first, gap_second, other, second)
     return halves, max(0.0, float(lost)) / np.sqrt(2)

@@ -192,7 +192,8 @@ class Halves:
     first, second : float array (S,)
         Difference of favorable shares on each half; NaN where a half has nobody inside or outside.
     counts : tuple of float arrays (S,)
-        On the second half: people inside, favorable ones inside.
+        On the second half: favorable people and people inside, and of those whom they are compared with,
+        which within a context are not all others.
     second_people : PeopleCounts
         The second half.
     """
@@ -201,7 +202,7 @@ class Halves:
     confirmed: np.ndarray
     first: np.ndarray
     second: np.ndarray
-    counts: tuple[np.ndarray, np.ndarray]
+    counts: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     second_people: PeopleCounts
 
 
@@ -227,7 +228,8 @@ def confirm(
         null = maxima(second, fewer, draws=draws, rng=rng, progress=part(progress, 0.6, 1.0))
         agrees = np.sign(z_first[tried]) == np.sign(z_second[tried])
         confirmed[tried] = (adjusted_p_values(z_second[tried], null) <= level) & agrees
-    return Halves(discovered, confirmed, gap_first, gap_second, (n_second, good_second), second)
+    rest = float(second.favorable.sum()) - good_second, second.total - n_second
+    return Halves(discovered, confirmed, gap_first, gap_second, (good_second, n_second, *rest), second)
 
 
 def shrinkage(people: PeopleCounts, groups: GroupSums, *, splits: int, rng: np.random.Generator) -> float:
