@@ -315,3 +315,18 @@ def test_what_a_gate_does_not_judge_is_told_wherever_it_reports(tmp_path):
         assert all(f"{name}].differences" in plain for name in ("sex: w", "sex: x", "race: B"))
     with pytest.warns(UserWarning, match="sex: w"):
         check(now, baseline=tmp_path / "then.json")
+
+
+@pytest.mark.parametrize(("material", "passes"), [(None, True), (False, True), (True, False)])
+def test_evidence_at_a_level_is_no_more_material_than_that_of_its_audit(material, passes):
+    """A level states no size against the limit: whether it is beyond is said of the audit alone."""
+    level = {"attribute": "age", "level": "35", "verdict": "evidence of a difference"}
+    entry = {**level, "audit": "explain", "verdict_across": level["verdict"], "finding": "", "options": {}}
+
+    class Explained:
+        def to_json(self):
+            found = {**entry, "material": material, "levels": [level]}
+            return {"data": {"rows_used": 10, "rows_read": 10}, "audits": [found]}
+
+    assert bool(judge(Explained(), read_gate({"material": 0})).stopped) is not passes
+    assert judge(Explained(), read_gate({"evidence": 0})).stopped

@@ -103,7 +103,8 @@ class Statement:
 
     The verdict is the one after correction for all audits of the run: where an audit's evidence does not
     outlast it, neither does that of its parts. Evidence is material where its interval lies outside the
-    limit, and where a plugin's results do not say. The run's search, which nobody named, counts as one.
+    limit, and where a plugin's results do not say; of a part that does not say, where its audit's evidence
+    is. The run's search, which nobody named, counts as one.
     """
 
     audit: str
@@ -385,7 +386,7 @@ def statements(result: Any) -> list[Statement]:
             if any(_below(path, other) and inner["verdict"] == verdict for other, inner in stated):
                 continue
             across = verdict if outlasts or verdict != EVIDENCE else INSUFFICIENT
-            material = across == EVIDENCE and item.get("material", True) is True
+            material = across == EVIDENCE and item.get("material", entry.get("material", True)) is True
             found.append(
                 Statement(
                     entry["audit"], place, path, across, _finding_for(path, item, entry), material=material
