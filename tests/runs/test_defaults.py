@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from pathlib import Path
 
@@ -11,9 +12,10 @@ import pytest
 
 from audits.data.values import MISSING
 from audits.runs.execute import execute
-from audits.runs.plans.proposal import propose, read_past_header
+from audits.runs.plans.proposal import RoleAnswers, propose, read_past_header
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE
+from tests.refused import refused
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +65,16 @@ def test_a_count_table_of_groups_and_decisions_gets_a_spec_that_runs(tmp_path: P
     assert found.spec["data"]["weights"] == {"column": "n", "kind": "counts"}
     run = execute(parse_spec({**found.spec, "data": {**found.spec["data"], "path": path.name}}, tmp_path))
     assert run.audits[0].name == "groups"
+
+
+def test_a_truth_in_other_values_than_the_decision_is_refused(tmp_path: Path) -> None:
+    """No value of it would be the good one, so no audit could run."""
+    frame = pd.DataFrame({"sex": ["f", "m"] * 20, "grade": ["Low", "High"] * 20, "fell": [0, 1] * 20})
+    frame.assign(same=frame["grade"]).to_csv(tmp_path / "people.csv", index=False)
+    table, _ = read_past_header(tmp_path / "people.csv")
+    answers = RoleAnswers("grade", "fell", ("Low",), ("sex",))
+    with refused("--truth", "fell", "Low"):
+        propose(table, answers=answers)
+    same = propose(table, answers=dataclasses.replace(answers, truth="same"))
+    assert same.spec["data"]["label"] == "same"
+    assert same.spec["audits"]

@@ -186,11 +186,25 @@ def _outcome(
         source = answers.decision
     if source is not None:
         data["favorable"], guesses["data.favorable"] = _favorable(table.frame[source], source, answers.good)
+    if label is not None and source not in (None, label):
+        _check_truth(table.frame[label], label, data["favorable"])
     for name in stored:
         if without := int(table.frame[name].isna().sum()):
             data["keep"] = [*data.get("keep", []), {"column": name, "not_missing": True}]
             guesses["data.keep"] = f"{without:,} rows without a value in {name!r} are left out."
     return data
+
+
+def _check_truth(column: pd.Series, name: str, favorable: Any) -> None:
+    """Refuse a truth that has none of the values that are good as a decision: no audit could compare them."""
+    values = [text_of(value) for value in sorted(column.dropna().unique().tolist(), key=str)]
+    good = [text_of(value) for value in (favorable if isinstance(favorable, list) else [favorable])]
+    if not set(good) & set(values):
+        raise InputError(
+            "--truth", f"must have the value that is good as a decision, {' or '.join(good)}, but has "
+            f"{choices(values[:_FEW])}", name,
+            advice="write both with the same values, or leave --truth out",
+        )  # fmt: skip
 
 
 def _allowed(
