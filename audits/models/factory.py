@@ -166,8 +166,8 @@ def _train_subject(
         from audits.models.trained.numbers import train_number
 
         model = train_number(_learners(training, kind), kind, seed=seed, progress=progress)
-    held_out = f"the audit uses the {data.size:,.0f} held out"
-    note = f"The {model.name} was trained on {people(training.size)}; {held_out}."
+    held_out = f"the audit uses the {data.people:,.0f} held out"
+    note = f"The {model.name} was trained on {people(training.people)}; {held_out}."
     again = kind if learns == "favorable" else None
     about = {"notes": [note], "score_kind": "probability", "made": "held_out", "training": training}
     return data, model, {**about, "train": again}

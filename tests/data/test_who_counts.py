@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import yaml
 
 from audits.data import build_data, data_spec
 from audits.data.quality.row_units import count_column, row_units, shared_id, times_as_wide
+from audits.models import ModelSpec, make_subject
 from tests.refused import refused
 
 
@@ -43,6 +45,12 @@ def test_a_persons_rows_stay_together_and_are_told():
     assert not set(training.frame["who"]) & set(held.frame["who"])
     assert abs(held.n / data.n - 0.3) < 0.05
     assert len(held.design.cluster) == held.n
+    told = " ".join(make_subject(data, ModelSpec(train="logistic")).notes)
+    assert (
+        [int(n) for n in re.findall(r"\d+", told)[:2]]
+        == [training.people, held.people]
+        != [training.n, held.n]
+    )
 
 
 def test_the_order_of_rows_numbers_no_persons():
