@@ -22,7 +22,7 @@ def section(result: LossRatioResult) -> Section:
             f"Error after the move: {interval_text(result.judged) or 'no interval'}",
             "Thick: the interval that decides. Dashed line: your limit. Groups' intervals hold together.",
             lambda: figures.against_tolerance(result),
-            lambda: pd.concat([result.to_frame(), result.groups_frame()], ignore_index=True),
+            lambda: _ratios(result),
         ),
         Exhibit(
             "ratios",
@@ -63,6 +63,13 @@ def section(result: LossRatioResult) -> Section:
             )
         )
     return Section(title="Individual fairness: loss ratio", exhibits=tuple(exhibits), facts=_facts(result))
+
+
+def _ratios(result: LossRatioResult) -> pd.DataFrame:
+    """Return both ratios of everyone, and the loss ratio by group beneath them in the same column."""
+    groups = result.groups_frame().rename(columns={"mean ratio": "ratio"})
+    groups.insert(0, "ratio of", "loss")
+    return pd.concat([result.to_frame(), groups], ignore_index=True)
 
 
 def _off(result: LossRatioResult) -> str:

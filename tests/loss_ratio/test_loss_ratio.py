@@ -189,3 +189,7 @@ def test_every_person_is_counted_and_every_figure_drawn(found, biased):
     for exhibit in loss_ratio_section(found).exhibits:
         assert exhibit.figure().layout.meta["alt"]
         assert len(exhibit.table())
+    told = loss_ratio_section(found).exhibits[0].table()
+    assert ((told["low"] <= told["ratio"]) & (told["ratio"] <= told["high"])).all(), (
+        "each beside its own ends"
+    )
