@@ -25,7 +25,10 @@ def headline(result: RecourseResult) -> str:
         match = f"{match} {way_to(done.alpha)}"
     would = f"would be {yes_word()} if they matched {match} on what they can change"
     said = f"{begun(share)} {_rejected_people()} {would}."
-    return shortest(*(f"{said} {apart}" for apart in _apart(result)), said) if _apart(result) else said
+    found, alone = _apart(result), _apart(result, alone=True)
+    if result.judged.verdict != EVIDENCE:  # a difference that was found is what the badge is about
+        alone = [said]
+    return shortest(*(f"{said} {apart}" for apart in found), *alone) if found else said
 
 
 def _article(word: str) -> str:
@@ -44,8 +47,14 @@ def _rejected_people() -> str:
     return f"{words.people} who {words.are_no}" if words.no else "rejected people"
 
 
-def _apart(result: RecourseResult) -> list[str]:
-    """Say whether that is harder for one group, in ever fewer words; nothing with one group."""
+def _apart(result: RecourseResult, *, alone: bool = False) -> list[str]:
+    """Say whether that is harder for one group, in ever fewer words; nothing with one group.
+
+    Parameters
+    ----------
+    alone : bool
+        Whether nothing was said of it before.
+    """
     judged, value, row = result.judged, result.judged.interval.value, judged_row(result)
     if row is None or value is None:
         return []
@@ -54,9 +63,12 @@ def _apart(result: RecourseResult) -> list[str]:
         names = [people_in(row.group), *(brief(people_in(row.group), most, of=1) for most in (12, 7))]
         if row.accepted_judged == judged:
             part = f"{little}{'smaller' if value < 0 else 'larger'} share"
-            return [f"That helps a {part} of {name} than of others." for name in names]
+            begin = "Moving to their closest match" if alone else "That"
+            return [f"{begin} helps a {part} of {name} than of others." for name in names]
+        end = f" until they would be {yes_word()}" if alone else ""
         return [
-            f"{begun(name)} have {little}{'further' if value > 0 else 'less far'} to go." for name in names
+            f"{begun(name)} have {little}{'further' if value > 0 else 'less far'} to go{end}."
+            for name in names
         ]
     if judged.verdict == NO_MATERIAL:
         return ["It is not much harder for any group."]
