@@ -42,9 +42,16 @@ def headline(result: BarycenterResult) -> str:
     theirs = words.are_yes if words.yes else "do"
     if worst.way == "only_self":
         theirs = "are not" if words.yes else "do not"
-    end = f"{mine} while their matches {theirs}: more than chance."
+    more = "more than the other way round" if _by_rates(worst) else "more than chance"
+    end = f"{mine} while their matches {theirs}: {more}."
     who, of = people_in(worst.group), len(result.by)
     return shortest(*(f"{told} {name} {end}" for name in (who, brief(who, of=of), brief(who, 9, of=of))))
+
+
+def _by_rates(worst: GroupFlips) -> bool:
+    """Whether the two ways of flipping differ, but neither surely exceeds what chance gives."""
+    low = worst.excess.low
+    return worst.judged.interval == worst.net and (low is None or low <= 0)
 
 
 def way_words(way: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from audits.barycenter import BarycenterOptions, barycenter
 from audits.barycenter.barycenters import least_spread, meet
 from audits.barycenter.people import compare
 from audits.barycenter.sections import section
+from audits.barycenter.text import headline
 from audits.data import DataSpec, build_data
 from audits.data.digests import plain_digest
 from audits.drawing.style import alt_text
@@ -320,3 +322,16 @@ def test_one_of_five_people_is_no_evidence_where_groups_weigh_alike(others):
     told = audited(frame, weights="equal", permutations=19, seconds=0.2)
     assert told.verdict != EVIDENCE
     assert told.group("a").net.low == 0
+
+
+def test_flips_that_may_be_chance_are_not_called_more_than_chance(lower):
+    """Evidence by rates alone says no more than that more people flip one way than the other."""
+    worst = lower.group(lower.rests_on)
+    judged = dataclasses.replace(worst.judged, interval=worst.net)
+    told = []
+    for low in (0.01, -0.01):
+        excess = dataclasses.replace(worst.excess, low=low)
+        flips = dataclasses.replace(worst, judged=judged, excess=excess)
+        groups = tuple(flips if each is worst else each for each in lower.groups)
+        told.append(headline(dataclasses.replace(lower, groups=groups)))
+    assert told[0] != told[1]
