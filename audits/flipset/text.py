@@ -34,6 +34,7 @@ from audits.transport.levels import FACTOR, LevelDifference
 
 _MAX_NAMED = 4
 _NOBODY, _SOMEBODY = 1e-6, 0.5
+_OTHER = "the other group"  # where not all others are compared
 DISTRUST = "This map cannot be trusted: "
 
 
@@ -129,7 +130,7 @@ def _match(part: FlipsetPart, them: str, one: str, most: int) -> str:
         return f"the most similar {one}"
     often = " and ".join(part.differs_in[:most])
     differ = f", who often differs in {often}," if often else ""
-    return f"the closest match among {them}{differ}"
+    return f"the match in {them}{differ}" if them == _OTHER else f"the closest match among {them}{differ}"
 
 
 def _one(size: float) -> bool:
@@ -152,6 +153,7 @@ def _sides(result: FlipsetResult) -> list[tuple[str, str, str]]:
     n, m = (len(result.options[side]) for side in ("source", "target"))
     apart = named_apart(result.target, result.source, (m, n))
     ours, theirs = cut_apart(result.source, result.target, 7), cut_apart(apart, result.source, 3)
+    rest = (_OTHER, f"person of {_OTHER}") if result.not_compared else ("others", "other person")
     return [
         (people_in(result.source), people_in(apart), one_of(apart)),
         (brief(people_in(result.source), 99, of=n), people_in(apart), one_of(apart)),
@@ -160,7 +162,7 @@ def _sides(result: FlipsetResult) -> list[tuple[str, str, str]]:
             brief(people_in(theirs), 99, of=m),
             brief(one_of(theirs), 99, of=m),
         ),
-        (brief(people_in(cut_apart(result.source, result.target, 4)), 99, of=n), "others", "other person"),
+        (brief(people_in(cut_apart(result.source, result.target, 4)), 99, of=n), *rest),
     ]
 
 

@@ -220,3 +220,12 @@ def test_headline_and_finding_begin_with_the_same_people(positive, negative, fir
         of_eight = re.match(r"\D*(?:(\d+) )?of 8\b", sentence)
         assert of_eight is not None
         assert of_eight[1] == told
+
+
+def test_only_all_others_are_called_others():
+    """Long names are cut to what the other side is; where a third group is left out, it is not all others."""
+    found = audited(draw_crowd(8, 8), permutations=0, source=A, target=B)
+    long = {side: " ".join(f"{side}{k}" for k in range(20)) for side in ("source", "target")}
+    alone = replace(found, **long, not_compared=())
+    beside = replace(alone, not_compared=("c",))
+    assert headline(alone) != headline(beside)
