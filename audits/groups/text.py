@@ -229,9 +229,8 @@ def _share_of(row: GroupRow, rate: str) -> str:
     assert estimate is not None  # noqa: S101  (judged rates are always counted)
     share = _percent(estimate) if estimate.value is not None else "no share"
     if row.rows is not None:
-        counted = counted_words(row, rate)
-        whom = f"{counted} of {people_of(row)}" if counted else people_of(row)
-        return f"{share} ({whom}{among_words(rate)})"
+        counted, whom = counted_words(row, rate), f"{people_of(row)}{among_words(rate)}"
+        return f"{share} ({counted} of {whom})" if counted else f"{share} of {whom}"
     some = count((estimate.value or 0) * estimate.n)
     whom = so_many(estimate.n, named_with(row.attribute, row.group))
     return f"{share} ({some} of {whom}{among_words(rate)})"

@@ -32,7 +32,7 @@ def headline(result: LossRatioResult) -> str:
     judged = result.judged
     if result.words.nothing:
         names = _proxy_names([each.attribute for each in result.metric.told])
-        return f"What the model reads doesn't reveal {names}, so there is nothing to change."
+        return f"We see no sign that what the model reads reveals {names}, so there is nothing to change."
     ratio = judged.interval if judged.interval.value is not None else result.statistic
     if ratio.value is None or ratio.low is None:
         return f"{people(ratio.n)} are too few to tell whether changing proxies changes the model's error."

@@ -164,9 +164,9 @@ def _further(further: int, rows: tuple[LeaderRow, ...]) -> str:
     findings = sum(row.verdict == EVIDENCE for row in rows)
     told = f" {count(further)} further rule set{'s differ' if further > 1 else ' differs'} beyond chance"
     if findings == 1:
-        return f"{told}, by the same people."
+        return f"{told}. They are of the same people."
     more = "or more " if findings == len(rows) else ""
-    return f"{told}; grouped by the people they share, all are {findings} {more}findings."
+    return f"{told}. Grouped by the people they share, they make {findings} {more}findings in all."
 
 
 def warnings_for(result: RuleSetsResult, *, invents: bool, fractional: bool, untested: int) -> Iterator[str]:

@@ -29,6 +29,7 @@ from audits.models.protocol import row_weights
 from audits.models.subspaces import attribute_directions, orthonormal, read_as_number
 from audits.stats.permutation import holm
 from audits.stats.text import p_words
+from audits.text import join_names
 
 FOLDS = 10
 """Folds of the people, each moved along what the others teach."""
@@ -340,7 +341,7 @@ def _metrics(
 ) -> FairMetrics:
     """Put the directions (folds, m, d) of the attributes that are told together, or of all where none is."""
     missed = [each for each in told if not (each.told or each.itself)]
-    named = " and ".join(each.attribute for each in missed)
+    named = join_names([each.attribute for each in missed])
     nothing = len(missed) == len(told)
     kept = [each.attribute for each in told if each.told or nothing]
     chances = ", ".join(p_words(each.p_value) for each in missed)
@@ -353,7 +354,7 @@ def _metrics(
     elif missed:
         doubts.append(
             f"In people held out, the features do not predict {named} better than chance (p {chances}), so "
-            "no direction is tied to it."
+            f"no direction is tied to {'it' if len(missed) == 1 else 'them'}."
         )
     none = np.zeros((FOLDS, 0, own.shape[1]))
     rows = np.concatenate([none, *(found[name] for name in kept)], axis=1)
