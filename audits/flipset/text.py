@@ -265,10 +265,14 @@ def _above(result: FlipsetResult) -> str:
     if above is None or noise is None:
         return ""
     n, found = result.n_source, above.excess
-    who = "" if n <= noise.n_source else f" (measured on {noise.n_source:,} of them at a time)"
+    told = f"Chance alone gives {percent(above.expected, n)}. The larger of both directions is "
+    if n > noise.n_source:  # of them, not of everyone, is the difference
+        told = (
+            f"Among {noise.n_source:,} of them sampled at a time, the larger of both directions is "
+            f"{percent(noise.observed, n)}, and chance alone gives {percent(above.expected, n)}. It is "
+        )
     text = (
-        f"Chance alone gives {percent(above.expected, n)}{who}. The larger of both directions is "
-        f"{_beside(found.value or 0.0, 'more than that', 'less than that') or 'as much as that'}"
+        f"{told}{_beside(found.value or 0.0, 'more than that', 'less than that') or 'as much as that'}"
         f"{_reach(found, 'more', 'less')}."
     )
     rests_here = result.verdict == EVIDENCE and result.judged.interval == found

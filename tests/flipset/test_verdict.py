@@ -15,6 +15,7 @@ from audits.flipset import sections as exhibits
 from audits.flipset.figures import intervals as comparisons
 from audits.flipset.text import finding, headline, larger_first
 from audits.models import Subject
+from audits.stats.text import percent
 from benchmarks.samples import admissions
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 from tests.flipset.test_maps import Rule
@@ -229,3 +230,13 @@ def test_only_all_others_are_called_others():
     alone = replace(found, **long, not_compared=())
     beside = replace(alone, not_compared=("c",))
     assert headline(alone) != headline(beside)
+
+
+def test_a_difference_from_chance_is_stated_beside_the_two_that_it_is_of():
+    """Chance is measured on a sample, which flips otherwise than all: 13.7 less 5.3 was 8.6."""
+    found = audited(draw_crowd(150, 150), noise_people=60, **QUICK)
+    noise, above = found.noise, found.above_chance
+    assert noise.n_source < found.n_source
+    assert noise.observed - above.expected == pytest.approx(above.excess.value)
+    for share in (noise.observed, above.expected):
+        assert f" {percent(share, found.n_source)}" in found.finding
