@@ -46,8 +46,10 @@ def deciding(result: GroupsResult, *, most: int = MAX_ROWS) -> go.Figure:
     rows = [rows[0], *sorted(rows[1:most], key=lambda row: row.gap.value or 0.0)]
     unit, axis = (1.0, "ratio of the two rates") if by_ratio else (100.0, "points from the reference")
     if result.amounts is not None:
-        numbers = result.amounts.unit or result.amounts.of_which(judged.decided_by)
-        unit, axis = 1.0, f"{numbers} from the reference"
+        unit, axis = (
+            1.0,
+            f"{result.amounts.unit or result.amounts.of_which(judged.decided_by)} from the reference",
+        )
     thick = decisive(judged, first, unit)
     if rows[0].small:
         thick.update(line_dash="dash")
