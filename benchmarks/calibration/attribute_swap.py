@@ -17,7 +17,6 @@ from benchmarks.calibration import SLOW, Facts, alarm, audited, covers, found, g
 from benchmarks.measuring import Scorer
 
 _TRAITS = ("as_woman", "as_man", "e")
-_FEW = "Where few of 30 people or fewer change, mean score changes hold in about 82 of 100 samples."
 
 
 class World(NamedTuple):
@@ -96,7 +95,7 @@ def _audit(world: World, number: int) -> Facts:
             stated = getattr(row, name)
             own = truth if row.source == "f" or name == "changed" else -truth
             held &= stated.low is None or stated.low - 1e-12 <= own <= (stated.high or 0.0) + 1e-12
-        yield covers(shown, held, said=_FEW if world.n < 100 and shown.startswith("mean") else "")
+        yield covers(shown, held)
 
 
 _WORLDS = {

@@ -42,6 +42,17 @@ def _world(drawn: tuple[int, float, float], number: int) -> Facts:
     yield covers("favorable share of a group", told.groups[2].rate, rates[2])
 
 
+def _rare(small: int, number: int) -> Facts:
+    """A tiny group among 1,000 others that weigh as much, where 2% of either are favored."""
+    rng = np.random.default_rng([number, small])
+    group = np.repeat(["a", "b"], [small, 1000])
+    frame = pd.DataFrame({"x": rng.normal(size=len(group)), "z": rng.normal(size=len(group)), "group": group})
+    people = subject_of(frame.assign(decision=(rng.random(len(group)) < 0.02).astype(int)))
+    asked = {"permutations": 19, "seconds": 0.2, "rounds": 0, "weights": "equal", "fewest": 2}
+    told = audited("barycenter", people, number, **asked)
+    yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=True)
+
+
 _WORLDS = {
     "120 people of three groups alike, everybody matched again": (120, 0.0, 20.0),
     "400 people of three groups alike, samples matched again": (400, 0.0, 0.5),
@@ -49,4 +60,11 @@ _WORLDS = {
 }
 SETTINGS = [
     *grid("barycenter", "{world}", _world, world=_WORLDS, part=SLOW / 2),
+    *grid(
+        "barycenter",
+        "{small} people and 1,000, 2% favored, equal weights",
+        _rare,
+        small=(5, 20),
+        part=SLOW / 2,
+    ),
 ]

@@ -154,9 +154,25 @@ def _quality(rows: int, each: int, weighted: bool, number: int) -> Facts:
         yield covers(f"{name} of a model", stated and inside(one, true), said=said)
 
 
+def _nearly_certain(rows: int, each: int, weighted: bool, number: int) -> Facts:
+    """Scores of 2 and 98%, as often wrong as they say: of few people nobody may be."""
+    people = rows // each
+    rng = np.random.default_rng([number, people, 3])
+    who, stated = np.repeat(np.arange(people), each), np.where(rng.random(people) < 0.5, 0.02, 0.98)
+    y, scores = (rng.random(people) < stated)[who], (stated + rng.uniform(-1e-3, 1e-3, people))[who]
+    if weighted or each > 1:
+        weights = np.exp(np.sqrt(np.log(2)) * rng.normal(size=people))[who] if weighted else None
+        told = by_design(make_design(rows, weights=weights, cluster=who), scores, scores >= 0.5, y)[2]
+    else:
+        told = log_loss(scores, y, np.ones(rows))
+    true = -0.02 * np.log(0.02) - 0.98 * np.log(0.98)
+    yield covers("log loss of a model", told.low is None or inside(told, true))
+
+
 _EACH = {"one row": 1, "5 rows": 5}
 _WEIGHTED = {"": False, ", weights of CV 1": True}
 _QUALITY = "{rows:,} rows, {each} a person{weighted}"
+_SURE = f"{_QUALITY}, scores of 2 and 98%"
 _ROWS = "{kind}, {n:,} rows, share {share:g}"
 _THRICE = {"100 and 300": 100, "1,000 and 3,000": 1000}
 _VALUES = {"normal values": False, "skewed values": True}
@@ -169,4 +185,5 @@ SETTINGS = [
     *grid("all", "eight audits of a run, p-values as claimed", _session),
     *grid("all", "100 looks at 20 people each, reference of 500, {shape}", _drift, shape=_SHAPES),
     *grid("quality", _QUALITY, _quality, rows=(100, 400, 2_000), each=_EACH, weighted=_WEIGHTED),
+    *grid("quality", _SURE, _nearly_certain, rows=(100, 400, 2_000), each=_EACH, weighted=_WEIGHTED),
 ]
