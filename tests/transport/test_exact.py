@@ -7,26 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.optimize import linear_sum_assignment, linprog
+from scipy.optimize import linear_sum_assignment
 
 from audits.errors import RunCancelled, RunFailed
 from audits.transport import estimated_bytes, estimated_seconds, exact_coupling, pairwise_cost, restricted
 from audits.transport.costs import COSTS
 from tests.refused import refused
-
-
-def linear_program(x, y, cost, a=None, b=None) -> float:
-    """Return the least cost as HiGHS finds it for the textbook linear program."""
-    n, m = len(x), len(y)
-    a, b = (np.ones(k) if w is None else np.asarray(w, dtype=float) for k, w in ((n, a), (m, b)))
-    found = linprog(
-        pairwise_cost(x, y, cost).ravel(),
-        A_eq=np.vstack([np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))]),
-        b_eq=np.concatenate([a / a.sum(), b / b.sum()]),
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
-    assert found.success
-    return found.fun
 
 
 def assert_proved(coupling, x, y, cost="l1_squared", a=None, b=None, within=1e-10):
@@ -40,20 +26,11 @@ def assert_proved(coupling, x, y, cost="l1_squared", a=None, b=None, within=1e-1
     scale = costs.mean() + 1e-300
     dual = a @ u + b @ (costs - u[:, None]).min(axis=0)
     assert abs(plan.multiply(costs).sum() - dual) <= within * scale
+    assert abs(coupling.cost - dual) <= within * scale
     assert 0 <= coupling.slack <= within * scale
     assert max(np.abs(plan.sum(axis=1) - a).max(), np.abs(plan.sum(axis=0) - b).max()) <= 1e-12
     assert plan.data.min(initial=0.0) == 0
     assert (u[:, None] + coupling.dual_target - costs).max() <= 1e-12 * scale
-
-
-def test_squared_l1_prefers_two_short_moves_to_one_long():
-    # straight: 1 and 2 steps; crossed: 3 and 0, which only the square minds
-    x, y = [[0.0, 0.0], [1.0, 0.0]], [[1.0, 0.0], [1.0, 2.0]]
-    assert pairwise_cost(x, y).tolist() == [[1, 9], [0, 4]]
-    squared = exact_coupling(x, y, cost="l1_squared")
-    assert squared.cost == 2.5
-    assert squared.plan.toarray().tolist() == [[0.5, 0], [0, 0.5]]
-    assert exact_coupling(x, y, cost="l1").cost == 1.5
 
 
 def test_averages_are_those_of_the_shares():
@@ -93,10 +70,8 @@ def problems(draw):
 
 @settings(max_examples=15)
 @given(problems())
-def test_as_cheap_as_the_linear_program(problem):
+def test_small_problems_full_of_ties_are_solved_with_proof(problem):
     coupling = exact_coupling(*problem[:2], cost=problem[2], a=problem[3], b=problem[4])
-    # HiGHS solves to 1e-10 in each of at most 14 constraints of cost at most 24² = 576
-    assert coupling.cost == pytest.approx(linear_program(*problem), abs=1e-6)
     assert_proved(coupling, *problem)
 
 
@@ -111,15 +86,6 @@ def test_repeating_every_row_is_weighting_it_and_equal_people_get_equal_shares()
     np.testing.assert_allclose(summed, weighted.plan.toarray(), atol=1e-15)
     shares = repeated.shares().toarray()
     np.testing.assert_allclose(shares, np.repeat(shares[firsts], counts, axis=0), atol=1e-15)
-
-
-def test_feature_weights_are_a_stretch_and_zero_drops_the_feature():
-    rng = np.random.default_rng(6)
-    x, y = rng.normal(size=(25, 3)), rng.normal(size=(30, 3))
-    weighted = exact_coupling(x, y, feature_weights=[2, 0.5, 0])
-    stretched = exact_coupling(x[:, :2] * [2, 0.5], y[:, :2] * [2, 0.5])
-    assert weighted.cost == pytest.approx(stretched.cost, rel=1e-13)
-    assert exact_coupling(x, y, feature_weights=[0, 0, 3]).method == "closed form in one dimension"
 
 
 @pytest.fixture

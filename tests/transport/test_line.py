@@ -1,4 +1,4 @@
-"""The closed form on a line: by hand, against SciPy and sorting, and its duals."""
+"""The closed form on a line: against SciPy and sorting, and its duals."""
 
 from __future__ import annotations
 
@@ -17,18 +17,6 @@ from tests.transport.test_exact import assert_proved
 
 def column(values) -> np.ndarray:
     return np.asarray(values, dtype=float)[:, None]
-
-
-def test_arrests_differ_by_the_difference_of_their_means():
-    """FlipTest §5.5: Geometric(1/4) lies above Geometric(1/2) everywhere, so the mean move is 4 - 2."""
-    arrests = np.arange(400)
-    a, b = stats.geom.pmf(arrests + 1, 1 / 4), stats.geom.pmf(arrests + 1, 1 / 2)
-    coupling = exact_coupling(column(arrests), column(arrests), cost="l1", a=a, b=b)
-    # weights are rounded to 2**-52: some 300 of them, for people up to 400 arrests apart
-    assert coupling.cost == pytest.approx(2.0, abs=300 * 400 * 2.0**-52)
-    high_risk = np.where(arrests >= 2, 1.0, np.where(arrests == 1, 0.5, 0.0))
-    net = a @ high_risk - a @ coupling.average(high_risk)
-    assert net == pytest.approx(0.28125, abs=300 * 2.0**-52)
 
 
 VALUES = arrays(

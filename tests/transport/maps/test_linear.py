@@ -11,12 +11,6 @@ from audits.transport.maps import LinearMap, LinearOptions
 PLAIN = LinearOptions(shrinkage=0.0)
 
 
-def test_one_feature_by_hand():
-    # means 1 and 10, standard deviations 1 and 3: x ↦ 10 + 3 (x − 1)
-    fitted = LinearMap.fit(np.array([[0.0], [2.0]]), np.array([[7.0], [13.0]]), options=PLAIN)
-    np.testing.assert_allclose(fitted.transform(np.array([[0.0], [1.0], [5.0]])), [[7], [10], [22]])
-
-
 def test_gaussians_follow_the_closed_form():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(500, 4)) @ rng.normal(size=(4, 4))
