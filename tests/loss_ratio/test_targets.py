@@ -14,22 +14,19 @@ from audits.loss_ratio.attack.search import black_box_flow, crossing_values
 from audits.loss_ratio.attack.targets import target_of
 from audits.loss_ratio.metrics.distances import FairMetrics, projection_metric
 from audits.models import ModelSpec, Subject, make_subject, model_spec
+from tests.loss_ratio.conftest import people
 from tests.refused import refused
 
 GRADES = ("high", "low", "middle")
 
 
-def workers(n: int = 400, seed: int = 0) -> pd.DataFrame:
+def workers(n: int = 400) -> pd.DataFrame:
     """`hair` traces the group and lowers pay; `grade` is pay in three levels."""
-    rng = np.random.default_rng(seed)
-    sex = rng.integers(0, 2, n)
-    frame = pd.DataFrame({"hair": 1.5 * sex + rng.normal(size=n), "skill": rng.normal(size=n)})
-    frame["job"] = rng.choice(["cook", "judge"], n)
-    frame["sex"] = np.where(sex == 1, "f", "m")
-    pay = 30 + 4 * frame["skill"] - 3 * frame["hair"] + 2 * (frame["job"] == "judge") + rng.normal(size=n)
-    frame["pay"] = pay.round(2)
+    frame = people(n)
+    pay = 30 + 4 * frame["skill"] - 3 * frame["hair"] + 2 * (frame["job"] == "judge")
+    frame["pay"] = (pay + np.random.default_rng(1).normal(size=n)).round(2)
     frame["grade"] = np.select([frame["pay"] <= 25, frame["pay"] <= 32], ["low", "middle"], "high")
-    return frame.set_index(pd.RangeIndex(1, n + 1, name="row"))
+    return frame
 
 
 def subject_of(kind: str, label: object, frame: pd.DataFrame | None = None, **more: object) -> Subject:
