@@ -97,3 +97,14 @@ def test_log_loss_allows_for_mistakes_that_few_people_did_not_show(rows: int):
             found = by_design(make_design(len(who), cluster=who), scores[who], scores[who] > 0.5, y[who])[2]
         held += found.low <= -0.98 * np.log(0.98) - 0.02 * np.log(0.02) <= found.high
     assert held >= 93
+
+
+@pytest.mark.shared
+def test_compas_models_are_as_good_as_published_ones(shared_data):
+    """About 67%, as in Table 2 of the prediction-sensitivity paper (66.7)."""
+    from benchmarks.papers.individual_fairness import compas
+
+    subject = make_subject(compas(), model_spec({"train": "boosting"}))
+    quality = model_facts(subject)["quality"]
+    assert [quality[name]["value"] for name in ("accuracy", "auc")] == pytest.approx([0.67, 0.73], abs=0.03)
+    assert subject.training.n + subject.data.n == 6172

@@ -21,35 +21,26 @@ lightgbm = pytest.importorskip("lightgbm")
 xgboost = pytest.importorskip("xgboost")
 
 
-def people():
+def people(words=True):
     rng = np.random.default_rng(0)
     x = pd.DataFrame({"a": rng.normal(size=200), "b": rng.normal(size=200)})
-    x["c"] = pd.Categorical(rng.choice(list("uvwxyz"), 200))
+    if words:
+        x["c"] = pd.Categorical(rng.choice(list("uvwxyz"), 200))
     return x, rng.integers(0, 3, 200)
 
 
 def boost(*, many=False, words=True, **options):
-    x, y = people()
-    x = x if words else x.drop(columns="c")
-    options = {"enable_categorical": words, "max_cat_to_onehot": 1, **options}
-    fitted = xgboost.XGBClassifier(n_estimators=3, max_depth=3, n_jobs=1, **options).fit(
-        x, y if many else y > 0
-    )
-    return fitted.get_booster()
+    x, y = people(words)
+    options = {"n_estimators": 3, "max_depth": 3, "max_cat_to_onehot": 1, "n_jobs": 1, **options}
+    model = xgboost.XGBClassifier(enable_categorical=words, **options)
+    return model.fit(x, y if many else y > 0).get_booster()
 
 
 def light(*, many=False, words=True, **options):
-    x, y = people()
-    options = {
-        "n_estimators": 3,
-        "num_leaves": 5,
-        "verbose": -1,
-        "min_child_samples": 5,
-        "n_jobs": 1,
-        **options,
-    }
-    x = x if words else x.drop(columns="c")
-    return lightgbm.LGBMClassifier(**options).fit(x, y if many else y > 0).booster_.model_to_string()
+    x, y = people(words)
+    options = {"n_estimators": 3, "num_leaves": 5, "min_child_samples": 5, "n_jobs": 1, **options}
+    model = lightgbm.LGBMClassifier(verbose=-1, **options)
+    return model.fit(x, y if many else y > 0).booster_.model_to_string()
 
 
 @pytest.fixture(scope="module")
@@ -165,10 +156,10 @@ def test_ubjson_as_xgboost_writes_it_passes_whatever_its_numbers_look_like(tmp_p
 )
 def test_trees_of_scikit_learn_that_lead_nowhere_are_refused(tmp_path, kind, field, value):
     skops = pytest.importorskip("skops.io")
-    x, y = people()
+    x, y = people(words=False)
     small = {"Hist": {"max_iter": 1}, "Deci": {}}.get(kind[:4], {"n_estimators": 1})
     model = getattr(sklearn.ensemble, kind, None) or getattr(sklearn.tree, kind)
-    fitted = model(**small, max_depth=2).fit(x[["a", "b"]], y > 0)
+    fitted = model(**small, max_depth=2).fit(x, y > 0)
     path = tmp_path / "m.skops"
     skops.dump(fitted, path)
     assert skops_file.open_file(ModelFile.at(path, "skops")).features

@@ -29,37 +29,6 @@ from tests.outcome_transport.subjects import QUICK, A, B, even, flows_of, three_
 from tests.refused import refused
 
 
-@pytest.fixture
-def by_hand():
-    """Scores in order pair rows 0-4, 1-5, 2-6, 3-7; features differ by 10 each, and one person's by 20."""
-    return scored(
-        pd.DataFrame(
-            {
-                "x": [0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 23.0],
-                "group": ["a"] * 4 + ["b"] * 4,
-                "score": [0.1, 0.2, 0.6, 0.7, 0.2, 0.3, 0.7, 0.8],
-            }
-        )
-    )
-
-
-def test_by_hand(by_hand):
-    result = flows_of(by_hand, source=A, target=B, cost="squared_euclidean", **QUICK)
-    sd = np.std([0, 1, 2, 3, 10, 11, 12, 23])
-    assert result.wasserstein.value == pytest.approx(0.1 * np.sqrt(2))
-    assert result.wasserstein_orders["order_1"].value == pytest.approx(0.1 * np.sqrt(2))
-    assert result.people["bias"].tolist() == pytest.approx(np.array([10, 10, 10, 20]) / sd)
-    assert result.people["counterpart"].tolist() == [4, 5, 6, 7]
-    # the farthest is always the last person, at 23
-    assert result.people["normalised"].tolist() == pytest.approx([10 / 23, 10 / 22, 10 / 21, 20 / 20])
-    assert result.flows.rows == ("a, favorable", "a, unfavorable")
-    assert result.flows.share == ((1.0, 0.0), (0.0, 1.0))
-    everybody = result.bias[0]
-    assert everybody.mean.value == pytest.approx(12.5 / sd)
-    assert everybody.total == pytest.approx(50 / sd)
-    assert result.verdict == "insufficient evidence"
-
-
 @settings(max_examples=5)
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from(["l2", "l1", "l2_squared", "l1_squared"]))
 def test_against_the_slow_way(seed, ties, distance):
@@ -75,6 +44,13 @@ def test_against_the_slow_way(seed, ties, distance):
     value = (plan * far).sum(axis=1) / plan.sum(axis=1)
     assert result.people["bias"].to_numpy() == pytest.approx(value, rel=1e-9, abs=1e-9)
     assert result.people["normalised"].to_numpy() == pytest.approx(value / far.max(axis=1), rel=1e-9)
+    assert result.bias[0].mean.value == pytest.approx(value.mean())
+    assert result.bias[0].total == pytest.approx(value.sum())
+    apart = (plan * np.abs(score[ours][:, None] - score[theirs])).sum()
+    assert result.wasserstein.value == pytest.approx(np.sqrt(2) * apart, abs=1e-12)
+    assert result.wasserstein_orders["order_1"].value == result.wasserstein.value
+    most = np.where(plan > 0, -far, -np.inf).argmax(axis=1)  # the most similar of those mapped to
+    assert result.people["counterpart"].tolist() == subject.data.frame.index[theirs[most]].tolist()
     for r, row in enumerate(result.flows.rows):
         for c, column in enumerate(result.flows.columns):
             mine = (score[ours] >= 0.5) == ("unfavorable" not in row)

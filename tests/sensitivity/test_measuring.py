@@ -40,21 +40,6 @@ def models(seed: int, groups: int = 2, classes: int = 0) -> tuple[AuditedModel, 
     return audited, Status("group", names, draw(rng, D, 4, 1 if groups == 2 else groups))
 
 
-def test_two_logistic_models_by_hand():
-    # F = expit(0.5 z1 - z2), A = expit(2 z1 + 3 z2): PS = p (1 - p) (|0.5| * |2| + |-1| * |3|)
-    audited = AuditedModel(Dense((np.array([[0.5], [-1.0]]),), (np.zeros(1),)))
-    status = Status("sex", ("f", "m"), Dense((np.array([[2.0], [3.0]]),), (np.zeros(1),)))
-    z = np.array([[0.0, 0.0], [2.0, 0.0]])
-    found = measure(z, audited, [status], [slice(0, 1), slice(1, 2)])
-    p = expit(np.array([0.0, 1.0]))
-    np.testing.assert_allclose(found.sensitivity, p * (1 - p) * 4)
-    np.testing.assert_allclose(found.contributions[0], [0.25, 0.75])
-    np.testing.assert_allclose(found.influence, p * (1 - p) * 1.5)
-    literal = measure(z, audited, [status], [slice(0, 1), slice(1, 2)], literal=True)
-    a = expit(np.array([0.0, 4.0]))
-    np.testing.assert_allclose(literal.sensitivity, p * (1 - p) * 4 * a * (1 - a))
-
-
 @settings(max_examples=10)
 @given(st.integers(0, 10**6), st.sampled_from([2, 3, 4]), st.sampled_from([0, 3]), st.booleans())
 def test_sensitivity_equals_central_differences(seed: int, groups: int, classes: int, literal: bool):

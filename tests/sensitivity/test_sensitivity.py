@@ -32,15 +32,16 @@ SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
 def test_a_logistic_pair_equals_the_formula_on_raw_coefficients(logistic, audited_pair):
     p, space = logistic.scores, logistic.space
-    z = space.encode(logistic.data.frame)
-    # F's coefficients by least squares on its own log-odds, A's from the stored weights
-    f = np.linalg.lstsq(np.column_stack([z, np.ones(len(z))]), np.log(p / (1 - p)), rcond=None)[0][:-1]
+    # F's own coefficients, A's from the stored weights
+    f = dense_of(logits_over(logistic.model, space, logistic.data.frame)).weights[0][:, 0]
     table = audited_pair.parameters
     a = table[table["array"] == "A:group.weight.0"]["value"].to_numpy()
     at = [space.blocks[name].start for name in ("skill", "height")]
     by_hand = p * (1 - p) * np.abs(f[at] * a[at]).T[:, None]
     found = audited_pair.contributions[["skill", "height"]].to_numpy().T
     np.testing.assert_allclose(found, by_hand, rtol=1e-8)
+    gradient = p * (1 - p) * np.abs(f).sum()
+    np.testing.assert_allclose(audited_pair.people["gradient"], gradient, rtol=1e-8)
 
 
 def test_the_protected_column_is_read_only_when_asked(fed, audited_fed):
