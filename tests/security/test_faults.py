@@ -33,13 +33,8 @@ from tests.runs.postgres import Postgres
 def spec_beside(folder) -> dict:
     rows = "".join(f"{'fm'[k % 2]},{k % 7},{int(k % 7 > 3)}\n" for k in range(80))
     (folder / "people.csv").write_text("sex,skill,hired\n" + rows)
-    data = {
-        "path": "people.csv",
-        "label": "hired",
-        "favorable": 1,
-        "protected": ["sex"],
-        "features": ["skill"],
-    }
+    read = {"path": "people.csv", "features": ["skill"]}
+    data = {**read, "label": "hired", "favorable": 1, "protected": ["sex"]}
     return {"data": data, "model": {"predictions": {"label": "hired"}}, "seed": 0, "audits": [{"groups": {}}]}
 
 
@@ -145,13 +140,10 @@ def test_two_servers_on_one_home_keep_all_runs_and_know_whose_go_on(tmp_path, mo
     """A server that is killed before it noted a result has not lost it."""
     spec, base = spec_beside(tmp_path), tmp_path / "home"
     kept, ended = SavedRuns(base), InlineExecutor().submit(spec | {"seed": 9}, tmp_path, "ada")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    places = [str(tmp_path), str(base), ended.key]
     servers = [
-        subprocess.Popen(
-            [sys.executable, "-c", _KEEPS, json.dumps([spec, str(tmp_path), str(base), ended.key, seeds])],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        subprocess.Popen([sys.executable, "-c", _KEEPS, json.dumps([spec, *places, seeds])], **pipes)
         for seeds in ([0, 1], [1, 2])  # one run is asked for on both
     ]
 

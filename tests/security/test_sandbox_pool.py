@@ -56,11 +56,7 @@ def pool() -> Iterator[SandboxPool]:
 @pytest.mark.parametrize(
     ("question", "error", "told"),
     [
-        (
-            {"says": "terminate called after throwing an instance of 'std::bad_alloc'\n"},
-            LimitReached,
-            "600 MB",
-        ),
+        ({"says": "terminate called after throwing 'std::bad_alloc'\n"}, LimitReached, "600 MB"),
         ({"says": "Bad status: Out of memory: malloc of size 4194304 failed\n"}, LimitReached, "600 MB"),
         ({"says": "malloc(): corrupted top size\n"}, RunFailed, "SIGABRT"),
         ({"waits": 60}, LimitReached, "1 second"),
