@@ -275,28 +275,8 @@ _THREE = "(float[n,3] p) { x = Concat<axis = 1>(age, age, age) p = Softmax<axis 
         (_THREE, "'yes'", {"classes": ("no", "maybe", "perhaps")}),
     ],
 )
-def test_graphs_that_give_something_else_are_refused(save, numeric_data, graph, tells, options):
+def test_graphs_that_give_something_else_are_refused(save, numeric_data, graph, tells, options, capfd):
     no_subject(save(f"(float[n,1] age) => {graph}"), numeric_data, tells, **options)
-
-
-def test_damage_anywhere_is_an_input_error_or_harmless(pipeline, data, tmp_path, capfd):
-    """Bytes changed at random: whatever still loads gives probabilities, all else says so in a sentence."""
-    path = convert(pipeline, column_types(), tmp_path / "m.onnx", zipmap=False)
-    content, rng = path.read_bytes(), np.random.default_rng(0)
-    refusals, scored = [], 0
-    for _ in range(40):
-        damaged = bytearray(content)
-        damaged[rng.integers(len(damaged))] = rng.integers(256)
-        path.write_bytes(damaged)
-        try:
-            scores = load_onnx(path, data).score(data.frame)
-        except InputError as error:
-            refusals.append(str(error))
-        else:
-            np.testing.assert_allclose(scores.sum(axis=1), 1.0, atol=1e-3)
-            scored += 1
-    assert min(scored, len(refusals)) > 1
-    assert not any("\n" in refusal for refusal in refusals)
     assert capfd.readouterr() == ("", ""), "the runtime's own messages must not reach the terminal"
 
 

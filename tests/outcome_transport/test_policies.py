@@ -153,15 +153,10 @@ def test_level_bias_does_not_clear_a_model_that_takes_from_a_whole_group():
     assert result.judged.badge == "no verdict"
 
 
-def _people(n: int = 400) -> pd.DataFrame:
-    frame = crowd(n, seed=3, ties=False)
-    rng = np.random.default_rng(3)
-    return frame.assign(other=(frame["x"] + 0.3 * rng.normal(size=n) > 0).astype(int))
-
-
 def test_a_reference_learns_another_label_for_a_column_of_predictions():
     """It never says of people from whom it learned."""
-    frame = _people()
+    frame, rng = crowd(400, seed=3, ties=False), np.random.default_rng(3)
+    frame["other"] = (frame["x"] + 0.3 * rng.normal(size=400) > 0).astype(int)
     subject = scored(frame, features=("x", "z"))
     result = flows_of(subject, against={"train": "logistic", "label": "other"}, outcome="decision", **QUICK)
     assert result.source == "logistic model of other"

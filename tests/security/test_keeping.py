@@ -6,7 +6,6 @@ import gzip
 import io
 import re
 import tarfile
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -26,6 +25,7 @@ from audits.runs.storage.schema import MIGRATIONS
 from audits.runs.storage.store import RunStore
 from tests.refused import refused
 from tests.runs.postgres import serve
+from tests.security.test_gone import holding
 
 _PERSON = "Quintilian-4711"
 
@@ -42,34 +42,20 @@ def _spec(path: str) -> dict:
     return {"data": data, "model": {"predictions": {"label": "hired"}}, "audits": [{"groups": {}}], "seed": 0}
 
 
-def _fill(base: Path) -> tuple[Workspace, str]:
-    """A home with an upload, a draft and a finished saved audit of it."""
-    space = Workspace(new_token(), base)
-    content = _people().to_csv(index=False).encode()
-    path = str(space.add_file("people.csv", io.BytesIO(content)))
-    space.save_draft({"id": "a", "source": {}, "spec": _spec(path)})
-    saved = SavedRuns(base)
-    run = InlineExecutor().submit(_spec(path), space.folder, space.token)
-    assert run.status == "done", run.error
-    identity = saved.begin(_spec(path), space.folder, owner=space.token, key=run.key)
-    saved.finish(identity, run.result())
-    return space, identity
-
-
 @pytest.fixture
 def full(tmp_path, monkeypatch):
+    """A home with an upload, a draft and a finished saved audit of it."""
     base = tmp_path / "home"
     monkeypatch.setenv("EVENHAND_HOME", str(base))
-    space, identity = _fill(base)
+    space = Workspace(new_token(), base)
+    path = str(space.add_file("people.csv", io.BytesIO(_people().to_csv(index=False).encode())))
+    space.save_draft({"id": "a", "source": {}, "spec": _spec(path)})
+    run = InlineExecutor().submit(_spec(path), space.folder, space.token)
+    assert run.status == "done", run.error
+    saved = SavedRuns(base)
+    identity = saved.begin(_spec(path), space.folder, owner=space.token, key=run.key)
+    saved.finish(identity, run.result())
     return base, space, identity
-
-
-def _holding(base: Path, text: str) -> list[str]:
-    return [
-        str(path.relative_to(base))
-        for path in sorted(base.rglob("*"))
-        if path.is_file() and text.encode() in path.read_bytes()
-    ]
 
 
 def test_what_was_copied_is_there_again_and_what_ran_meanwhile_is_interrupted(full, tmp_path, monkeypatch):
@@ -191,7 +177,7 @@ def test_one_person_is_taken_out_of_everything(full, capsys):
     assert main(["erase", "--person", _PERSON]) == 0
     told = re.findall(r"\b\d+\b", capsys.readouterr().out)
     assert told[:3] == ["10", "5", "1"], "rows, files, saved audits"
-    assert not _holding(base, _PERSON)
+    assert not holding(base, _PERSON)
     assert not SavedRuns(base).list()
     left = pd.read_csv(space.folder / space.draft()["spec"]["data"]["path"])
     pd.testing.assert_frame_equal(left, frame[frame.person != _PERSON].reset_index(drop=True))
