@@ -89,12 +89,8 @@ def test_what_a_metricframe_takes_is_audited(found, people, model):
 
 def test_scorers_agree_with_fairlearn_and_travel_through_cross_validation(people, model):
     table, hired, sex, weight = people[["skill", "age"]], people["hired"], people["sex"], people["weight"]
-    theirs = {
-        "y_true": hired,
-        "y_pred": model.predict(table),
-        "sensitive_features": sex,
-        "sample_weight": weight,
-    }
+    theirs = {"y_true": hired, "y_pred": model.predict(table)}
+    theirs |= {"sensitive_features": sex, "sample_weight": weight}
     rows = [
         (("selection_rate", "difference"), -demographic_parity_difference(**theirs)),
         (("selection_rate", "ratio"), demographic_parity_ratio(**theirs)),

@@ -20,6 +20,7 @@ from tests.loss_ratio.conftest import people, subject_of
 from tests.refused import refused
 
 HAIR = {"metric": "expert", "free_features": ["hair"]}
+SKILL = {"towards": {"skill": 1.0}}
 
 
 @pytest.fixture(scope="module")
@@ -154,11 +155,7 @@ def test_a_metric_that_is_off_against_the_linear_case_by_hand():
         ({"metric": "explore", "comparable": "jobb"}, "comparable", ("'job'",)),
         ({**HAIR, "misspecified": {"towards": {"hair": 1.0}}}, "loss_ratio.misspecified.towards", ()),
         ({**HAIR, "misspecified": {"towards": {"height": 1.0}}}, "loss_ratio.misspecified.towards", ()),
-        (
-            {**HAIR, "misspecified": {"towards": {"skill": 1.0}, "turn": {"skill": 1.0}}},
-            "loss_ratio.misspecified.turn",
-            (),
-        ),
+        ({**HAIR, "misspecified": {**SKILL, "turn": {"skill": 1.0}}}, "loss_ratio.misspecified.turn", ()),
     ],
 )
 def test_bad_options(biased, options, where, tells):

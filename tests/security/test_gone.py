@@ -119,12 +119,8 @@ def test_no_spec_reaches_files_outside_its_workspace(base):
     theirs = next(iter((other.folder / "files").glob("*/*")))
     (mine.folder / "files" / "link.csv").symlink_to(theirs)
     spec = {**mine.draft()["spec"], "audits": [{"groups": {}}]}
-    for path in (
-        f"../{other.token}/{theirs.relative_to(other.folder)}",
-        str(theirs),
-        "files/link.csv",
-        "/etc/passwd",
-    ):
+    climbing = f"../{other.token}/{theirs.relative_to(other.folder)}"
+    for path in (climbing, str(theirs), "files/link.csv", "/etc/passwd"):
         wrong = {**spec, "data": {**spec["data"], "path": path}}
         for ask in (jobs.status_of, jobs.result, lambda space, each: jobs.submit(space, each, "")):
             with refused("data.path"):

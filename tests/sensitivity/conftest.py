@@ -19,33 +19,17 @@ def people(n: int = 1200, seed: int = 0, bias: float = 0.0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     group = rng.integers(0, 2, n)
     skill, height = rng.normal(size=n), rng.normal(size=n) + 1.5 * group
-    town = np.where(
-        rng.random(n) < 0.4 + 0.2 * group, "north", np.where(rng.random(n) < 0.5, "south", "west")
-    )
-    y = rng.random(n) < 1 / (
-        1 + np.exp(-(1.2 * skill + 0.8 * height - 0.6 + 0.5 * (town == "west") - bias * group))
-    )
-    return pd.DataFrame(
-        {
-            "skill": skill.round(6),
-            "height": (170 + 10 * height).round(),
-            "town": town,
-            "group": np.where(group, "b", "a"),
-            "hired": y.astype(int),
-        }
-    )
+    north, other = rng.random(n) < 0.4 + 0.2 * group, np.where(rng.random(n) < 0.5, "south", "west")
+    town = np.where(north, "north", other)
+    odds = 1.2 * skill + 0.8 * height - 0.6 + 0.5 * (town == "west") - bias * group
+    hired = (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int)
+    read = {"skill": skill.round(6), "height": (170 + 10 * height).round(), "town": town}
+    return pd.DataFrame({**read, "group": np.where(group, "b", "a"), "hired": hired})
 
 
 def subject_of(frame: pd.DataFrame, train: str = "logistic", **data: object) -> Subject:
-    spec = DataSpec(
-        **{
-            "label": "hired",
-            "favorable": 1,
-            "protected": ("group",),
-            "features": ("skill", "height", "town"),
-            **data,
-        }
-    )
+    usual = {"protected": ("group",), "features": ("skill", "height", "town")}
+    spec = DataSpec(label="hired", favorable=1, **{**usual, **data})
     return make_subject(build_data(frame, spec), model_spec({"train": train}), seed=0)
 
 

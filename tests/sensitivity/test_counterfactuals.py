@@ -107,12 +107,8 @@ def test_what_is_no_counterfactual_is_refused(law_school: Subject, options, refu
 
 def test_columns_of_other_values_are_refused():
     gap, lost = [1.0, np.nan, 1, 1, 1, 1], ["clean", "late", "lost"] * 2
-    for feature, told in (
-        ("work", gap),
-        ("work", list("uvwxyz")),
-        ("work", [True, False] * 3),
-        ("record", lost),
-    ):
+    numbers = (gap, list("uvwxyz"), [True, False] * 3)
+    for feature, told in (*(("work", each) for each in numbers), ("record", lost)):
         with refused(f"sensitivity.counterfactuals.{feature}"):
             sensitivity(six(told=told), SensitivityOptions(counterfactuals={feature: "told"}))
 
