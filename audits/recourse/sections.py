@@ -9,7 +9,7 @@ import pandas as pd
 from audits.records import Exhibit, Section
 from audits.recourse.figures import groups, people
 from audits.recourse.result import RecourseResult
-from audits.recourse.text import yes_word
+from audits.recourse.text import near_and_far, yes_word
 from audits.stats.text import count, number, p_words, people_in, percent, percent_interval
 from audits.stats.vocabulary import vocabulary
 
@@ -99,10 +99,9 @@ def _comparison_exhibits(result: RecourseResult) -> tuple[Exhibit, ...]:
 def _furthest(result: RecourseResult) -> str:
     """Say how far the groups have to go on average that have least and most, and not that they differ."""
     known = [row for row in result.by_group if row.burden.value is not None]
-    known = sorted(known, key=lambda row: -(row.burden.value or 0.0))
     if len(known) < 2:
         return "How far people have to go"
-    told = [f"{number(row.burden.value)} for {people_in(row.group)}" for row in (known[-1], known[0])]
+    told = [f"{number(row.burden.value)} for {people_in(row.group)}" for row in near_and_far(known)]
     return f"How far people have to go on average: {told[0]} to {told[1]}"
 
 
@@ -141,7 +140,7 @@ def section(result: RecourseResult) -> Section:
         ),
         Exhibit(
             "reclassified",
-            f"{percent(last.value, result.n_rejected)} of those {words.no or 'declined'} are "
+            f"{percent(last.value, result.n_rejected)} of those {words.no or 'rejected'} are "
             f"{yes_word()} at the largest step",
             f"Share {yes_word()} as they move towards their match. Bars fill beyond the "
             "cut-off. Gray line: scores today.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from audits.recourse.result import GroupRecourse, RecourseResult
@@ -94,7 +95,7 @@ def recourse_finding(result: RecourseResult) -> str:
     rows = [row for row in result.by_group if row.burden.value is not None]
     stated = None
     if len(rows) > 1:
-        far, near = max(rows, key=_burden), min(rows, key=_burden)
+        near, far = near_and_far(rows)
         if _burden(far) - _burden(near) <= 1e-9 * _burden(far):
             burden = number(far.burden.value)
             text += f" Of those for whom that helps, the mean burden is the same in all groups ({burden})."
@@ -186,6 +187,12 @@ def rejected_people(n: float) -> str:
 def yes_word() -> str:
     """Return what the accepted are: ``approved``, ``rated low risk``."""
     return vocabulary().yes or "accepted"
+
+
+def near_and_far(rows: Sequence[GroupRecourse]) -> tuple[GroupRecourse, GroupRecourse]:
+    """Return the groups with least and most far to go; of equal ones, but for rounding, the larger."""
+    near = min(rows, key=lambda row: (round(_burden(row), 9), -row.burden.n))
+    return near, max(rows, key=lambda row: (round(_burden(row), 9), row.burden.n))
 
 
 def _burden(row: GroupRecourse) -> float:

@@ -19,7 +19,7 @@ from audits.recourse import GERMAN_ROLES, Limit
 from audits.recourse.figures import groups
 from audits.recourse.figures.people import cut_off
 from audits.recourse.figures.person import person_path
-from audits.recourse.text import headline
+from audits.recourse.text import headline, near_and_far
 from audits.runs.registry import AUDITS
 from audits.stats.text import number, percent
 from tests.outcome_transport.conftest import crowd, scored
@@ -145,6 +145,18 @@ def test_a_headline_too_long_for_both_names_whom_it_helps_less():
     )
     result = dataclasses.replace(result, judged=judged, by_group=rows)
     assert "far" in re.findall(r"\w+", headline(result))
+
+
+def test_of_groups_with_as_far_to_go_finding_and_figure_name_the_larger(by_hand):
+    result = recourse_of(by_hand)
+    row = next(each for each in result.by_group if each.burden.value is not None)
+    sizes = {"b": (0.5, 1.0), "c": (0.5 + 1e-15, 4.0), "d": (2.0, 2.0), "e": (2.0 - 1e-15, 5.0)}
+    rows = [
+        dataclasses.replace(row, group=name, burden=dataclasses.replace(row.burden, value=value, n=n))
+        for name, (value, n) in sizes.items()
+    ]
+    for order in (rows, rows[::-1]):
+        assert [each.group for each in near_and_far(order)] == ["c", "e"]
 
 
 def test_those_whom_no_step_helps_may_have_another_way():

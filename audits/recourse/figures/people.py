@@ -132,7 +132,7 @@ def _cut_off(figure: go.Figure, result: RecourseResult) -> None:
         figure.layout.xaxis2.title = f"score (dotted: cut-off {number(cut)})"
         words = vocabulary()
         above = {**where, "x": cut, "y": 1, "yanchor": "bottom", "showarrow": False}
-        sides = (("right", words.no or "declined"), ("left", words.yes or "accepted"))
+        sides = (("right", words.no or "rejected"), ("left", words.yes or "accepted"))
         annotate(figure, [{**above, "xanchor": anchor, "text": f" {text} "} for anchor, text in sides])
 
 
