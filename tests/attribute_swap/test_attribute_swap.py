@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import yaml
 
 from audits.attribute_swap import AttributeSwapOptions, AttributeSwapResult, SwapRow, attribute_swap, figures
+from audits.attribute_swap.text import notes
 from audits.checks import build
 from audits.comparison.attribute_swap import compare
 from audits.data import DataSpec, build_data
@@ -298,3 +300,13 @@ def test_bad_choices_are_refused_in_a_sentence() -> None:
         swap(subject_of(people(), model), attribute=["skill"])
     with refused("attribute_swap.attribute"):
         swap(subject_of(people(), model, protected=()))
+
+
+def test_small_groups_of_what_is_not_read_need_no_caution() -> None:
+    """Nothing changes for them, either: that is exact for a group of any size."""
+    some = swap(subject_of(people(400), Rule(("sex", "skill"), lambda table: table["skill"]))).swaps
+    said = []
+    for read in (True, False):
+        rows = [replace(each, read=read, covered=False) for each in some]
+        said.append(len(list(notes(rows, pairs_left=0, groups_left=0, stand_ins=()))))
+    assert said[0] == said[1] + 1
