@@ -69,15 +69,13 @@ class GroupRatio:
 
 
 def spanning(found: Sequence[Estimate]) -> Estimate:
-    """Return the first estimate with an interval that holds those of all."""
-    if len(found) == 1:
-        return found[0]
+    """Return the first estimate with an interval that holds those of all; no ratio of losses is below 0."""
     low, high = ([getattr(each, end) for each in found] for end in ("low", "high"))
     return dataclasses.replace(
         found[0],
-        low=None if None in low else min(low),
+        low=None if None in low else max(min(low), 0.0),
         high=None if None in high else max(high),
-        method=f"{found[0].method}, over the directions that the data allow",
+        method=found[0].method + ", over the directions that the data allow" * (len(found) > 1),
     )
 
 

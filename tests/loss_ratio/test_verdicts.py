@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 import evenhand
 from audits.loss_ratio import LossRatioOptions, loss_ratio
-from audits.loss_ratio.inference import Grounds, GroupRatio, judge_ratio, stand
+from audits.loss_ratio.inference import Grounds, GroupRatio, judge_ratio, spanning, stand
 from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.means import MeanTest, mean_test
 from audits.stats.paired_ratio import PairedRatio
@@ -132,3 +132,7 @@ def test_without_anything_to_move_along_there_is_no_verdict():
     assert found.people_needed is None
     assert not found.metric.told[0].told
     assert found.at(1.01).verdict == INSUFFICIENT
+
+
+def test_no_ratio_of_losses_is_below_0():
+    assert spanning([Estimate(500.0, -795.0, 1795.0, 11.0, "of 11 people")]).low == 0
