@@ -64,32 +64,19 @@ def test_specs(folder, change, answer):
     assert not INTERNAL.search(str(told.value)), str(told.value)
 
 
+X = people()[["sex", "age", "hours"]]
+Y, HOURS = people()["paid"], pd.Series(np.random.default_rng(1).normal(size=120))
+
+
 def fitted():
-    frame = people()
-    return LogisticRegression().fit(frame[["age", "hours"]], frame["paid"])
-
-
-def words():
-    return make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(
-        people()["sex"] + "ex", people()["paid"]
-    )
-
-
-def flat():
-    return LogisticRegression().fit(np.ones((120, 2)), people()["paid"])
+    return LogisticRegression().fit(X[["age", "hours"]], Y)
 
 
 def call(*given, **named):
-    frame = people()
-    X = frame[["sex", "age", "hours"]]
     defaults = {"favorable": 1, "protected": "sex", "audits": {"groups": {"bootstrap": 0}}}
-    if not given:
-        given = (fitted(), X, frame["paid"])
-    return audits.audit(*given, **{**defaults, **named})
+    return audits.audit(*(given or (fitted(), X, Y)), **{**defaults, **named})
 
 
-X = people()[["sex", "age", "hours"]]
-Y, HOURS = people()["paid"], pd.Series(np.random.default_rng(1).normal(size=120))
 PYTHON = [
     (lambda: audits.audit(fitted(), X, Y, sensitive_features="sex"), ("sensitive_features", "protected='COLUMN'")),
     (lambda: audits.audit(fitted(), X, Y, y_prob=[1]), ("y_prob", "evenhand.audit(None, X, y, scores=…)")),
@@ -113,7 +100,7 @@ PYTHON = [
     (lambda: call(audits={"groups": {"control_features": ["age"]}}), ("audits['groups'].control_features", "audits={'explain'")),
     (lambda: call(LogisticRegression, X, Y), ("model", "LogisticRegression().fit")),
     (lambda: call(LogisticRegression(), X, Y), ("model", "fit")),
-    (lambda: call(words(), X[["sex"]], Y), ("model", "X['sex']")),
+    (lambda: call(make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(X["sex"] + "ex", Y), X[["sex"]], Y), ("model", "X['sex']")),
     (lambda: call("model.pkl", X, Y), ("model", "skops.io.dump(model, 'model.skops')")),
     (lambda: call(fitted(), X.mask(X["age"] > 60), Y), ("model", "missing")),
     (lambda: call(LinearRegression().fit(X[["age"]], HOURS), X, HOURS), ("favorable", "{'at_least': ")),
@@ -129,7 +116,7 @@ PYTHON = [
     (lambda: call(seed="one"), ("seed",)),
     (lambda: call(fitted(), X.set_index(pd.Index([k if k % 2 else f"p{k}" for k in range(120)])), Y.to_numpy()), ("the table",)),
     (lambda: call(fitted(), X.set_index(pd.interval_range(0, 120)), Y.to_numpy()), ("the table",)),
-    (lambda: call(flat(), np.ones((120, 2)), Y, protected={"sex": X["sex"]}, audits="loss_ratio"), ("audits['loss_ratio']: features",)),
+    (lambda: call(LogisticRegression().fit(np.ones((120, 2)), Y), np.ones((120, 2)), Y, protected={"sex": X["sex"]}, audits="loss_ratio"), ("audits['loss_ratio']: features",)),
 ]  # fmt: skip
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from audits.checks import build
 from audits.options import Level, option, options_of
-from tests.refused import refused
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,11 +28,3 @@ def test_everything_stated_is_read():
     assert (most.default, most.required, most.bounds) == (None, False, "from 2")
     assert (cost.kind, cost.choices, cost.default) == ("choice", ("l1", "l2"), "l1")
     assert (level.kind, level.at_least, level.at_most) == ("number", 0.001, 0.5)
-
-
-def test_specs_are_checked_against_the_same_statement():
-    assert build(Options, {"by": "sex"}, "demo").level == 0.05
-    with refused("demo.most"):
-        build(Options, {"by": "sex", "most": 1}, "demo")
-    with refused("demo.level", "0.5", "0.7"):
-        build(Options, {"by": "sex", "level": 0.7}, "demo")

@@ -314,10 +314,9 @@ def test_people_whose_group_is_missing_are_a_group():
 @pytest.mark.parametrize("others", [("b", "b"), ("b", "c")])
 def test_one_of_five_people_is_no_evidence_where_groups_weigh_alike(others):
     """Of equal rates of 2% that happens to one sample in ten: the interval alone leaves out 0."""
-    n = 1005
-    x = np.random.default_rng(0).normal(size=(n, 2))
+    x = np.random.default_rng(0).normal(size=(1005, 2))
     group = np.array(["a"] * 5 + [others[0]] * 500 + [others[1]] * 500)
-    decided = np.isin(np.arange(n), [0, *range(5, 15), *range(505, 515)]).astype(int)
+    decided = np.isin(np.arange(1005), [0, *range(5, 15), *range(505, 515)]).astype(int)
     frame = pd.DataFrame({"x": x[:, 0], "z": x[:, 1], "group": group, "decision": decided})
     told = audited(frame, weights="equal", permutations=19, seconds=0.2)
     assert told.verdict != EVIDENCE

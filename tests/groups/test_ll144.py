@@ -61,40 +61,24 @@ def test_rows_that_are_not_one_person_each_have_the_intervals_of_the_audit(desig
             assert line == pytest.approx([found.low, found.high])
 
 
-# 6 RCNY § 5-301 (b), example: people and selected of each category, and the ratios printed beside them
-_SELECTED = {
-    ("Male", "Hispanic or Latino"): (205, 90, 0.841),
-    ("Female", "Hispanic or Latino"): (190, 82, 0.827),
-    ("Male", "White"): (412, 215, 1.000),
-    ("Male", "Black or African American"): (226, 95, 0.806),
-    ("Male", "Native Hawaiian or Pacific Islander"): (87, 37, 0.815),
-    ("Male", "Asian"): (321, 167, 0.997),
-    ("Male", "Native American or Alaska Native"): (24, 11, 0.878),
-    ("Male", "Two or More Races"): (115, 52, 0.866),
-    ("Female", "White"): (385, 197, 0.981),
-    ("Female", "Black or African American"): (164, 75, 0.876),
-    ("Female", "Native Hawaiian or Pacific Islander"): (32, 15, 0.898),
-    ("Female", "Asian"): (295, 135, 0.877),
-    ("Female", "Native American or Alaska Native"): (17, 7, 0.789),
-    ("Female", "Two or More Races"): (98, 44, 0.860),
+# 6 RCNY § 5-301 (b): people, selected and the ratio printed; then of scores, above the median for selected
+_EXAMPLES = {
+    ("Male", "Hispanic or Latino"): ((205, 90, 0.841), (16, 12, 1.0)),
+    ("Female", "Hispanic or Latino"): ((190, 82, 0.827), (12, 6, 0.67)),
+    ("Male", "White"): ((412, 215, 1.0), (20, 7, 0.47)),
+    ("Male", "Black or African American"): ((226, 95, 0.806), (20, 10, 0.67)),
+    ("Male", "Native Hawaiian or Pacific Islander"): ((87, 37, 0.815), (4, 3, 1.0)),
+    ("Male", "Asian"): ((321, 167, 0.997), (12, 7, 0.78)),
+    ("Male", "Native American or Alaska Native"): ((24, 11, 0.878), (8, 5, 0.83)),
+    ("Male", "Two or More Races"): ((115, 52, 0.866), (12, 6, 0.67)),
+    ("Female", "White"): ((385, 197, 0.981), (20, 8, 0.53)),
+    ("Female", "Black or African American"): ((164, 75, 0.876), (12, 6, 0.67)),
+    ("Female", "Native Hawaiian or Pacific Islander"): ((32, 15, 0.898), (4, 2, 0.67)),
+    ("Female", "Asian"): ((295, 135, 0.877), (12, 3, 0.33)),
+    ("Female", "Native American or Alaska Native"): ((17, 7, 0.789), (8, 5, 0.83)),
+    ("Female", "Two or More Races"): ((98, 44, 0.86), (8, 4, 0.67)),
 }
-# the same section's example of scores: people and, of the rates printed, those above the median
-_SCORED = {
-    ("Male", "Hispanic or Latino"): (16, 12, 1.00),
-    ("Female", "Hispanic or Latino"): (12, 6, 0.67),
-    ("Male", "White"): (20, 7, 0.47),
-    ("Male", "Black or African American"): (20, 10, 0.67),
-    ("Male", "Native Hawaiian or Pacific Islander"): (4, 3, 1.00),
-    ("Male", "Asian"): (12, 7, 0.78),
-    ("Male", "Native American or Alaska Native"): (8, 5, 0.83),
-    ("Male", "Two or More Races"): (12, 6, 0.67),
-    ("Female", "White"): (20, 8, 0.53),
-    ("Female", "Black or African American"): (12, 6, 0.67),
-    ("Female", "Native Hawaiian or Pacific Islander"): (4, 2, 0.67),
-    ("Female", "Asian"): (12, 3, 0.33),
-    ("Female", "Native American or Alaska Native"): (8, 5, 0.83),
-    ("Female", "Two or More Races"): (8, 4, 0.67),
-}
+_SELECTED, _SCORED = ({name: each[k] for name, each in _EXAMPLES.items()} for k in (0, 1))
 
 
 def applicants(counts: dict[tuple[str, str], tuple[int, int, float]], unknown: int) -> pd.DataFrame:

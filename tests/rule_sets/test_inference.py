@@ -99,8 +99,7 @@ def test_a_run_is_told_the_finding_that_outlasts_its_correction():
     few = np.append(np.flatnonzero(decided)[::166][:6], np.flatnonzero(decided == 0)[::50][:34])
     frame = pd.DataFrame({"a": "y", "b": np.repeat(["p", "q"], 1000), "decision": decided})
     frame.loc[few, "a"] = "x"
-    options = RuleSetsOptions(support=0.01, correction="holm", **FAST)
-    found = rule_sets(subject_of(frame, ("a", "b")), options)
+    found = rule_sets(subject_of(frame, ("a", "b")), RuleSetsOptions(support=0.01, correction="holm", **FAST))
     assert [row.rule_set for row in found.leaderboard] == ["a = x", "b = p"]
     assert [row.verdict for row in found.leaderboard] == ["evidence of a difference"] * 2
     assert (
