@@ -47,7 +47,7 @@ def run(space: Workspace, mark: str = "Atlantean") -> dict:
     assert made.wait(120)
     assert made.status == "done", made.error
     for _ in range(200):  # the result goes among the saved audits in another thread
-        if all(saved.status == "done" for saved in SavedRuns().list(owner=space.token)):
+        if (saved := SavedRuns().list(owner=space.token)) and all(each.status == "done" for each in saved):
             return spec
         time.sleep(0.05)
     raise AssertionError("the run was not saved")
@@ -55,8 +55,8 @@ def run(space: Workspace, mark: str = "Atlantean") -> dict:
 
 def holding(base: Path, text: str) -> list[str]:
     """Return the files below `base` that hold `text`, in their bytes or their names."""
-    files = (path for path in sorted(base.rglob("*")) if path.is_file())
-    return [str(file) for file in files if text.encode() in file.read_bytes() or text in file.name]
+    files = [Path(where, name) for where, _, names in os.walk(base) for name in names]  # one may go meanwhile
+    return [str(each) for each in files if text in each.name or text.encode() in each.read_bytes()]
 
 
 def test_a_deleted_workspace_leaves_no_byte(base):
