@@ -176,7 +176,7 @@ def badge_text(judged: Judgment) -> str:
     >>> badge_text(dataclasses.replace(dollars, unit="$"))
     '● Difference found · may be less than your limit'
     >>> badge_text(judge(Estimate(0.77, 0.66, 0.89, 400, "drawn"), none=1.0, immaterial=(0.8, 1.25)))
-    '● Difference found · may be within your limit of 0.8 times'
+    '● Difference found · may be within your limit (0.8 times)'
     >>> badge_text(judge(share(0.04, 0.01, 0.07), immaterial=(-0.1, 0.1)))
     '◐ Small difference'
     >>> badge_text(judge(share(0.05, -0.04, 0.14), immaterial=(-0.1, 0.1), people_needed=8712))
@@ -195,11 +195,13 @@ def badge_text(judged: Judgment) -> str:
         unsure = judged.material is None and judged.interval.low is not None
         if unsure and (at := _limit(judged)) is not None and at.width:
             limit = limit_words(judged)
-            ratio = limit.startswith("ratio") or limit.endswith(
-                "times"
-            )  # one below 1 is no more than its limit
-            within = f"may be within your {'limit of ' * limit.endswith('times')}{limit}"
-            more = within if ratio else f"may be less than your {limit or 'limit'}"
+            # a ratio below 1 that is less than its limit is beyond it
+            ratio = limit.startswith("ratio") or limit.endswith("times")
+            more = (
+                f"may be within your limit ({limit})"
+                if ratio
+                else f"may be less than your {limit or 'limit'}"
+            )
     elif badge == "small difference":
         more = f"on average; see {judged.see}" if judged.see else ""
     elif badge == "cannot tell yet":
