@@ -64,6 +64,7 @@ def pack(
         rows = (*rows[: options.top - 1], about)
     top = float(table["difference"].abs().max())
     shares = None if options.text is None else category_shares(cells, options.depth)
+    shrunken = _shrunken(tests, top, family, options.level)
     people = people_table(subject, cells)
     result = RuleSetsResult(
         options=plain,
@@ -91,7 +92,7 @@ def pack(
         leaderboard=rows,
         inference=inference,
         top_score=top,
-        shrunken_score=max(0.0, top - tests.bias),
+        shrunken_score=float(shrunken.value or 0.0),
         discovery=_discovery(tests.halves, family, options),
         sampling=None if sampled is None else _sampling(sampled, options),
         sweep=support_sweep(table, cells.attributes, options.support, mined.n_frequent, shares),
@@ -100,7 +101,7 @@ def pack(
         rules=rules_table(cells.attributes),
         cells=cells_table(cells, sampled).assign(**of_cells),
         people=people if data.gathered is None else people.iloc[:0],
-        shrunken=_shrunken(tests, top, family, options.level),
+        shrunken=shrunken,
         exchanged=exchanged,
     )
     said = finding(result, n_evidence=int(seen.sum()), smallest=float(mined.n.min()))
@@ -150,8 +151,13 @@ def _kept(
 
 
 def _shrunken(tests: RuleSetTests, top: float, family: RuleSetFamily, level: float) -> Estimate:
-    """The largest score, corrected for picking the largest, and an interval of what it estimates."""
-    value, first = max(0.0, top - tests.bias), tests.first
+    """The largest score, corrected for picking the largest, and an interval of what it estimates.
+
+    The bias is that of whichever group comes first on a half, often a small one: a large group that is
+    surely apart owes less to luck, and no less is stated than its interval allows.
+    """
+    first = tests.first
+    value = max(0.0, top - tests.bias, first.low)
     method = (
         f"Newcombe {percent_level(level)}, corrected for the {first.plausible:,} of {len(tests.z):,} groups "
         "that could have come first (locally simultaneous)"

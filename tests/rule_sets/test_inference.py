@@ -107,6 +107,18 @@ def test_a_run_is_told_the_finding_that_outlasts_its_correction():
     )
 
 
+def test_the_largest_score_is_corrected_to_no_less_than_its_interval_holds():
+    """A half of the people is apart; of 60 small groups one always leads a half by luck."""
+    rng = np.random.default_rng(0)
+    b, a = rng.integers(0, 2, 2000), rng.integers(0, 60, 2000)
+    frame = pd.DataFrame({"a": a.astype(str), "b": np.where(b, "p", "q")})
+    found = rule_sets(
+        subject_of(frame.assign(decision=(rng.random(2000) < 0.3 + 0.3 * b).astype(int)), ("a", "b")),
+        RuleSetsOptions(support=0.005, depth=1, **FAST),
+    )
+    assert 0.24 < found.shrunken.low <= found.shrunken_score == found.shrunken.value <= found.top_score
+
+
 def test_a_stopped_search_cannot_say_that_nothing_matters():
     subject = subject_of(crowd(40_000, seed=4), ("sex", "race"))
     whole = rule_sets(subject, RuleSetsOptions(support=0.05, **FAST))
