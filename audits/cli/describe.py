@@ -66,7 +66,7 @@ def _possible_audits(proposal: Proposal | InputError) -> list[str]:
     if isinstance(proposal, InputError):
         return [wrap(f"The names do not show which audits it allows: {proposal}")]
     found, spec = proposal.allowed, proposal.spec
-    lines = [f"Guessed: {each}" for each in proposal.guesses.values()]
+    lines = [*proposal.guesses.values()]
     if found["stored"] and (stored := spec["model"].get("predictions")):
         decided = stored.get("label") is not None and stored_as(stored["label"]) is None
         with_what = "the decisions in this table" if decided else "the predictions stored here"

@@ -126,7 +126,7 @@ def _proposal(file: Path, answers: RoleAnswers | None = None) -> tuple[Table, Pr
 
 def guess_lines(proposal: Proposal) -> list[str]:
     """Return a line for each guess."""
-    return [f"Guessed: {one_line(sentence)}" for sentence in proposal.guesses.values()]
+    return [one_line(sentence) for sentence in proposal.guesses.values()]
 
 
 def _commented_yaml(proposal: Proposal, path: str, doctor: Sequence[str]) -> str:

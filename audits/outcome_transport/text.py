@@ -233,7 +233,7 @@ def _groups(result: OutcomeTransportResult, found: BiasJudgments) -> str:
         return f"{text} That holds in every optimal coupling."
     told = ""
     if found.even[name].verdict == EVIDENCE:
-        told = " The difference holds for the even coupling only."
+        told = " In the even coupling alone the difference is beyond chance."
     if found.judged.reason:
         told += f" {begun(found.judged.reason)}."
     return text + told

@@ -180,7 +180,11 @@ def _outcome(
     data: dict[str, Any] = {}
     if label is not None:
         data["label"] = label
-        guesses["data.label"] = f"The true outcome is assumed to be in {label!r}."
+        guesses["data.label"] = (
+            f"The true outcome is in {label!r}, as asked."
+            if label == answers.truth
+            else f"The true outcome is assumed to be in {label!r}."
+        )
     source = label or next((name for name, kind in stored.items() if kind == "label"), None)
     if answers.decision is not None:
         source = answers.decision
@@ -334,12 +338,13 @@ def _favorable(column: pd.Series, name: str, good: Sequence[str]) -> tuple[Any, 
     """Return the value that is good for the person, and why; InputError where nothing says so."""
     values = sorted(column.dropna().unique().tolist(), key=str)
     if good:
-        told = {text_of(value): value for value in values}
+        known = {text_of(value): value for value in values}
         for text in good:
-            if text not in told:
-                raise InputError("--good", f"must be one of {choices(list(told)[:_FEW])}", text)
-        chosen = [told[text] for text in good]
-        return chosen[0] if len(chosen) == 1 else chosen, "As asked."
+            if text not in known:
+                raise InputError("--good", f"must be one of {choices(list(known)[:_FEW])}", text)
+        chosen = [known[text] for text in good]
+        told = f"What is good for the person in {name!r}, as asked: {join_names(good, quoted=True)}."
+        return chosen[0] if len(chosen) == 1 else chosen, told
     if len(values) > MAX_ANSWERS:
         raise InputError(
             "data.favorable", f"cannot be guessed: {name!r} has {len(values):,} values",
@@ -367,8 +372,9 @@ def _model(stored: dict[str, str], label: str | None, built: AuditData | None) -
     scores = [name for name, kind in stored.items() if kind == "score"]
     labels = [name for name, kind in stored.items() if kind == "label"]
     if labels and stored_label(labels[0]) != "prediction":
+        needed = "No model" if label else "Neither a model nor a true outcome"
         return {"predictions": {"label": labels[0]}}, (
-            f"{labels[0]!r} is audited as it was decided. Neither a model nor a true outcome is needed."
+            f"{labels[0]!r} is audited as it was decided. {needed} is needed."
         )
     if labels:
         return {"predictions": {"label": labels[0]}}, f"The predictions are in {labels[0]!r}."
