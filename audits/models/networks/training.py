@@ -18,6 +18,8 @@ from audits.progress import Progress, silent
 
 _MOMENTS = (0.9, 0.999)
 _STABLE = 1e-8
+_EPOCH = 65_536
+"""Rows an epoch draws at most: where millions would be passed over, the loss stops falling long before."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Training:
     hidden : tuple of int
         Widths of the hidden layers; none gives a linear model.
     epochs : int
-        At most so many passes over the rows.
+        At most so many passes over the rows, each over 65,536 at most, drawn anew.
     patience : int, optional
         Stop after so many epochs without a lower loss on the rows set aside, and return to the best;
         None trains all epochs on all rows.
@@ -81,7 +83,8 @@ def fit_dense(
     best, best_epoch, kept = np.inf, 0, parameters.copy()
     for epoch in range(1, training.epochs + 1):
         progress((epoch - 1) / training.epochs, f"learning who is in which group, round {epoch}")
-        for rows in np.array_split(rng.permutation(train), -(-len(train) // batch)):
+        drawn = rng.permutation(train)[:_EPOCH]
+        for rows in np.array_split(drawn, -(-len(drawn) // batch)):
             out, hidden = net.forward(x[rows])
             net.parameter_slopes(_loss_slope(out, target[rows], counts[rows]), hidden, slopes)
             adam.step(gradients)
