@@ -6,18 +6,8 @@ from app.recourse.questions import is_named_fixed, ways_of
 
 
 def test_what_nobody_changes_is_not_proposed_and_what_people_change_is() -> None:
-    fixed = [
-        "age",
-        "Alter",
-        "âge",
-        "edad",
-        "fnlwgt",
-        "MaritalStatus",
-        "Familienstand",
-        "Geburtsjahr",
-        "Kinder",
-        "enfants",
-    ]
+    fixed = ["age", "Alter", "âge", "edad", "fnlwgt", "MaritalStatus", "Familienstand"]
+    fixed += ["Geburtsjahr", "Kinder", "enfants"]
     changed = ["hours_per_week", "Einkommen", "revenu", "ahorros", "credit_amount", "Altersvorsorge"]
     assert [name for name in [*fixed, *changed] if is_named_fixed(name)] == fixed
 

@@ -11,9 +11,7 @@ def _draft(model: dict, threshold: object = 0.5) -> dict:
     return {"id": "1", "spec": {"data": data, "model": model, "threshold": threshold, "seed": 0}}
 
 
-def test_it_learns_decisions_from_features_and_protected_attributes_or_a_score_s_side_of_its_threshold() -> (
-    None
-):
+def test_it_learns_decisions_from_all_columns_or_a_score_s_side_of_its_threshold() -> None:
     before = _draft({"predictions": {"label": "decided"}})
     made = with_stand_in(before, ("age", "decided"), ("sex",))
     assert made["spec"]["data"]["label"] == "decided"

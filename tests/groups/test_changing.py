@@ -43,20 +43,6 @@ def test_a_moved_threshold_is_a_fresh_run(threshold, higher_is):
     pd.testing.assert_frame_equal(moved.people, fresh.people)
 
 
-def test_two_models_by_hand():
-    frame = pd.DataFrame({"race": list("AAAABBBB"), "sex": list("ffffmmmm"), "y": [1, 1, 0, 0] * 2})
-    frame = frame.assign(x=range(8), score=[0.9] * 3 + [0.1, 0.9] + [0.1] * 3)
-    frame["other"] = [0.9, 0.1, 0.9, 0.1, 0.9, 0.9, 0.9, 0.1]
-    found = beside(audit(frame), audit(frame, column="other")).set_index(["attribute", "group", "rate"])
-    row = found.loc["race", "B", "selection rate"]
-    assert (row["first"], row["second"], row["change"]) == (0.25, 0.75, 0.5)
-    assert found.loc["race", "B", "true positive rate"]["change"] == 0.5
-    assert found.loc["race", "A", "true positive rate"]["change"] == -0.5
-    assert found.loc["race × sex", "A & f", "false positive rate"]["change"] == 0.0
-    assert (found["change low"] <= found["change"]).all()
-    assert (found["change"] <= found["change high"]).all()
-
-
 def test_other_rows_and_unnamed_groups_are_refused():
     frame = people(100)
     result = audit(frame, protected=("race",))

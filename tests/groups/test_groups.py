@@ -104,6 +104,8 @@ def test_names_that_join_to_the_same_stay_different_groups():
     line = table.loc[("race × sex", "“a” & “b & c”", "selection rate")]
     assert line["first"] == pytest.approx((frame.loc[mine, "score"] >= 0.5).mean())
     assert line["second"] == pytest.approx((frame.loc[mine, "score"] >= 0.7).mean())
+    assert np.allclose(table["change"], table["second"] - table["first"])
+    assert table["change"].between(table["change low"], table["change high"]).all()
     *_, both = bias_tables(result)
     assert sorted(both.rows["people"]) == [100, 100, 200, 200]
 
