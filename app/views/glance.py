@@ -67,7 +67,7 @@ if example and not space.read_only and begin_example(space, draft, usual, {*late
     st.rerun()
 
 findings = findings_of(together) if latest else []
-headline = headline_of(together, asked=not example) if findings else None
+headline = headline_of(together, usual=usual) if findings else None
 if headline is not None:
     result_headline(headline.leads.sentence, headline.leads.judged)
     if headline.asked is not None:

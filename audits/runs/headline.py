@@ -7,7 +7,9 @@ asked one beneath.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from audits.data.values import MISSING
@@ -97,17 +99,22 @@ def findings_of(run: Any) -> list[RunFinding]:
     return sorted(shown, key=_rank)
 
 
-def headline_of(run: Any, *, asked: bool = True) -> RunHeadline:
+def headline_of(run: Any, *, usual: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> RunHeadline:
     """Return what a run says first.
 
     Parameters
     ----------
-    asked : bool
-        Whether the groups that options name are someone's question; not in a bundled example.
+    usual : mapping
+        Options by audit that are proposed without a choice: the groups that they name are nobody's question.
     """
+
+    def asks(finding: RunFinding) -> bool:
+        options, own = finding.audit.options, usual.get(finding.audit.name, {})
+        pair = [options.get("source"), options.get("target")]
+        return bool(pair[0]) and finding.place is not None and pair != [own.get("source"), own.get("target")]
+
     found = findings_of(run)
-    naming = [each for each in found if each.audit.options.get("source") and each.place is not None]
-    question = min(naming, key=lambda each: each.place or 0, default=None) if asked else None
+    question = min(filter(asks, found), key=lambda each: each.place or 0, default=None)
     if question is None:
         return RunHeadline(found[0])
     ahead = [each for each in found[: found.index(question)] if each.material]

@@ -12,6 +12,7 @@ import pytest
 
 from audits.data.values import MISSING
 from audits.runs.execute import execute
+from audits.runs.headline import headline_of
 from audits.runs.plans.proposal import RoleAnswers, propose, read_past_header
 from audits.runs.spec import parse_spec
 from audits.stats import EVIDENCE
@@ -43,6 +44,18 @@ def test_the_headline_is_never_about_an_unknown_group(people: Path) -> None:
     for each in (found.result for found in run.audits):
         assert each.verdict == EVIDENCE
         assert MISSING not in getattr(each, "rests_on", each.judged.decided_by)
+
+
+def test_a_pair_that_nobody_chose_does_not_lead_a_difference(people: Path) -> None:
+    sides = {"source": {"sex": "female"}, "target": {"sex": "male"}}
+    data = {"path": people.name, "favorable": "yes", "protected": ["race", "sex"], "missing": "category"}
+    spec = {"data": data, "model": {"predictions": {"label": "call"}}, "search": "off"}
+    spec["audits"] = [
+        {"flipset": {**sides, "permutations": 0}},
+        {"groups": {"by": ["race"], "material": 0.9}},
+    ]
+    run = execute(parse_spec(spec, people.parent))
+    assert [headline_of(run, usual=each).leads.place for each in ({}, {"flipset": sides})] == [0, 1]
 
 
 def test_no_default_compares_people_who_differ_in_two_attributes(people: Path) -> None:
