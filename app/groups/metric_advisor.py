@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -11,13 +12,12 @@ from app import state
 from app.widgets import notices
 from app.workspaces.workspace import Workspace
 from audits.groups import GroupsResult
-from audits.groups.inference import ASKED_FIRST
+from audits.groups.inference import ASKED_FIRST, judged_of
 from audits.groups.metrics import METRICS
 from audits.groups.names import people_of
-from audits.groups.result import Difference
 from audits.groups.text import counted_words
 from audits.options import MEASURE_WORDS
-from audits.stats import EVIDENCE, Judgment
+from audits.stats import EVIDENCE
 from audits.stats.text import count, percent
 from audits.text import begun
 
@@ -78,24 +78,21 @@ def measure_tiles(result: GroupsResult, attribute: str) -> None:
             found = [(row, gap) for row, gap in rows if gap.verdict == EVIDENCE] or rows
             row, gap = max(found, key=lambda each: abs(each[1].estimate.value or 0.0))
             own, other = row.metric(metric.name), reference.metric(metric.name)
+            who = f"{people_of(row)}{metric.about}"
+            judged = replace(judged_of(gap, float(result.options["material"])), people_of=who)
             with st.container(border=True, height="stretch", key=f"tile-{metric.name}"):
                 st.markdown(f"**{metric.words.capitalize()}**")
-                st.badge(_badge(gap), color="gray")
+                st.badge(judged.badge_text, color="gray")
                 if own is not None and other is not None and None not in (own.value, other.value):
                     mine, theirs = (
                         counted_words(each, metric.name) or percent(rate.value, rate.n)
                         for each, rate in ((row, own), (reference, other))
                     )
-                    who = people_of(row)
-                    st.text(f"{begun(who)}{metric.about}: {mine}, against {theirs}.")
+                    st.text(f"{begun(who)}: {mine}, against {theirs}.")
                 differ = sum(each.verdict == EVIDENCE for _, each in rows)
                 if len(rows) > 1:
-                    st.caption(f"{count(differ)} of {count(len(rows))} groups differ by more than chance")
-
-
-def _badge(gap: Difference) -> str:
-    known = {name: getattr(gap, name) for name in ("verdict", "material", "people_needed", "reason")}
-    return Judgment(interval=gap.estimate, **known).badge_text
+                    verb = "differs" if differ == 1 else "differ"
+                    st.caption(f"{count(differ)} of {count(len(rows))} groups {verb} by more than chance")
 
 
 def measure_chooser(result: GroupsResult, space: Workspace, draft: Mapping[str, Any]) -> None:

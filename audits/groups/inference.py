@@ -175,7 +175,7 @@ def judge_audit(
         counts += [(share.value or 0.0) * share.n, share.n]
     p = cautious_p(*counts)
     judged = judged_of(row.differences[rate], material)
-    who = people_in(named_with(row.attribute, row.group))
+    who = f"{people_in(named_with(row.attribute, row.group))}{METRICS[rate].about}"
     return replace(judged, p_value=None if p is None else min(1.0, looks * p), people_of=who)
 
 

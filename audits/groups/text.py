@@ -206,7 +206,8 @@ def finding_known(table: Sequence[GroupRow], judged: Judgment, options: GroupsOp
         return f"{text} More people would not settle it: {judged.reason}."
     if judged.people_needed is None:
         return text
-    return f"{text} About {judged.people_needed:,} such people would settle it; there are {count(row.n)}."
+    known = row.metric(rate) or row
+    return f"{text} About {judged.people_needed:,} such people would settle it; there are {count(known.n)}."
 
 
 def _asked_beneath(table: Sequence[GroupRow], measure: str | None, leads: str) -> str:

@@ -71,6 +71,7 @@ def test_the_finding_names_an_error_rate_where_only_that_differs():
     assert result.verdict == "evidence of a difference"
     row, _, rate = most_telling(result.table)
     assert (row.group, rate) == ("m", "true_positive_rate")
+    assert result.judged.people_of == "people in “m” with a favorable label"
 
 
 def compared(higher_is: str):
