@@ -100,10 +100,10 @@ def mitigation(
     judged = [subject_on(subject, subject.data, subject.model)]
     treated = [Candidate("as it was", 0.0, subject)]
     steps = [_step(judged[0], groups, group, 0, options.level, level)]
+    trained, split = (0.15, 0.2) if others else (0.6, 0.95)  # other audits take far longer than training
     for place, added in enumerate(amounts):
-        share = part(
-            progress, 0.6 * (place + 0.2) / (len(amounts) + 1), 0.6 * (place + 1) / (len(amounts) + 1)
-        )
+        begun, width = place + 0.2, trained / (len(amounts) + 1)
+        share = part(progress, begun * width, (place + 1) * width)
         share(0.0, f"Training with {added:,} more {groups.noun}")
         augmented = augmented_by(subject.training, samples.iloc[:added], labels[:added])
         model, estimator = maker.retrained(augmented, share)
@@ -115,13 +115,14 @@ def mitigation(
     stated = sorted({0, chosen})
     again = in_other_splits(
         subject, maker, group, options, [steps[place].added for place in stated],
-        rngs=rng.spawn(splits - 1), level=level, progress=part(progress, 0.6, 0.8),
+        rngs=rng.spawn(splits - 1), level=level, progress=part(progress, trained, split),
     )  # fmt: skip
     alone = steps[chosen].difference
     for turn, place in enumerate(stated):
         reaching = over_splits(steps[place].difference, [each[turn].difference for each in again])
         steps[place] = dataclasses.replace(steps[place], difference=reaching)
-        share = part(progress, 0.8 + 0.15 * turn / len(stated), 0.8 + 0.15 * (turn + 1) / len(stated))
+        width = (0.95 - split) / len(stated)
+        share = part(progress, split + turn * width, split + (turn + 1) * width)
         also = tuple(_headlines(judged[place], others or {}, share))
         steps[place] = dataclasses.replace(steps[place], also=also)
     over = (SplitGap(alone), *(each[-1] for each in again))

@@ -6,13 +6,16 @@ from audits.mitigation.options import SPLITS, MitigationOptions
 from audits.records import Audit, OnPages, Size
 
 _TRAINING = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0, "text": 6.0}  # of 20,000 rows
+_USUAL = 6  # audits that need no choice
 
 
 def _seconds(options: MitigationOptions, size: Size) -> float:
-    """Trained as it was, for every number of samples and twice in each further split; audits come on top."""
+    """Trained as it was, for every number of samples and twice in each further split, and the audits."""
     each = _TRAINING.get(size.trained or "", 12.0) * max(size.rows / 6_000, 0.05)
     reductions = 40 if "reductions" in options.methods and size.trained == "logistic" else 0
-    return (4 + len(options.amounts) + 2 * (SPLITS - 1) + reductions) * each
+    also = _USUAL if options.also is None else len(options.also)
+    audits = 2 * also * (0.5 + 1.2e-3 * size.rows)
+    return (4 + len(options.amounts) + 2 * (SPLITS - 1) + reductions) * each + audits
 
 
 AUDIT = Audit(

@@ -58,7 +58,8 @@ def in_other_splits(
     """
     found = []
     for turn, rng in enumerate(rngs):
-        progress(turn / len(rngs), f"Training in another split of the people: {turn + 1} of {len(rngs)}")
+        share = part(progress, turn / len(rngs), (turn + 1) / len(rngs))
+        share(0.0, f"Training in another split of the people: {turn + 1} of {len(rngs)}")
         training, held = _split_again(subject, rng)
         try:
             check_parts(training, held)
@@ -74,7 +75,7 @@ def in_other_splits(
             if amount:
                 samples, labels, _ = draw_samples(before, groups, mine, options, rng)
                 more = augmented_by(training, samples.iloc[:amount], labels[:amount])
-                own = subject_on(own, held, maker.retrained(more, part(progress, turn / len(rngs), 1.0))[0])
+                own = subject_on(own, held, maker.retrained(more, share)[0])
             favorable, n, good, total = counts_in(groups, mine, groups.counted(own.everyone))
             gap = cautious_difference(favorable, n, good, total, level=level)
             p, rate = cautious_p(favorable, n, good, total), good / total if total else None

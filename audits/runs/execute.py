@@ -33,6 +33,7 @@ from audits.runs.comparison.two_models import audit_change, refusal, with_decisi
 from audits.runs.documents import plain_data
 from audits.runs.executors.threads import fixed_threads
 from audits.runs.multiple_testing import level_of
+from audits.runs.plans.estimate import size_of
 from audits.runs.registry import AUDITS
 from audits.runs.result import AuditResult, RunResult, SecondRun, data_facts
 from audits.runs.search import with_search
@@ -99,12 +100,23 @@ def execute(spec: Spec, *, digests: list[str] | None = None, progress: Progress 
         else:
             prepared = _prepared_for(spec, expected, progress)
         audits = []
-        width = (1 - begun) / (len(spec.audits) + 1)  # the last is the search
+        starts = _starts(spec, prepared.subject, begun)
         for place, request in enumerate(spec.audits):
-            stretch = part(progress, begun + place * width, begun + (place + 1) * width)
+            stretch = part(progress, starts[place], starts[place + 1])
             stretch(0.0, f"Running {AUDITS[request.name].title}")
             audits.append(carry_out(request, place, prepared.subject, spec.seed, stretch))
-        return _finish(spec, prepared, audits, part(progress, 1.0 - width, 1.0))
+        return _finish(spec, prepared, audits, part(progress, starts[-1], 1.0))
+
+
+def _starts(spec: Spec, subject: Subject, begun: float) -> list[float]:
+    """Return where each audit begins and where the search does, as shares of the time that a run takes."""
+    size = size_of(subject.data, subject.data.n, spec.model.train)
+    asked = [(AUDITS[each.name], each.options) for each in spec.audits]
+    searching = next(AUDITS.having("searches"))
+    seconds = [audit.expected_seconds(options, size) for audit, options in asked]
+    seconds.append(searching.expected_seconds(searching.options(), size))
+    before = np.cumsum([0.0, *seconds[:-1]]) / sum(seconds)
+    return [begun + (1 - begun) * float(share) for share in before]
 
 
 def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunResult:

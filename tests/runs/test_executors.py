@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from audits.errors import RunCancelled, RunFailed
+from audits.runs.executors.job import Run
 from audits.runs.executors.pool import InlineExecutor, ProcessExecutor
 from tests.runs.conftest import make_spec, write_people
 from tests.runs.extra_audits import PLUGIN
@@ -52,6 +53,15 @@ def test_inline_and_process_give_the_same_bytes(pool, base):
     first, second = inline.result(), process.result()
     assert json.dumps(first.to_json()) == json.dumps(second.to_json())
     assert first.audits[0].result.people.equals(second.audits[0].result.people)
+
+
+def test_the_time_left_is_that_of_what_takes_time():
+    run = Run("", None)
+    run.begin()
+    run.report(0.25, "Reading what was read before")
+    run._started -= 9
+    run.report(0.5, "Working")
+    assert run.progress.seconds_left == pytest.approx(18, rel=0.1)
 
 
 def test_cancel_stops_willing_work_and_keeps_the_worker(pool, base):

@@ -117,6 +117,7 @@ class Run:
         self._changed = threading.Condition()
         self.status: Status = "queued"
         self._fraction, self._doing = 0.0, "Waiting for a free worker"
+        self._at_once = 0.0  # how far it came in its first second: what was read before tells no speed
         self._curve: deque[CurvePoint] = deque(maxlen=_MAX_CURVE)
         self._started: float | None = None
         self.error: RunError | None = None
@@ -212,6 +213,8 @@ class Run:
         with self._changed:
             self._curve.extend(curve)
             self._fraction = max(self._fraction, min(max(fraction, 0.0), 1.0))
+            if self._started is None or time.monotonic() - self._started < _MIN_BASIS:
+                self._at_once = self._fraction
             self._doing = doing
 
     def finish(self, read: Callable[[], RunResult]) -> None:
@@ -248,7 +251,8 @@ class Run:
             call()
 
     def _seconds_left(self) -> float | None:
-        if self._started is None or self.finished or self._fraction < _SMALLEST_BASIS:
+        done = self._fraction - self._at_once
+        if self._started is None or self.finished or done < _SMALLEST_BASIS:
             return None
         spent = time.monotonic() - self._started
-        return spent * (1 - self._fraction) / self._fraction if spent >= _MIN_BASIS else None
+        return spent * (1 - self._fraction) / done if spent >= _MIN_BASIS else None

@@ -65,7 +65,7 @@ def estimate(spec: Spec) -> RunCost:
     largest = 0.0
     second = [] if spec.compare is None else [spec.of_second().model.train]
     for kind in (spec.model.train, *second):
-        size = _size(data, people, kind)
+        size = size_of(data, people, kind)
         for request in spec.audits:
             audit = AUDITS[request.name]
             steps[audit.name] = steps.get(audit.name, 0.0) + audit.expected_seconds(request.options, size)
@@ -74,7 +74,7 @@ def estimate(spec: Spec) -> RunCost:
     return RunCost(steps, memory + (0.0 if how == "counted" else largest), rows, how, audited)
 
 
-def _size(data: AuditData, people: int, kind: Train | None) -> Size:
+def size_of(data: AuditData, people: int, kind: Train | None) -> Size:
     """Return the size of an audit's work on so many people like those looked at."""
     readable = any(data.kinds[name] != "text" for name in data.features)
     width = len(FeatureSpace.fit(dataclasses.replace(data, weights=None)).names) if readable else 0
