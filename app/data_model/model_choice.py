@@ -18,6 +18,7 @@ from app.tables.columns import ColumnProfile
 from app.widgets import notices
 from app.widgets.subject import TRAINED
 from app.workspaces.workspace import MAX_FILE_MB, Workspace
+from audits.data.role_guesses import guess_verb
 from audits.errors import InputError
 from audits.models.formats import files_read
 from audits.models.spec import PREDICT_LABELS, endpoint_hosts
@@ -150,8 +151,9 @@ def _amount(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[st
     if column is None:
         return with_spec(draft, model={"predictions": {}})
     item = next(each for each in profiles if each.name == column)
-    if column != before:  # which end is good of one number says nothing of another
-        draft = with_data(draft, favorable=None)
+    if column != before:  # which end is good of one number, and its verb, say nothing of another
+        words = {**(data.get("words") or {}), "verb": guess_verb(column)}
+        draft = with_data(draft, favorable=None, words=words)
     draft = amount_section(with_data(draft, label=column), item)
     return with_spec(draft, model={"predictions": {"score": column}}, threshold=None)
 

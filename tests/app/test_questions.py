@@ -95,7 +95,9 @@ def test_a_pay_gap_is_found_in_its_unit_without_a_cut(space) -> None:
     at = new(space, pd.DataFrame({"sex": sex, "schooling": schooling, "wage": wage}).to_csv(index=False))
     data = spec(space)["data"]
     assert (data["label"], data["outcome"], data["favorable"]) == ("wage", "numeric", "high")
-    assert data["words"]["verb"] == "earn"
+    for name, verb in (("schooling", None), ("wage", "earn")):
+        at = at.selectbox(key=f"amount-{space.draft()['id']}").set_value(name).run()
+        assert (spec(space)["data"].get("words") or {}).get("verb") == verb
     assert spec(space)["model"] == {"predictions": {"score": "wage"}}
     unit = next(box for box in at.text_input if str(box.key).startswith("amount-unit-"))
     at = answer(answer(answer(unit.set_value("$ an hour").run())))
