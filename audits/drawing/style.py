@@ -409,17 +409,23 @@ def distinct(names: Sequence[str], *, longest: int = 28) -> list[str]:
 def without_shared(names: Sequence[str], shown: Sequence[str]) -> list[str]:
     """Return names of which those that are `shown` alike begin where they differ.
 
+    Where that is little, such as a number, some of what is before it stays.
+
     Examples
     --------
     >>> without_shared(["one", "people of the north", "people of the south"], ["one", "people …", "people …"])
     ['one', '…north', '…south']
+    >>> without_shared([f"people of district number {k}" for k in (1, 2)], ["people of district …"] * 2)
+    ['people of district…1', 'people of district…2']
     """
     alike = _duplicate_places(shown)
     words = [names[place].split(" ") for place in alike]
     shared = next((k for k, each in enumerate(zip(*words, strict=False)) if len(set(each)) > 1), 0)
     found = list(names)
     for place, own in zip(alike if shared else [], words, strict=False):
-        found[place] = f"…{' '.join(own[shared:])}"
+        rest = f"…{' '.join(own[shared:])}"
+        room = len(shown[place]) - len(rest)
+        found[place] = f"{names[place][:room] if 2 * room > len(shown[place]) else ''}{rest}"
     return found
 
 
