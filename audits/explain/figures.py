@@ -18,7 +18,7 @@ from audits.stats.text import count, people_in
 from audits.stats.text import people as people_words
 from audits.stats.vocabulary import vocabulary
 
-_MOST, _FIRST = 12, 8  # rows
+MAX_ROWS, _FIRST = 12, 8  # rows
 _ABOVE = 52  # letters above a row, on a phone too
 _ENOUGH = 0.8  # of the source comparable, for a row to be trusted
 _SMALL = 6  # pixels of a dot of few people: its color says whose it is
@@ -99,7 +99,7 @@ def levels(result: ExplainResult) -> go.Figure:
     """Draw what is left at the levels that are covered, the largest first."""
     covered = (row for row in result.levels if row.covered)
     found = sorted(covered, key=lambda row: -abs(row.difference.value or 0.0))
-    rows = [(f"{row.attribute} {row.level}", row.difference, "") for row in found[:_MOST]]
+    rows = [(f"{row.attribute} {row.level}", row.difference, "") for row in found[:MAX_ROWS]]
     return _differences(result, rows, f"difference ({_unit(result)})", result.scale)
 
 
@@ -167,7 +167,7 @@ def attribution(result: ExplainResult) -> go.Figure:
     """Draw each feature's part of the gap in mean score, the largest first, and the gap below them."""
     if result.attribution is None or result.attribution.gap.value is None:
         return empty("The features behind the gap were not asked for.")
-    found = without(result.attribution, _MOST - 1)
+    found = without(result.attribution, MAX_ROWS - 1)
     rows = [*((each.feature, each.part, "") for each in found.features), ("gap in mean score", found.gap, "")]
     return _differences(result, rows, "points of mean score", 100.0)
 

@@ -38,12 +38,13 @@ def section(result: ExplainResult) -> Section:
                 tab="apart",
             )
         )
-    if any(row.covered for row in result.levels):
+    if covered := sum(row.covered for row in result.levels):
         exhibits.append(
             Exhibit(
                 "levels",
                 "What is left at each level",
-                "Difference adjusted for all factors, largest first. The intervals hold together.",
+                "Difference adjusted for all factors, largest first. The intervals hold together."
+                + (f" Showing {figures.MAX_ROWS} of {covered:,}." if covered > figures.MAX_ROWS else ""),
                 lambda: figures.levels(result),
                 result.levels_frame,
                 tab="apart",

@@ -43,9 +43,9 @@ def title_of(change: AuditChange) -> str:
 
 def changes_figure(change: AuditChange) -> go.Figure:
     """Draw the changes that are judged, in points where they are of shares: one row a number."""
-    judged = [row for row in change.rows if row.verdict is not None]
-    points = [row for row in judged if row.kind != "number"]
-    rows = (points or judged)[:_MOST][::-1]
+    known = _comparable(change)
+    points = bool(known) and known[0].kind != "number"
+    rows = known[:_MOST][::-1]
     if not rows:
         return empty("No change of this audit has a paired interval.")
     unit = 100.0 if points else 1.0
@@ -61,6 +61,17 @@ def changes_figure(change: AuditChange) -> go.Figure:
     what = "change (percentage points)" if points else "change"
     figure.update_xaxes(title=what)
     return finish(figure, height=140 + each * len(rows), alt=f"{title_of(change)}: {change.headline}")
+
+
+def _comparable(change: AuditChange) -> list[ChangeRow]:
+    """Return the changes that are judged, those in points where there are some: one axis has one unit."""
+    judged = [row for row in change.rows if row.verdict is not None]
+    return [row for row in judged if row.kind != "number"] or judged
+
+
+def _showing(everyone: int, of_what: str) -> str:
+    """Say how many are drawn, where not all are."""
+    return f" Showing {_MOST} of {everyone:,} {of_what}." if everyone > _MOST else ""
 
 
 def _dots(part: list[tuple[int, ChangeRow]], unit: float, color: str, symbol: str) -> go.Scatter:
@@ -170,13 +181,15 @@ def decided_figure(changes: Changes) -> go.Figure:
 
 def change_exhibit(change: AuditChange) -> Exhibit:
     """Return the figure of an audit's changes with its table."""
-    return Exhibit("changes", "What changes", _READS, lambda: changes_figure(change), change.worded)
+    caption = _READS + _showing(len(_comparable(change)), "changes")
+    return Exhibit("changes", "What changes", caption, lambda: changes_figure(change), change.worded)
 
 
 def decided_exhibit(changes: Changes) -> Exhibit:
     """Return the figure of who is decided otherwise with its table."""
     heading = "Whose decision changes"
-    return Exhibit("decided", heading, _OTHERWISE, lambda: decided_figure(changes), changes.decided_frame)
+    caption = _OTHERWISE + _showing(len(changes.decided) - 1, "groups")
+    return Exhibit("decided", heading, caption, lambda: decided_figure(changes), changes.decided_frame)
 
 
 def leading_first(changes: Changes) -> list[tuple[AuditChange, RunCorrection]]:

@@ -17,6 +17,8 @@ from scipy import stats
 import audits
 from audits.comparison.intervals import People, share_moved
 from audits.drawing.svg import media
+from audits.reports import comparison
+from audits.reports.comparison import change_exhibit, decided_exhibit
 from audits.reports.html import render_report
 from audits.reports.schema import results_schema
 from audits.runs.comparison.changes import Changes
@@ -166,7 +168,7 @@ def test_recourse_is_paired_over_whom_either_model_rejects(base: Path) -> None:
     assert (row.change.low is not None, row.change.n) == (True, second.n_rejected)
 
 
-def test_who_is_decided_otherwise_is_counted_and_listed(base: Path, found: RunResult) -> None:
+def test_who_is_decided_otherwise_is_counted_and_listed(base: Path, found: RunResult, monkeypatch) -> None:
     people = pd.read_csv(base / "people.csv")
     first, second = people["now"] >= 0.5, people["then"] >= 0.5
     changes = found.compared.changes
@@ -176,6 +178,9 @@ def test_who_is_decided_otherwise_is_counted_and_listed(base: Path, found: RunRe
     assert changes.people["second score"].tolist() == people["then"][first != second].tolist()
     assert [row.group for row in changes.decided] == ["everyone", "f", "m"]
     assert changes.decided_frame()["changed"][0] == pytest.approx((first != second).mean())
+    monkeypatch.setattr(comparison, "_MOST", 1)
+    for each, n in ((decided_exhibit(changes), 2), (change_exhibit(changes.audits[0]), 9)):
+        assert f"1 of {n} " in each.caption
     paid = people["paid"] == 1
     assert changes.accuracy.change.value == pytest.approx((second == paid).mean() - (first == paid).mean())
 
