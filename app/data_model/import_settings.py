@@ -10,6 +10,7 @@ import streamlit as st
 from app.drafts.drafts import as_list, with_data
 from app.tables.handles import TableHandle
 from app.widgets import notices
+from audits.stats.text import several
 
 _SEPARATORS = {"Detect": None, "Comma": ",", "Semicolon": ";", "Tab": "tab", "Bar": "|", "Space": " "}
 _HEADERS = {"Detect": None, "First row holds the names": True, "No header": False}
@@ -83,7 +84,8 @@ def preview_section(table: TableHandle) -> None:
     first = table.first
     st.dataframe(first, height=245, alt=f"First {len(first)} rows as read")
     with st.container(key="quiet-preview"):
-        st.text(f"{rows:,} rows and {columns:,} columns; the first {len(first):,} are shown.")
+        some = f"; the first {len(first):,} are shown" if len(first) < rows else ""
+        st.text(f"{several(rows, 'row')} and {several(columns, 'column')}{some}.")
 
 
 def _place(options: Mapping[str, Any], value: Any) -> int:

@@ -91,7 +91,8 @@ def _propose_decision(draft: dict[str, Any], profiles: Sequence[ColumnProfile], 
     if "proposal" in draft:
         return draft
     if "predictions" in draft["spec"]["model"]:
-        return {**draft, "proposal": "The column is named like stored predictions."}
+        named = next(iter(draft["spec"]["model"]["predictions"].values()), "")
+        return {**draft, "proposal": f"“{named}” is named like stored predictions."}
     columns = [
         {"name": each.name, "kind": each.kind, "distinct": each.distinct, "examples": each.values[:5]}
         for each in profiles

@@ -65,6 +65,9 @@ _PHRASES = {
     re.compile(
         r"\bcut a number: label: \{[^}]*\}"
     ): "choose a column of numbers, and the value from which it is favorable",
+    re.compile(r"\bcut it: leave out outcome and write label: \{[^}]*\}"): (
+        "on Data & model choose “A score” with a threshold instead of an amount"
+    ),
     re.compile(r"\bwrite label: \{[^}]*\}"): "choose a column of numbers, and the value from which it is "
     "favorable",
     re.compile(r"\bsay weights: \{[^}]*\}"): "choose “Sampling weights”",
@@ -133,11 +136,13 @@ def page_words(sentence: str) -> str:
     >>> page_words("'age' makes 60 groups, one per number; data.bins would cut it into fewer.")
     "'age' makes 60 groups, one per number; the cuts of a protected attribute would cut it into fewer."
     >>> page_words("compare.model.path is missing.")
-    'Of the second model the model file is missing.'
+    "The second model's file is missing."
     >>> page_words("audits[0].recourse.refits must be above 0, got -1.")
     'The choice “Retrained models” must be above 0, got -1.'
     >>> page_words("audits[0].groups.by needs two groups."), page_words("audits[0].flipset: model is gone.")
     ('The choice “Compare by” needs two groups.', 'The model is gone.')
+    >>> page_words("It is numeric; cut it: leave out outcome and write label: {column: days, at_most: …}.")
+    'It is numeric; on Data & model choose “A score” with a threshold instead of an amount.'
     >>> page_words("sensitive must leave at least one direction that matters.")
     'The choice “Attributes” must leave at least one direction that matters.'
     >>> page_words("barycenter has no feature left to match people on.")
@@ -154,7 +159,7 @@ def page_words(sentence: str) -> str:
         words = _SAID.get(found["key"]) or f"The choice “{found['key'].partition('.')[2].replace('_', ' ')}”"
         of = f" “{found['of']}”" if found["of"] else ""
         if found["second"]:
-            words = f"Of the second model {words[0].lower()}{words[1:]}"
+            words = f"The second model's {words.removeprefix('The ').replace('model file', 'file')}"
         return _match_case(words, found) + of
 
     def option(found: re.Match[str]) -> str:

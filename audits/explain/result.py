@@ -11,6 +11,7 @@ import pandas as pd
 from audits.results import frame_of
 from audits.stats import BaseResult, Estimate, Judgment, Verdict
 from audits.stats.verdicts import AVERAGE
+from audits.text import join_names
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Remainder:
     @property
     def name(self) -> str:
         """The columns in words."""
-        return " and ".join(self.columns) if self.columns else "nothing"
+        return join_names(self.columns, most=len(self.columns)) if self.columns else "nothing"
 
 
 @dataclass(frozen=True)

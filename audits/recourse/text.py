@@ -19,9 +19,9 @@ def headline(result: RecourseResult) -> str:
     done = result.by_alpha[-1]
     share = of_people(out_of((done.reclassified.value or 0.0) * result.n_rejected, result.n_rejected))
     words = vocabulary()
-    match = (
-        f"{_article(words.yes)} {words.yes} {words.person}" if _is_word(words.yes) else "their closest match"
-    )
+    match = f"someone who {words.is_yes}" if words.yes else "an accepted person"
+    if _is_word(words.yes):
+        match = f"{_article(words.yes)} {words.yes} {words.person}"
     if done.alpha != 1:
         match = f"{match} {way_to(done.alpha)}"
     would = f"would be {yes_word()} if they matched {match} on what they can change"

@@ -13,6 +13,7 @@ import pandas as pd
 from audits.checks import adapter
 from audits.data.io.columns import ConvertedColumn, Markers
 from audits.errors import InputError
+from audits.stats.text import several
 
 _FORBID = {"extra": "forbid"}
 _MAX_SHOWN, _MAX = 5, 100
@@ -232,7 +233,7 @@ class FileReport:
             how.append(f"separator {_SEPARATORS.get(self.separator, repr(self.separator))}")
         if self.header is not None:
             how.append("with a header" if self.header else "without a header")
-        said = [f"{self.name}: {self.rows:,} rows ({', '.join(how)})."]
+        said = [f"{self.name}: {several(self.rows, 'row')} ({', '.join(how)})."]
         for number, text in self.skipped[:_MAX_SHOWN]:
             said.append(f"{self.name}: line {number} is not part of the table: {text[:_MAX]!r}.")
         if len(self.skipped) > _MAX_SHOWN:

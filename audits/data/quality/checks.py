@@ -142,7 +142,8 @@ def _sheets(table: Table, spec: DataSpec) -> list[Finding]:
     if len(titles) < 2 or spec.read.sheet is not None or len(table.report.files) > 1:
         return []
     read, *others = titles
-    said = f"The workbook has {len(titles)} sheets. {read!r} is read, {join_names(others)} {be(others)} not."
+    rest = join_names(others, quoted=True)
+    said = f"The workbook has {len(titles)} sheets. {read!r} is read, {rest} {be(others)} not."
     mends = [Mend(f"Read {title}", {"read": _read(spec, sheet=title)}) for title in others[:4]]
     return [Finding("sheets", said, (*mends, Mend(f"{read} is right", {"read": _read(spec, sheet=read)})))]
 

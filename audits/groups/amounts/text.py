@@ -9,7 +9,7 @@ from audits.groups.amounts.inference import most_telling_amount, worse_first
 from audits.groups.names import name_pairs, people_of, title_pair
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
-from audits.stats.text import amount, amount_stated, count, percent, several, so_many
+from audits.stats.text import amount, amount_stated, count, in_words, percent, several, so_many
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, shortest
 
@@ -125,9 +125,9 @@ def amount_finding(result: GroupsResult, looks: int) -> str:
 def spread_facts(amounts: Amounts) -> dict[str, str]:
     """Word the difference of means of every group, by group."""
     return {
-        f"{row.attribute}: {row.group}": amount_stated(row.differences["mean"].estimate, amounts.unit)
+        f"{row.attribute}: {in_words(row.group)}": amount_stated(gap.estimate, amounts.unit)
         for row in amounts.table
-        if "mean" in row.differences
+        if (gap := row.differences.get("mean")) is not None
     }
 
 
