@@ -16,6 +16,7 @@ from audits.monitor.bundle import MonitorBundle
 from audits.monitor.ingestion import read_json
 from audits.monitor.monitors import Monitors
 from audits.monitor.profile import BatchContext
+from audits.monitor.replay import replay
 from audits.runs.execute import prepared_subject
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import Database
@@ -98,6 +99,26 @@ def test_scores_or_decisions_are_needed_and_no_more(needs, tmp_path):
     assert (stored.counted, monitors.get(monitor.id).people) == (1, 2)  # an id twice in one body counts once
     with refused(f"{needs}[0]"):
         bundle.with_sent(scored, BatchContext())
+
+
+def test_few_values_of_each_number_are_no_change_and_counts_say_what_rows_do(tmp_path):
+    rng = np.random.default_rng(0)
+    drawn = pd.DataFrame({name: rng.integers(0, 6, 6000) for name in ("income", "debt", "sex")})
+    drawn["approved"] = (drawn["income"] > 2).astype(int)
+    rows, later = drawn[:2000].assign(repaid=1 - drawn["debt"] % 2), drawn[2000:]
+    joint = []
+    for table in (rows, rows.value_counts().reset_index(name="weights")):
+        table.to_csv(tmp_path / "few.csv", index=False)
+        data = {**DATA, "path": "few.csv", "features": ["income", "debt"], "repeated": "keep"}
+        data |= {"weights": "weights"} if "weights" in table else {}
+        model = {"predictions": {"label": "approved"}}
+        document = {"data": data, "model": model, "audits": ["groups"]}
+        own = MonitorBundle.of_predictions(prepared_subject(parse_spec(document, tmp_path)))
+        batch = Batch.of("", own, own.score(later), own.sent_of(later))
+        assert replay(own, [batch]).alarms == ()
+        joint.append(own.known["joint"])
+    for one, other in zip(*joint, strict=True):
+        assert one["counts"] == other["counts"]
 
 
 def test_outcomes_of_the_approved_alone_raise_no_alarm(tmp_path):

@@ -70,11 +70,12 @@ def out_of_range_counts(cells: np.ndarray, own: Mapping[str, Any]) -> dict[str, 
     return {name: int((cells == cell).sum()) for name, cell in named.items()}
 
 
-def edges_of(values: np.ndarray) -> dict[str, Any]:
+def edges_of(values: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
     """Return the range of numbers and the edges inside of it; the smallest number is none."""
     if not len(values):
         return {"edges": [], "low": 0.0, "high": 0.0}
-    inner = np.unique(np.quantile(values, np.arange(1, _PARTS) / _PARTS, method="inverted_cdf"))
+    shares = np.arange(1, _PARTS) / _PARTS
+    inner = np.unique(np.quantile(values, shares, weights=weights, method="inverted_cdf"))
     return {
         "edges": inner[inner > values.min()].tolist(),
         "low": float(values.min()),
@@ -82,9 +83,21 @@ def edges_of(values: np.ndarray) -> dict[str, Any]:
     }
 
 
-def numbers(values: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
-    """Return edges and counts of numbers that are never missing."""
-    own = edges_of(values)
+def numbers(
+    values: np.ndarray, weights: np.ndarray, between: tuple[np.ndarray, np.ndarray] | None = None
+) -> dict[str, Any]:
+    """Return edges and counts of numbers that are never missing.
+
+    `between` are the lowest and the highest place of each number: no edge lies there.
+    """
+    own = edges_of(values, weights)
+    if between is not None:
+        order = np.argsort(between[0], kind="stable")
+        starts, reached = between[0][order][1:], np.maximum.accumulate(between[1][order])[:-1]
+        free = np.append(-np.inf, (0.5 * (starts + reached))[starts > reached])
+        edges = np.unique(free[np.searchsorted(free, own["edges"], side="right") - 1])
+        ends = {"low": float(between[0].min()), "high": float(between[1].max())}
+        own = {"edges": edges[np.isfinite(edges)].tolist(), **ends}
     own["counts"] = np.bincount(number_cells(values, own), weights, minlength=len(own["edges"]) + 3).tolist()
     return own
 

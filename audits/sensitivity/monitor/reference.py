@@ -89,7 +89,7 @@ def _column(z: np.ndarray, entry: Mapping[str, Any], at: int, weights: np.ndarra
     else:
         values = z[:, at]
         there = z[:, at + 1] == 0 if entry["marks_missing"] else np.ones(len(z), dtype=bool)
-        own = {"column": entry["column"], **edges_of(values[there])}
+        own = {"column": entry["column"], **edges_of(values[there], weights[there])}
         size = len(own["edges"]) + 4
     cells = cells_of(z, entry, at, own, np.empty(0, dtype=int))
     cells[alone] = size - 1
@@ -117,11 +117,15 @@ def beside_others(z: np.ndarray, at: int, weights: np.ndarray) -> dict[str, Any]
     others = np.column_stack([np.ones(len(z)), others]) * np.sqrt(weights)[:, None]
     inverse = np.linalg.pinv(others, rcond=1e-6)
     found = inverse @ (z[:, at] * np.sqrt(weights))
-    own = np.clip((others * inverse.T).sum(axis=1), 0.0, 0.99)  # how much each decides where it lies itself
+    own = (others * inverse.T).sum(axis=1) / np.maximum(weights, 1)  # how much a person decides its own place
     direction = np.insert(-found[1:], at, 1.0)
-    places = (z @ direction - found[0]) / (1 - own) + found[0]
+    later = z @ direction
+    places = (later - found[0]) / (1 - np.clip(own, 0.0, 0.99)) + found[0]
+    _, row = np.unique(row_hashes(z), return_inverse=True)
+    later = np.where(np.bincount(row, weights)[row] >= 2, later, places)
     there = weights > 0
-    return {"direction": direction.tolist(), **numbers(places[there], weights[there])}
+    between = np.minimum(places, later)[there], np.maximum(places, later)[there]
+    return {"direction": direction.tolist(), **numbers(places[there], weights[there], between)}
 
 
 def _two(events: np.ndarray, weights: np.ndarray) -> list[float]:
