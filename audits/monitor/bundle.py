@@ -317,7 +317,9 @@ class MonitorBundle:
         scores: list[Any] = _values(frame[columns["score"]]) if "score" in columns else []
         favorable, decided = self.about.get("favorable", ()), columns.get("decision")
         decisions: list[Any] = (
-            [text_of(each) in favorable for each in _values(frame[decided])] if decided else []
+            [None if each is None else text_of(each) in favorable for each in _values(frame[decided])]
+            if decided
+            else []
         )
         cut = None if self.known is None else self.known["threshold"]
         if scores and self.needs == "decisions" and self.known is not None and cut is not None:

@@ -97,8 +97,9 @@ def test_scores_or_decisions_are_needed_and_no_more(needs, tmp_path):
     batch = Batch(monitor.id, scored, "x", None, arrival.ids, look=bundle.look(scored), sent=arrival.sent)
     [stored] = monitors.store([batch])
     assert (stored.counted, monitors.get(monitor.id).people) == (1, 2)  # an id twice in one body counts once
-    with refused(f"{needs}[0]"):
-        bundle.with_sent(scored, BatchContext())
+    for sent in (BatchContext(), bundle.sent_of(people(2, 0).assign(score=None, approved=None))):
+        with refused(f"{needs}[0]"):
+            bundle.with_sent(scored, sent)
 
 
 def test_few_values_of_each_number_are_no_change_and_counts_say_what_rows_do(tmp_path):
