@@ -15,7 +15,7 @@ from audits.monitor.batches import Batch
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Monitors
 from audits.runs.storage.database import Database
-from audits.stats.text import count
+from audits.stats.text import count, people, several
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Replay:
 
     def sentences(self) -> list[str]:
         """Return in words what happened when."""
-        head = f"{count(self.people)} people, {count(self.flagged)} flagged, {len(self.alarms)} alarms."
+        head = f"{people(self.people)}, {count(self.flagged)} flagged, {several(len(self.alarms), 'alarm')}."
         return [head, *(f"Person {count(each.person + 1)}: {each.sentence}" for each in self.alarms)]
 
 
