@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from audits.checks import choices
 from audits.errors import InputError
 from audits.models.protocol import row_weights
 from audits.models.quality import area_under_curve, by_design, outscoring
+from audits.models.thresholds import threshold_words
 
 _ACCURATE, _RANKED = 0.995, 0.999  # accuracy and area from which on people may be those of the training
 _MIN = 50
@@ -39,9 +41,17 @@ def _of_gaps(subject: Any) -> list[str]:
 
 
 def not_cut(subject: Any) -> bool:
-    """Whether nearly all scores of any scale lie on one side of 0.5, the threshold of probabilities."""
+    """Whether the threshold is one of another scale than the scores.
+
+    It is beyond 1 where no score is, or 0.5, that of probabilities, and has nearly all scores on one side.
+    """
     scale = subject.score_kind == "number" and subject.data.cut is None and subject.data.numeric is None
-    if not scale or not np.all(np.equal(subject.threshold, 0.5)) or np.abs(subject.scores).max() <= 1:
+    threshold, largest = subject.threshold, np.abs(subject.scores).max()
+    if not scale or isinstance(threshold, Mapping):
+        return False
+    if largest <= 1:
+        return bool(abs(threshold) > 1)
+    if threshold != 0.5:
         return False
     favorable = float(np.average(subject.decisions, weights=row_weights(subject.data)))
     return min(favorable, 1 - favorable) < _HARDLY
@@ -56,7 +66,7 @@ def why_not_clear(subject: Any) -> str:
     """
     data = subject.data
     if not_cut(subject):
-        return "the threshold of 0.5 is not on the scale of the scores"
+        return f"the threshold of {threshold_words(subject.threshold)} is not on the scale of the scores"
     training, counted = subject.training, data.weights is not None and data.design is None
     # of counts a row's people are divided between both parts
     learned = training is not None and not counted and data.frame.index.isin(training.frame.index).any()
@@ -96,8 +106,8 @@ def remarks(subject: Any) -> list[str]:
     remarks += _of_gaps(subject)
     if not_cut(subject):
         remarks.append(
-            "The threshold of 0.5 is not on the scale of the scores, so no audit clears these decisions: set "
-            "one that is."
+            f"The threshold of {threshold_words(subject.threshold)} is not on the scale of the scores, so no "
+            "audit clears these decisions: set one that is."
         )
     elif why := subject.cannot_clear:
         advice = "" if subject.made == "in_sample" else " If it was not, say so: made is held_out."

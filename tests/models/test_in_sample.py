@@ -55,6 +55,7 @@ def found(subject):
         # one of a hundred and more is below 0.5 points of 100, and nobody can have meant to decide so
         ("points", None, 0.5, False),
         ("points", None, 50, True),
+        ("honest", None, 50, False),  # and nobody 50, of 1
     ],
 )
 def test_neither_scores_in_sample_nor_on_another_scale_clear(table, score, made, threshold, clears):
