@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from audits.data.values import truth_values
 from audits.models.columns import check_columns
 from audits.models.outputs import Classifier, Regressor, classifier, number_sign, one_number
 from audits.models.protocol import class_text, label_values
@@ -53,7 +54,9 @@ def load(options: Endpoint, data: AuditData, spec: ModelSpec, *, number: bool) -
     sent = tuple(spec.columns or data.features)
     check_columns(sent, data, "model.columns")
     whole = frozenset(name for name in sent if data.kinds[name] == "integer")
-    service = Service(options, sent, whole, data.written)
+    given = data.written.restore(data.frame[list(sent)])
+    truths = frozenset(str(name) for name, texts in given.items() if truth_values(texts) is not texts)
+    service = Service(options, sent, whole, truths, data.written)
     sample = data.frame.iloc[:_TRIED_FIRST]
     sign = number_sign(data) if number else 1.0
     answers, keys = service.answers(sample)

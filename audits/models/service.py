@@ -19,6 +19,7 @@ import urllib3
 
 from audits.checks import choices
 from audits.data.missing_markers import MissingCells
+from audits.data.values import is_true, text_of
 from audits.errors import InputError
 from audits.models.protocol import need_columns, row_words
 
@@ -52,6 +53,8 @@ class Service:
         What is sent of each person.
     whole : frozenset of str
         Columns whose numbers are sent as integers where they are whole.
+    truths : frozenset of str
+        Columns of texts that all say true or false, as a CSV file has truth values: sent as these.
     written : Written
         What stands in cells that count as missing: it is sent that.
     sha256 : str
@@ -61,6 +64,7 @@ class Service:
     options: Endpoint
     columns: tuple[str, ...]
     whole: frozenset[str]
+    truths: frozenset[str] = frozenset()
     written: MissingCells = field(default_factory=MissingCells, repr=False)
     sha256: str = ""
     _pool: urllib3.PoolManager = field(repr=False, default_factory=urllib3.PoolManager)
@@ -84,7 +88,8 @@ class Service:
             If a column is missing, the service cannot be reached, or it answers something else.
         """
         need_columns(frame, self.columns, self.name)
-        frame = self.written.restore(frame[list(self.columns)])
+        frame = frame[list(self.columns)]
+        frame = self.written.restore(frame, texts=frame.select_dtypes(["datetime", "datetimetz"]).columns)
         size = self.options.rows_at_once
         answers: list[Any] = []
         for start in range(0, len(frame), size):
@@ -93,7 +98,7 @@ class Service:
         return _together(answers, frame, self.name)
 
     def _body(self, rows: pd.DataFrame) -> bytes:
-        columns = [_plain(rows[name], name in self.whole) for name in self.columns]
+        columns = [self._plain(rows[name]) for name in self.columns]
         # JSON knows rows only one by one
         people = [dict(zip(self.columns, values, strict=True)) for values in zip(*columns, strict=True)]
         try:
@@ -102,6 +107,18 @@ class Service:
             raise InputError(
                 self.name, "cannot be sent infinite numbers", advice="drop or replace them in the data"
             ) from None
+
+    def _plain(self, column: pd.Series) -> list[Any]:
+        """Return the values of a column as JSON knows them, None where one is missing."""
+        if column.name in self.truths:
+            column = column.map(is_true, na_action="ignore")
+        elif pd.api.types.is_datetime64_any_dtype(column):
+            column = column.map(text_of, na_action="ignore")
+        elif column.name in self.whole and pd.api.types.is_float_dtype(column):
+            known = column.dropna()
+            if np.isfinite(known).all() and (known == known.round()).all():
+                column = column.astype("Int64")
+        return column.astype(object).where(column.notna(), None).tolist()
 
     def _post(self, body: bytes) -> bytes:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -157,17 +174,6 @@ class Service:
             count = f"{len(found):,} answers" if isinstance(found, list) else "no list"
             raise InputError(self.name, f"must give one answer a person, but gave {count} for {n:,} people")
         return found
-
-
-def _plain(column: pd.Series, whole: bool) -> list[Any]:
-    """Return the values of a column as JSON knows them, None where one is missing."""
-    if pd.api.types.is_datetime64_any_dtype(column):
-        column = column.map(lambda value: value.isoformat(), na_action="ignore")
-    elif whole and pd.api.types.is_float_dtype(column):
-        known = column.dropna()
-        if np.isfinite(known).all() and (known == known.round()).all():
-            column = column.astype("Int64")
-    return column.astype(object).where(column.notna(), None).tolist()
 
 
 def _together(

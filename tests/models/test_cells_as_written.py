@@ -37,7 +37,7 @@ def raw(people: pd.DataFrame) -> pd.DataFrame:
     frame["start"] = draw.choice(["2024-1-5", "2024-01-05", "2023-02-01"], n)
     likes = (frame["work"] == " Private") * 2.0 + (frame["day"] == "31/12/2024") + (frame["job"] == "?")
     frame["hired"] = np.where(likes + frame["start"].str.len() / 9 + draw.normal(size=n) > 2.2, "yes", "no")
-    return frame
+    return frame.assign(late=draw.random(n) < 0.3)
 
 
 @pytest.fixture(scope="module")
@@ -80,15 +80,16 @@ def test_a_pipeline_in_a_file_scores_cells_as_it_did_in_training(raw, table, tmp
         assert (set(given["work"]), set(given["day"])) == ({"Gov "}, {raw["day"][asked].iloc[0]})
 
 
-def test_a_pipeline_behind_an_address_is_sent_question_marks(raw, table):
-    pipeline = fitted(raw, MARKED)
+def test_a_pipeline_behind_an_address_is_sent_what_pandas_reads(raw, table):
+    words = [*MARKED, "start", "late"]
+    pipeline = fitted(raw, words)
     with serve() as told:
         told.answer = lambda rows: pipeline.predict_proba(
             pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, "float32"))
         )[:, 1].tolist()
         asked = ModelSpec(endpoint=Endpoint(told.url, rows_at_once=150))
-        scores = make_subject(audited(table, [*NUMBERS, *MARKED], "impute"), asked).scores
-    expected = pipeline.predict_proba(raw[[*NUMBERS, *MARKED]])[:, 1]
+        scores = make_subject(audited(table, [*NUMBERS, *words], "impute"), asked).scores
+    expected = pipeline.predict_proba(raw[[*NUMBERS, *words]])[:, 1]
     np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
 
 
