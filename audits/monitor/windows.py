@@ -139,7 +139,7 @@ def take_window(
     }
     used, reasons = _select_rows(kept, rows=rows)
     left_out = {reason: size for reason, size in (left_out | reasons).items() if size}
-    which = _window_phrase(last, low, high, [row.received for row in batches])
+    which = _window_phrase(None if last is None else received, low, high, [row.received for row in batches])
     early = last is None and removed and low < min((row.received for row in batches), default=math.inf)
     sentence = _sentence(monitor, which, len(used), left_out, removed if early else 0)
     if used.empty:

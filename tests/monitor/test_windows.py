@@ -71,7 +71,8 @@ def test_rows_that_cannot_be_looked_at_are_left_out_by_reason(kept):
     monitors, monitor, clock = kept
     send(monitors, monitor, 100, 1, persons=("the same",) * 40 + ("",) * 60)
     monitors.learn(monitor.id, {f"1-{place}": place % 2 == 0 for place in range(60, 80)})
-    window = take_window(monitors, monitor.id, last=100, outcomes=True, rows=True)
+    window = take_window(monitors, monitor.id, last=2000, outcomes=True, rows=True)
+    assert (window.received, "2,000" in window.sentence) == (100, False), "no more came"
     assert list(window.left_out.values()) == [39], "counted already"
     assert window.frame["outcome"].value_counts().to_dict() == {"favorable": 10, "unfavorable": 10}
     assert window.frame["outcome"].isna().sum() == 41, "not known"
