@@ -111,16 +111,19 @@ def beside_others(z: np.ndarray, at: int, weights: np.ndarray) -> dict[str, Any]
     """Return the direction in which a shift of one number alone shows most, and where people lie along it.
 
     It is the linear classifier between people as they are and people whose number is shifted: the number less
-    what all other columns say of it. Of the people it is learned from, where they lie without themselves.
+    what all other columns say of it. Of the people it is learned from, where they lie without themselves;
+    whoever has the same values later does not, so no edge passes between the places of what several share.
     """
     others = np.delete(z, at, axis=1)
     others = np.column_stack([np.ones(len(z)), others]) * np.sqrt(weights)[:, None]
     inverse = np.linalg.pinv(others, rcond=1e-6)
     found = inverse @ (z[:, at] * np.sqrt(weights))
-    own = (others * inverse.T).sum(axis=1) / np.maximum(weights, 1)  # how much a person decides its own place
+    person = np.maximum(weights, 1)
+    own = (others * inverse.T).sum(axis=1) / person  # how much a person decides its own place
+    level = inverse[0] * np.sqrt(weights) / person  # and of it by the constant, which moves nobody's
     direction = np.insert(-found[1:], at, 1.0)
     later = z @ direction
-    places = (later - found[0]) / (1 - np.clip(own, 0.0, 0.99)) + found[0]
+    places = (later - found[0]) * (1 - level) / (1 - np.clip(own, 0.0, 0.99)) + found[0]
     _, row = np.unique(row_hashes(z), return_inverse=True)
     later = np.where(np.bincount(row, weights)[row] >= 2, later, places)
     there = weights > 0
