@@ -257,7 +257,7 @@ def _checks(result: Any, gate: Gate, base_dir: Path) -> Iterator[GateCheck]:
 
 def _check_number(item: Number, rule: Rule, estimate: Mapping[str, Any] | None) -> GateCheck:
     """Hold one number against its rule."""
-    name = rule.metric.split(".")[-1].replace("_", " ")
+    name = rule.metric.replace("differences.", "difference in ").replace("_", " ").replace(".", " ")
     whose = ": ".join(part for part in (item.attribute, item.group) if part)
     looked_at = (estimate or item.estimate).get("n")
     about = f"{name}{f' of {whose}' if whose else ''}"
