@@ -26,7 +26,7 @@ from pydantic import (
 from audits.checks import choices, whole_text
 from audits.data import read_table
 from audits.data.row_encoder import columns_of
-from audits.data.values import text_of
+from audits.data.values import text_of, truth_values
 from audits.errors import InputError
 from audits.monitor.batches import Batch
 from audits.monitor.monitors import MAX_PEOPLE, StoredMonitor
@@ -36,7 +36,7 @@ from audits.monitor.scoring import Scorer
 
 _MAX_ID = 200
 _MAX_BYTES = 64_000_000  # of an Arrow batch once decompressed
-_ROW = re.compile(r"(?:rows|ids|persons|scores|decisions)\[(?P<row>\d+)\](?:\.(?P<column>.+))?", re.DOTALL)
+_ROW = re.compile(r"(?P<list>[a-z]+s|protected\..+)\[(?P<row>\d+)\](?:\.(?P<column>.+))?", re.DOTALL)
 _PROTECTED = "protected."  # begins the names of columns with protected attributes in tables
 _BESIDE = ("id", "person", "score", "decision")  # columns of tables that are no features
 
@@ -295,7 +295,8 @@ def read_file(path: Path, reads: Sequence[str], numbers: frozenset[str]) -> Arri
         raise InputError(path.name, "has no rows")
 
     def values(name: str) -> list[Any]:
-        found = frame[name].astype(object).where(frame[name].notna(), None).tolist()
+        column = truth_values(frame[name]) if name == "decision" else frame[name]
+        found = column.astype(object).where(column.notna(), None).tolist()
         # one text among numbers makes texts of them all: the one is to be named
         return [_number(value) for value in found] if name in numbers else found
 
@@ -353,7 +354,10 @@ def _rows_as_in_files(start: int) -> Iterator[None]:
         found = _ROW.fullmatch(error.where)
         if found is None:
             raise
-        where = f"row {int(found['row']) + start + 1:,}, column {found['column'] or 'id'},"
+        column = found["column"] or (
+            found["list"] if found["list"].startswith(_PROTECTED) else found["list"].removesuffix("s")
+        )
+        where = f"row {int(found['row']) + start + 1:,}, column {column},"
         rest = str(error).removeprefix(f"{error.where} ").removesuffix(".")
         raise InputError(where, rest) from None
 
@@ -375,7 +379,7 @@ def _arrival(names: Sequence[str], values: Any, people: int, reads: Sequence[str
         raise InputError("the batch", f"has columns that are not read: {choices(extra)}")
     beside = {f"{name}s": values(name) for name in _BESIDE if name in names and name not in reads}
     for name in beside.keys() & {"ids", "persons"}:
-        beside[name] = ["" if each is None else str(each) for each in beside[name]]
+        beside[name] = ["" if each is None else text_of(each) for each in beside[name]]
     protected = {
         name.removeprefix(_PROTECTED): values(name)
         for name in names

@@ -117,12 +117,13 @@ def test_the_row_that_is_wrong_is_named_as_the_file_counts_it_and_nothing_is_sto
 ):
     monitor, _ = monitors.create(bundle, name="m")
     frame = pd.concat([people(500)[COLUMNS]] * 24, ignore_index=True)
-    frame.loc[11_003, "skill"] = float("inf")
-    frame.to_parquet(tmp_path / "batch.parquet")
-    with refused("row 11,004, column skill,"):
-        service.take(monitor, tmp_path / "batch.parquet")
+    frame = frame.assign(score=0.5, decision=["True", "False"] * 6000)
+    for column, wrong in (("skill", float("inf")), ("score", 7.0)):
+        faulty = frame[column].where(frame.index != 11_003, wrong)
+        frame.assign(**{column: faulty}).to_parquet(tmp_path / "batch.parquet")
+        with refused(f"row 11,004, column {column},"):
+            service.take(monitor, tmp_path / "batch.parquet")
     assert monitors.get(monitor.id).people == 0
-    frame.loc[11_003, "skill"] = 0.0
     frame.to_parquet(tmp_path / "batch.parquet")
     assert service.take(monitor, tmp_path / "batch.parquet").people == 12_000
 
