@@ -269,10 +269,10 @@ def _plain(value: Any) -> Any:
 
 def _texts(name: str, values: Iterable[Any]) -> list[Any]:
     made = [_plain(value) for value in values]
-    if name in {"scores", "decisions"}:
+    if name in {"scores", "decisions"} or name.startswith(_PROTECTED):
         return made
-    none = None if name.startswith(_PROTECTED) else ""
-    return [none if value is None else str(value) for value in made]
+    whole = [int(value) if isinstance(value, float) and value.is_integer() else value for value in made]
+    return ["" if value is None else str(value) for value in whole]
 
 
 def _parts(part: Part, most: int) -> list[Part]:

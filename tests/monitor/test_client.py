@@ -86,8 +86,9 @@ def test_what_the_server_refuses(status: int, people: int):
     client = evenhand.Monitor(server.url, "t", seconds=0.02)
     client.send([ROW] * people)
     assert client.flush()
-    client.send(ROW)
+    client.send(ROW, ids=[7.0], protected={"group": [2.0]})  # a column of integers of which one is missing
     assert client.flush()
+    assert {"ids": ["7"], "protected": {"group": [2.0]}}.items() <= server.heard[-1][1].items()
     lost = people if status == 401 else 0
     assert (client.sent, client.refused, client.dropped) == (people + 1 - lost, lost, 0)
     sizes = [len(body["rows"]) for _, body in server.heard]
