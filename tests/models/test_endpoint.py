@@ -46,10 +46,7 @@ def test_scores_are_those_of_the_service_whatever_the_batches_and_the_order_of_c
 
 def test_people_are_sent_as_they_are_in_the_data(people, scorer):
     scorer.answer = lambda rows: [0.5] * len(rows)
-    frame = people.assign(
-        born=pd.Timestamp("1990-01-02") + pd.to_timedelta(people["age"], unit="D"),
-        fraction=np.arange(len(people)) / 7,
-    )
+    frame = people.assign(fraction=np.arange(len(people)) / 7)
     frame.loc[[2, 5], "income"] = np.nan
     data = audit_data(frame, missing="category")
     make_subject(data, spec(scorer, rows_under="dataframe_records"))

@@ -18,6 +18,7 @@ from audits.monitor.recoding import with_values
 from audits.monitor.replay import replay
 from audits.runs.execute import prepared_subject
 from audits.runs.spec import parse_spec
+from audits.sensitivity.monitor.reference import beside_others
 from tests.monitor.conftest import store_of
 
 
@@ -80,8 +81,9 @@ def jobs(rng: np.random.Generator, n: int) -> dict[str, Any]:
         lambda rng, n: {"sex": rng.choice(list("abcdef"), n, p=[0.5, 0.4, 0.025, 0.025, 0.025, 0.025])},
         jobs,
         lambda rng, n: {f"x{place}": rng.pareto(0.4, n) for place in range(20)},
+        lambda rng, n: {"x": rng.integers(0, 4, n), "age": rng.integers(0, 4, n)},
     ],
-    ids=["missing", "small groups", "rare jobs", "heavy tails"],
+    ids=["missing", "small groups", "rare jobs", "heavy tails", "few values"],
 )
 def test_a_world_that_does_not_change_does_not_alarm(drawn, tmp_path):
     rng = np.random.default_rng(3)
@@ -94,14 +96,22 @@ def test_a_world_that_does_not_change_does_not_alarm(drawn, tmp_path):
     assert monitors.alarms(monitor.id) == []
 
 
+def test_people_of_the_reference_lie_where_fits_without_them_put_them():
+    x, places = np.random.default_rng(0).normal(size=(20, 2)) + 1.0, []
+    for place, own in enumerate(x):
+        one, other = np.delete(x, place, axis=0).T
+        places.append(own[0] - np.polyfit(other, one, 1)[0] * own[1])
+    known = beside_others(x, 0, np.ones(20))
+    assert (known["low"], known["high"]) == pytest.approx((min(places), max(places)))
+
+
 def test_a_group_that_the_audit_never_had_alarms(tmp_path):
     rng = np.random.default_rng(4)
     monitors = Monitors(store_of(tmp_path))
     monitor, _ = monitors.create(bundle_of(tmp_path, world(rng, 1000), {"score": "score"}), name="m")
     later = world(rng, 1000)
-    send(
-        monitors, monitor, later.assign(sex=np.where(rng.random(1000) < 0.1, "new", later["sex"])), sex="sex"
-    )
+    later.loc[rng.random(1000) < 0.1, "sex"] = "new"
+    send(monitors, monitor, later, sex="sex")
     assert "groups:sex:shares of the groups:share" in {each.about for each in monitors.alarms(monitor.id)}
 
 
@@ -118,6 +128,10 @@ def test_rows_of_one_person_or_with_weights_are_as_many_people_as_they_speak_for
     total = 9 * women + (1000 - women)
     assert known["people"] == pytest.approx(total**2 / (81 * women + (1000 - women)))
     assert known["groups"]["sex"]["f"]["people"] / known["people"] == pytest.approx(9 * women / total)
+    frame = frame.round({"x": 0, "score": 1}).assign(age=frame["age"] // 9)
+    counted = bundle_of(tmp_path, frame.value_counts().reset_index(name="n"), score, weights="n")
+    alone = bundle_of(tmp_path, frame, score).profile.plain["joint"]
+    assert [each["counts"] for each in alone] == [each["counts"] for each in counted.profile.plain["joint"]]
     rows["weight"] = 1.0
     with pytest.raises(InputError) as refused:
         bundle_of(tmp_path, rows, score, weights={**weights, "cluster": "who"})

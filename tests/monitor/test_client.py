@@ -50,9 +50,8 @@ def test_a_frame_arrives_with_what_was_said(server: Server, bundle):
     rows = frame[["skill", "height", "town"]]
     rows.loc[3, "skill"] = np.nan
     scores = bundle.score(rows).score
-    client.send(
-        rows, ids=range(120), scores=scores, decisions=scores > 0.5, protected={"group": frame["group"]}
-    )
+    said = {"scores": scores, "decisions": scores > 0.5, "protected": {"group": frame["group"]}}
+    client.send(rows, ids=range(120), **said)
     client.send(ROW)
     client.send([ROW, ROW])
     client.send({"skill": "x"})

@@ -41,7 +41,6 @@ def notes(bundle: MonitorBundle, frame: pd.DataFrame) -> str:
     ("column", "change", "told"),
     [
         ("height", lambda x: x * 12, ("12", "months", "years")),
-        ("height", lambda x: x * 365.25, ("365.25", "days", "years")),
         ("height", lambda x: x / 100, ("100", "percent")),
         ("height", lambda x: x.where(x.index > 5, 1e300), ("6 of 300", "1e+300")),
         ("height", lambda x: x.where(x.index > 5, -3.0), ("6 of 300",)),
@@ -145,10 +144,9 @@ def test_a_model_of_three_classes_is_compared_in_scores_alone(monitors: Monitors
     frame = subject.data.frame
     assert ((own.score(frame).score >= 0.5) != subject.decisions).mean() > 0.05
     groups = {"group": tuple(frame["group"])}
-    send(
-        monitors, monitor, frame, BatchContext(decisions=tuple(subject.decisions.tolist()), protected=groups)
-    )
+    decided = BatchContext(decisions=tuple(subject.decisions.tolist()), protected=groups)
+    send(monitors, monitor, frame, decided)
     assert monitors.alarms(monitor.id) == []
     send(monitors, monitor, frame, BatchContext(protected=groups))
-    decided = sum(each.selection.n for each in monitors.rates(monitor.id))
-    assert decided == len(frame), "those of whom no decision was sent have none"
+    known = sum(each.selection.n for each in monitors.rates(monitor.id))
+    assert known == len(frame), "those of whom no decision was sent have none"

@@ -59,9 +59,8 @@ def write(path: Path, frame: pd.DataFrame) -> None:
     towns = pd.Categorical(x["town"], categories=["west", "moon", "north", "south"])
     coded = x.assign(town=towns, job=pd.Categorical(x["job"], categories=["judge", "?", "cook"]))
     if path.suffix == ".json":
-        xgboost.XGBClassifier(n_estimators=15, enable_categorical=True, n_jobs=1).fit(coded, y).save_model(
-            path
-        )
+        trees = xgboost.XGBClassifier(n_estimators=15, enable_categorical=True, n_jobs=1)
+        trees.fit(coded, y).save_model(path)
     elif path.suffix == ".txt":
         own = lightgbm.LGBMClassifier(n_estimators=15, min_child_samples=5, verbose=-1, n_jobs=1)
         own.fit(coded, y).booster_.save_model(path)

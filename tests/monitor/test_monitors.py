@@ -58,23 +58,16 @@ def test_what_is_stored_comes_back(monitors: Monitors, bundle):
     assert set(flags[0].contributions) == {"skill", "height", "town"}
     assert [(point.people, point.flagged) for point in monitors.points(monitor.id)] == [(3, 1), (1, 1)]
     assert monitors.points(monitor.id, most=1)[0].people == 4
-    np.testing.assert_allclose(
-        monitors.drift(monitor.id).values, np.array([2, 0.5, 2, 0.5]) * bundle.threshold
-    )
-    scores = again.bundle.score([ROW])
-    assert scores.sensitivity[0] == bundle.score([ROW]).sensitivity[0]
+    expected = np.array([2, 0.5, 2, 0.5]) * bundle.threshold
+    np.testing.assert_allclose(monitors.drift(monitor.id).values, expected)
+    assert again.bundle.score([ROW]).sensitivity[0] == bundle.score([ROW]).sensitivity[0]
 
 
 @BOTH
 def test_replays_are_stored_once_and_conflicts_told(monitors: Monitors, bundle):
     monitor, _ = monitors.create(bundle, name="m")
-    first, second, third = monitors.store(
-        [
-            batch(monitor, [True], "k", "a"),
-            batch(monitor, [True], "k", "a"),
-            batch(monitor, [False], "k", "b"),
-        ]
-    )
+    sent, otherwise = batch(monitor, [True], "k", "a"), batch(monitor, [False], "k", "b")
+    first, second, third = monitors.store([sent, batch(monitor, [True], "k", "a"), otherwise])
     assert (first.replayed, second.replayed, first.place) == (False, True, second.place)
     assert isinstance(third, InputError)
     assert monitors.get(monitor.id).people == 1
@@ -122,11 +115,10 @@ def test_retention_removes_what_is_old_or_too_much(bundle, tmp_path: Path):
 
 def test_addresses_that_only_look_allowed_are_not(monitors: Monitors, bundle):
     monitor, _ = monitors.create(bundle, name="m")
-    monitors.change(
-        monitor.id, webhook="http://hooks.ours/a", hosts=("hooks.ours",), keep_rows=False, note="n"
-    )
+    hosts = ("hooks.ours",)
+    monitors.change(monitor.id, webhook="http://hooks.ours/a", hosts=hosts, keep_rows=False, note="n")
     with refused("webhook", "hooks.ours"):
-        monitors.change(monitor.id, webhook="http://evil.example/", hosts=("hooks.ours",))
+        monitors.change(monitor.id, webhook="http://evil.example/", hosts=hosts)
     with refused("the change"):
         monitors.change(monitor.id)
     for address in (

@@ -128,9 +128,8 @@ def test_a_service_has_a_window_audited_by_http(server: Server):
     frame = people(200, 5)
     rows = json.loads(frame[list(server.monitor.bundle.reads)].to_json(orient="records"))
     favored = (frame["group"] == "a").tolist()
-    status, answer = server.post(
-        {"rows": rows, "decisions": favored, "protected": {"group": frame["group"].tolist()}}
-    )
+    protected = {"group": frame["group"].tolist()}
+    status, answer = server.post({"rows": rows, "decisions": favored, "protected": protected})
     assert status == 200, answer
     for wrong, told in (
         ({"last": "many"}, "last "),
