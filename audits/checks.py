@@ -224,12 +224,14 @@ def _explain(problem: ErrorDetails, where: str, known: list[str]) -> InputError:
         advice = f"did you mean {near[0]!r}" if near else f"known keys are {choices(known, most=20)}"
         return InputError(path, "is not a known key", advice=f"write {ours}" if ours else advice)
     if kind in {"missing", "missing_argument"}:
-        return InputError(path, "is missing", advice=f"add it: {last}: …")
+        return InputError(
+            path, "is missing", advice="add it" if isinstance(last, int) else f"add it: {last}: …"
+        )
     if kind in _MEANT:
         return InputError(path, f"must be {_MEANT[kind]}", given, _corrected_line(_MEANT[kind], last, given))
     if kind == "int_type" and isinstance(given, str) and given.strip().isdigit():
         return InputError(path, "must be a whole number", given, _line(last, given.strip()))
-    rule = (problem["msg"][0].lower() + problem["msg"][1:]).replace("input should", "must")
+    rule = re.sub(r"^\w+ should", "must", problem["msg"][0].lower() + problem["msg"][1:])
     return InputError(path, rule, given, _nearest(problem, given))
 
 
@@ -250,9 +252,9 @@ def _nearest(problem: ErrorDetails, given: object) -> str:
     last = problem["loc"][-1] if problem["loc"] else ""
     if problem["type"] == "literal_error":
         options = tuple(re.findall(r"'([^']+)'", problem["msg"]))
-        if last == "[key]":  # a mapping the wrong way round
-            return f"write {{{options[-1]}: [{given}]}}"
         near = difflib.get_close_matches(str(given), options, n=1)
+        if last == "[key]":  # misspelled, or a mapping the wrong way round
+            return f"did you mean {near[0]!r}" if near else f"write {{{options[-1]}: [{given}]}}"
         ours = value_line(given, options) or (near[0] if near else None)
         return _line(last, ours) if ours else ""
     bounds = problem.get("ctx", {})
