@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from audits.checks import choices
 from audits.data.encoder import FeatureSpace
 from audits.data.encoder_blocks import NumberBlock
 from audits.data.values import places_by_text, text_of
 from audits.errors import InputError
+from audits.text import join_names
 
 _NUMBERS = frozenset({int, float, type(None)})
 _TEXTS = frozenset({str, int, float, bool, type(None)})
@@ -40,12 +40,11 @@ def columns_of(rows: Sequence[Mapping[str, Any]], expected: Sequence[str]) -> di
         if row.keys() != wanted:
             missing = [name for name in expected if name not in row]
             if missing:
-                raise InputError(f"rows[{place}]", f"lacks {choices(missing)}")
+                raise InputError(f"rows[{place}]", f"lacks {join_names(missing, quoted=True)}")
             extra = sorted(str(name)[:_MAX_NAME] for name in row if name not in wanted)
-            advice = f"send only {choices(list(expected), most=60)}"
-            raise InputError(
-                f"rows[{place}]", f"has columns that are not read: {choices(extra)}", advice=advice
-            )
+            advice = f"send only {join_names(expected, most=60, quoted=True)}"
+            told = f"has columns that are not read: {join_names(extra, quoted=True)}"
+            raise InputError(f"rows[{place}]", told, advice=advice)
     return {name: [row[name] for row in rows] for name in expected}
 
 

@@ -13,6 +13,7 @@ log "evenhand".
 from __future__ import annotations
 
 import atexit
+import contextlib
 import datetime
 import http.client
 import json
@@ -202,13 +203,16 @@ class Monitor:
                 return
             except urllib.error.HTTPError as error:
                 sentence = error.read(2000).decode("utf-8", "replace")
+                with contextlib.suppress(ValueError, KeyError, TypeError):
+                    sentence = json.loads(sentence)["error"]
                 if error.code in {413, 422} and len(rows) > 1 and (len(parts) > 1 or error.code == 413):
                     for part in parts if len(parts) > 1 else _parts(parts[0], (len(rows) + 1) // 2):
                         self._deliver([part])
                     return
                 if error.code not in _AGAIN:
                     self.refused += len(rows)
-                    self._note(f"{len(rows)} rows refused ({error.code}): {sentence}")
+                    people = "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
+                    self._note(f"{people} refused ({error.code}): {sentence}")
                     return
                 self._note(f"the server answered {error.code}; trying again: {sentence}")
             except (OSError, ValueError, http.client.HTTPException) as error:

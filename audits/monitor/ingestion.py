@@ -23,7 +23,7 @@ from pydantic import (
     ValidationError,
 )
 
-from audits.checks import choices, whole_text
+from audits.checks import whole_text
 from audits.data import read_table
 from audits.data.row_encoder import columns_of
 from audits.data.values import text_of, truth_values
@@ -33,6 +33,7 @@ from audits.monitor.monitors import MAX_PEOPLE, StoredMonitor
 from audits.monitor.profile import BatchContext
 from audits.monitor.recoding import as_audited
 from audits.monitor.scoring import Scorer
+from audits.text import join_names
 
 _MAX_ID = 200
 _MAX_BYTES = 64_000_000  # of an Arrow batch once decompressed
@@ -366,17 +367,17 @@ def _arrival(names: Sequence[str], values: Any, people: int, reads: Sequence[str
     """Pick the columns that are read; another one than ``id`` is an error, as is a missing one."""
     twice = sorted({name[:_MAX_ID] for name, count in Counter(names).items() if count > 1})
     if twice:
-        raise InputError("the batch", f"has several columns named {choices(twice)}")
+        raise InputError("the batch", f"has several columns named {join_names(twice, quoted=True)}")
     missing = [name for name in reads if name not in names]
     if missing:
-        raise InputError("the batch", f"lacks {choices(missing)}")
+        raise InputError("the batch", f"lacks {join_names(missing, quoted=True)}")
     extra = [
         name[:_MAX_ID]
         for name in names
         if name not in reads and name not in _BESIDE and not name.startswith(_PROTECTED)
     ]
     if extra:
-        raise InputError("the batch", f"has columns that are not read: {choices(extra)}")
+        raise InputError("the batch", f"has columns that are not read: {join_names(extra, quoted=True)}")
     beside = {f"{name}s": values(name) for name in _BESIDE if name in names and name not in reads}
     for name in beside.keys() & {"ids", "persons"}:
         beside[name] = ["" if each is None else text_of(each) for each in beside[name]]
