@@ -456,13 +456,14 @@ _KEYS = {
 _KEY = re.compile(r"(?<!['\w])(" + "|".join(re.escape(key) for key in _KEYS) + ")")
 _COLUMNS = re.compile(r"add under model, (.*?)columns: ")
 _PLACE = re.compile(r"audits\[\d+\]\.(\w+)")
+_FILTER = re.compile(r", for example with data\.keep: \[.*?\]")  # the rows of X are the caller's to choose
 _WEIGHTS = re.compile(r"weights: \{column: (\w+), kind: counts\}, or kind: sampling")
 
 
 def _as_argument_message(sentence: str) -> str:
     """Return a sentence about a spec's keys as one about the arguments of `audit`."""
     sentence = _WEIGHTS.sub(r"weights={'column': \1, 'kind': 'counts'}, or 'kind': 'sampling'", sentence)
-    sentence = _COLUMNS.sub(r"give \1columns=", sentence)
+    sentence = _COLUMNS.sub(r"give \1columns=", _FILTER.sub("", sentence))
     return _PLACE.sub(r"audits['\1']", _KEY.sub(lambda found: _KEYS[found[0]], in_python(sentence)))
 
 

@@ -132,5 +132,6 @@ def _refuse(frame: pd.DataFrame, bad: np.ndarray, column: str, key: str, found: 
         f"model.predictions.{key}",
         f"must give everyone a finite prediction, but column {column!r} has {found} for {int(bad.sum()):,} "
         f"of {len(frame):,} people ({row_words(frame, bad)})",
-        advice="keep only people with a prediction, for example with keep: {column: …, not_missing: true}",
+        advice="keep only people with a prediction, for example with data.keep: "
+        f"[{{column: {column}, not_missing: true}}]",
     )
