@@ -132,12 +132,18 @@ def _pool_rates(
 
 
 def reference_of(item: PeopleByGroup, options: GroupsOptions) -> int:
-    """Position of the reference group: the one asked for, else the largest whose values are known."""
+    """Position of the reference group: the one asked for, else the largest whose values are known.
+
+    Of equally large ones the one of the middle rate: compared with the highest, of thirty groups of ten people
+    and one rate some differ in 17% of samples.
+    """
     wanted = {
         name: str(value) for name, value in (options.reference or {}).items() if name in item.attributes
     }
     if set(wanted) != set(item.attributes):
-        return next((place for place, values in enumerate(item.values) if MISSING not in values), 0)
+        known = [place for place, values in enumerate(item.values) if MISSING not in values] or [0]
+        largest = [place for place in known if np.isclose(item.counts.n[place], item.counts.n[known[0]])]
+        return largest[(len(largest) - 1) // 2]
     values = tuple(wanted[name] for name in item.attributes)
     if values not in item.values:
         raise InputError(

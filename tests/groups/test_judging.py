@@ -86,9 +86,9 @@ def test_what_outlasts_a_runs_correction_leads_a_larger_difference_that_may_be_c
 
 
 def test_the_reference_is_no_matter_of_the_alphabet_and_never_missing():
-    for first, second in (("a", "b"), ("b", "a")):
-        result = compared({first: (100, 400), second: (300, 400)})
-        assert next(row for row in result.table if row.is_reference).group == second
+    for counts, taken in (((100, 300), 300), ((300, 100), 300), ((300, 200, 100), 200)):  # the middle one
+        result = compared({name: (some, 400) for name, some in zip("abc", counts, strict=False)})
+        assert next(row.selection_rate.value for row in result.table if row.is_reference) == taken / 400
     result = compared({"(missing)": (900, 2000), "a": (500, 1000), "b": (480, 1000)})
     assert most_telling(result.table)[1].group in {"a", "b"}
 
