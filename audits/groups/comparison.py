@@ -134,8 +134,8 @@ def _pool_rates(
 def reference_of(item: PeopleByGroup, options: GroupsOptions) -> int:
     """Position of the reference group: the one asked for, else the largest whose values are known.
 
-    Of equally large ones the one of the middle rate: compared with the highest, of thirty groups of ten people
-    and one rate some differ in 17% of samples.
+    Of equally large ones the one of the middle rate: compared with the highest, of thirty groups of ten
+    people and one rate some differ in 17% of samples.
     """
     wanted = {
         name: str(value) for name, value in (options.reference or {}).items() if name in item.attributes
