@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import stdtrit
 
 from audits.checks import generator, one_of
 from audits.data import group_name
@@ -371,12 +371,13 @@ def _overlap(people: TwoGroups, found: Nuisance, columns: dict[str, ColumnLevels
     return Overlap(share, tuple(sorted(thin, key=lambda item: item[2])[:_MAX_THIN]))
 
 
-def _estimate(found: Contrast | None, reach: float, level: float, method: str) -> Estimate:
+def _estimate(found: Contrast | None, level: float, method: str, reach: float | None = None) -> Estimate:
+    """Return the interval of `reach` standard errors; by default by Student's t, as few people are uneven."""
     if found is None:
         return Estimate(None, None, None, 0.0, "nobody comparable in both groups")
     if found.numeric and found.error == 0:  # nobody has shown how far numbers reach
         return Estimate(found.value, None, None, found.people, "no interval: there is no spread")
-    low, high = found.ends(reach)
+    low, high = found.ends(float(stdtrit(found.freedom, 1 - level / 2)) if reach is None else reach)
     return Estimate(found.value, low, high, found.people, f"{method}, {percent_level(level)}")
 
 
@@ -384,7 +385,7 @@ def _gap(people: TwoGroups, inside: np.ndarray, level: float) -> Estimate:
     """Difference of the two groups' rates, or means, among those inside (n,)."""
     if people.design is not None or people.numeric:
         what = "difference of means" if people.numeric else "difference of rates, by design"
-        return _estimate(gap_of(people, inside), float(norm.isf(level / 2)), level, what)
+        return _estimate(gap_of(people, inside), level, what)
     (n, favored), (m, others) = (_counted(people, side & inside) for side in (people.source, ~people.source))
     if not n or not m:
         return Estimate(None, None, None, n + m, "nobody of one group")
@@ -410,7 +411,7 @@ def _parts(
     people: TwoGroups, found: Nuisance, names: tuple[str, ...], left: Estimate, level: float
 ) -> Remainder:
     """Split the gap into what goes with the explainers, what is left, and what nobody is comparable in."""
-    z, inside = float(norm.isf(level / 2)), found.comparable
+    inside = found.comparable
     own = contrast(people, found, inside)
     share = _share(people, inside)
     whole, among = (gap_of(people, each | ~people.source) for each in (np.ones_like(inside), inside))
@@ -418,8 +419,8 @@ def _parts(
         nothing = Estimate(None, None, None, 0.0, "nobody comparable in both groups")
         return Remainder(names, nothing, left, nothing, share)
     exact = left.value == left.low == left.high
-    explained = _estimate(among if exact else among.minus(own), z, level, found.method)
-    lonely = _estimate(whole.minus(among), z, level, "source people without comparable target people")
+    explained = _estimate(among if exact else among.minus(own), level, found.method)
+    lonely = _estimate(whole.minus(among), level, "source people without comparable target people")
     return Remainder(names, explained, left, lonely, share)
 
 
@@ -467,7 +468,7 @@ def _levels(
 ) -> tuple[tuple[LevelRow, ...], Told, Estimate]:
     """Return the levels, what would have to be told with more people, and the average's interval."""
     if average is None:
-        return (), [], _estimate(None, 1.0, options.level, found.method)
+        return (), [], _estimate(None, options.level, found.method)
     units = people.units
     total, rows, large = units[people.source].sum(), list[LevelRow](), list[tuple[str, str, Contrast, bool]]()
     for name, column in sorted(columns.items()):
@@ -486,12 +487,12 @@ def _levels(
                 large.append((name, level, part, bool(n >= _LEVEL_PEOPLE)))
     counted = [part for _, _, part, counts in large if counts]
     (reach, p), *later = reaches([average, *counted], options.level, options.draws)
-    left = _estimate(average, reach, options.level, found.method)
+    left = _estimate(average, options.level, found.method, reach)
     told = [(_condition(people, found.comparable, AVERAGE, left, p, 1.0, options), True)]
     own, wide = iter(later), max([reach, *(each for each, _ in later)])
     for name, level, part, counts in large:
         reach, p = next(own) if counts else (wide, 1.0)
-        interval = _estimate(part, reach, options.level, f"{found.method}, simultaneous")
+        interval = _estimate(part, options.level, f"{found.method}, simultaneous", reach)
         here = (columns[name].code == columns[name].names.index(level)) & found.comparable
         condition = _condition(people, here, f"level: {name} {level}", interval, p, _LEVEL_TIMES, options)
         told.append((condition, counts))
@@ -629,7 +630,7 @@ def _alone(
     found = by_cells(people, column.code)
     level = options.level / columns
     own = contrast(people, found, found.comparable)
-    left = _estimate(own, float(norm.isf(level / 2)), level, "by level")
+    left = _estimate(own, level, "by level")
     parts = _parts(people, found, (name,), left, level)
     if own is None:
         return parts

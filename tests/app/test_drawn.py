@@ -1,12 +1,14 @@
-"""Figures that pages keep: drawn once for a result and its choices, and gone with it."""
+"""Figures and answers that are kept: made once, and gone with their result or what there is room for."""
 
 from __future__ import annotations
 
 import gc
+from concurrent.futures import wait
 
 import plotly.graph_objects as go
 
 from app import figure_cache as kept
+from app.answer_cache import Futures
 from app.figure_cache import cached_figure
 
 
@@ -30,3 +32,14 @@ def test_a_figure_is_drawn_once_for_a_result_and_its_choices_and_goes_with_it():
     del one, other
     gc.collect()
     assert not places & set(kept._figures)
+
+
+def test_answers_of_workspaces_that_asked_longest_ago_go_first():
+    kept = Futures(len, 1000)
+    for owner in "abc":
+        wait([kept.get(owner, "key", lambda: "x" * 400)])
+    again = kept.get("c", "key", lambda: "made anew")
+    assert again.result() == "x" * 400
+    wait([kept.get("d", "key", lambda: "y")])
+    assert kept.size <= 1000
+    assert kept.get("a", "key", lambda: "made anew").result() == "made anew"

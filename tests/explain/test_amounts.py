@@ -55,6 +55,13 @@ def test_no_difference_like_for_like_is_cleared_within_a_limit_in_the_unit():
     assert result.gap.high < 0
 
 
+def test_a_gap_of_few_people_is_as_wide_as_students_t():
+    few = wages(400).groupby("sex").head(8)
+    error = np.sqrt((few.groupby("sex").wage.var() / few.groupby("sex").wage.count()).sum())
+    gap = result_of(few, ("job",)).gap
+    assert (gap.high - gap.low) / 2 > 2.2 * error, "1.96 held in 92% of samples of 12"
+
+
 def test_a_column_that_is_the_pay_explains_nothing_unless_named():
     table = wages(600).assign(yearly=lambda each: 2000 * each.wage)
     assert "yearly" not in result_of(table, None).together.columns

@@ -7,18 +7,10 @@ from audits.stats.text import people_in, so_many
 from audits.stats.vocabulary import speaking
 from tests.refused import refused
 
-NAMED = {
-    "people": "applicants",
-    "person": "applicant",
-    "yes": "approved",
-    "groups": {"sex": {"female": "women"}},
-}
-
 
 def test_words_reach_sentences_in_their_block_alone() -> None:
-    words = data_spec(
-        {"words": {**NAMED, "groups": {**NAMED["groups"], "origin": {"Velian": "Velian"}}}}
-    ).words
+    groups = {"sex": {"female": "women"}, "origin": {"Velian": "Velian"}}
+    words = data_spec({"words": {"people": "applicants", "person": "applicant", "groups": groups}}).words
     assert words is not None
     before = people_in("female & Velian")
     with speaking(words):
