@@ -44,7 +44,10 @@ class GroupsOptions:
     ] = None
     reference: Annotated[
         dict[str, Any] | None,
-        option("For each attribute, the value that others are compared with; the largest group by default."),
+        option(
+            "For each attribute, the value that others are compared with; the largest group by default, of "
+            "equally large ones the one of the middle rate."
+        ),
     ] = None
     by_probability: Annotated[
         dict[str, dict[str, str]],
