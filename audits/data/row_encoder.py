@@ -14,7 +14,7 @@ import numpy as np
 
 from audits.data.encoder import FeatureSpace
 from audits.data.encoder_blocks import NumberBlock
-from audits.data.values import places_by_text, text_of
+from audits.data.values import MISSING_TEXTS, places_by_text, text_of
 from audits.errors import InputError
 from audits.text import join_names
 
@@ -134,11 +134,11 @@ class RowEncoder:
 
 
 def _place(value: Any, known: Mapping[str | None, int], name: str, row: int) -> int:
-    """Return the place of a level, -1 for one never seen."""
+    """Return the place of a level, -1 for one never seen; what a file would have as missing is, too."""
     if type(value) is str:
         if len(value) > _MAX_TEXT:
             raise InputError(f"rows[{row}].{name}", f"must be at most {_MAX_TEXT} characters", value)
-        return known.get(value, -1)
+        return known.get(None if value in MISSING_TEXTS and value not in known else value, -1)
     if value is None or (type(value) is float and math.isnan(value)):
         return known.get(None, -1)
     if type(value) not in _TEXTS and not isinstance(value, (datetime.date, np.generic)):

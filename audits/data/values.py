@@ -16,6 +16,10 @@ from audits.checks import choices
 from audits.errors import InputError
 
 MISSING = "(missing)"
+MISSING_TEXTS = frozenset(
+    ["", "?", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "NaT"]
+)
+"""What a cell of text says where its value is missing; "-", "." and "none" may be levels there."""
 TEXT: Any = "str" if isinstance(pd.Series([], dtype="str").dtype, pd.StringDtype) else object
 """The type of columns of text; of objects in pandas 2, whose ``str`` makes a text of what is missing."""
 _TRUE = frozenset({"true", "yes", "y", "t", "1", "on"})

@@ -198,13 +198,13 @@ def test_dates_count_in_days_and_what_is_wrong_is_named_by_row_and_column():
 
 
 def test_a_description_without_raw_values_is_enough_for_rows():
-    """Bundles of the first format hold levels as texts alone."""
+    """Bundles of the first format hold levels as texts alone; a "?" is missing, as in a file."""
     frame = pd.DataFrame({"code": [1.0, 2.0, None, 1.0], "sex": ["f", "m", "f", "m"]})
     spec = DataSpec(protected=("sex",), features=("code", "sex"), kinds={"code": "categorical"})
     space = FeatureSpace.fit(build_data(frame, spec))
     raw = {"values", "dtype"}
     old = [{name: each[name] for name in each.keys() - raw} for each in space.described()]
-    z, unseen = RowEncoder(old, ("code", "sex")).encode({"code": [2.0, None, 7], "sex": ["m", "f", "f"]}, 3)
+    z, unseen = RowEncoder(old, ("code", "sex")).encode({"code": [2.0, "?", 7], "sex": ["m", "f", "f"]}, 3)
     np.testing.assert_array_equal(z[:2], space.encode(frame)[1:3])
     assert z[2].tolist() == [0, 0, 0, 0.5, 0]
     assert unseen == {2: ["code"]}

@@ -20,14 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audits.data.io.plain_numbers import plain_numbers, spoken_of
-from audits.data.values import TEXT, text_of
+from audits.data.values import MISSING_TEXTS, TEXT, text_of
 
-# In a column of text these are missing; "-", "." and "none" may be levels there
-_MARKERS = frozenset(
-    ["", "?", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "null", "NULL", "Null", "NaT"]
-)
 # Among numbers or dates they cannot be anything else
-_NUMBER_MARKERS = _MARKERS | frozenset(
+_NUMBER_MARKERS = MISSING_TEXTS | frozenset(
     ["-", "--", ".", "..", "na", "n.a.", "N.A.", "None", "missing", "unknown", "Unknown"]
 )
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -406,7 +402,7 @@ def _with_thousands(column: _Distinct) -> ConvertedColumn | None:
 
 def _without_numbers(column: _Distinct) -> ConvertedColumn:
     """Convert a column in which nothing could stand among numbers: texts such as "-", or nothing."""
-    missing = column.among(_MARKERS) if column.told is None else column.missing
+    missing = column.among(MISSING_TEXTS) if column.told is None else column.missing
     if not missing.all():
         return _as_text(column)
     values = pd.Series(np.full(len(column.codes), np.nan))
@@ -482,7 +478,7 @@ def _day_month_order(texts: pd.Series) -> str | None:
 
 
 def _as_text(column: _Distinct, note: str = "") -> ConvertedColumn:
-    missing = column.among(_MARKERS if column.told is None else frozenset(column.told))
+    missing = column.among(MISSING_TEXTS if column.told is None else frozenset(column.told))
     notes = [f"Column {column.name!r} {note}."] if note else []
     if column.told is None and _has_codes(column, missing):
         kept = missing & column.among(frozenset({"NA"}))
