@@ -111,7 +111,7 @@ class Service:
     def _plain(self, column: pd.Series) -> list[Any]:
         """Return the values of a column as JSON knows them, None where one is missing."""
         if column.name in self.truths:
-            column = column.map(is_true, na_action="ignore")
+            column = column.map(lambda value: is_true(str(value)), na_action="ignore")
         elif pd.api.types.is_datetime64_any_dtype(column):
             column = column.map(text_of, na_action="ignore")
         elif column.name in self.whole and pd.api.types.is_float_dtype(column):
