@@ -17,7 +17,7 @@ from audits.groups.by_probability import (
     judged_of,
     probability_columns,
 )
-from audits.groups.comparison import compare
+from audits.groups.comparison import compare, comparisons
 from audits.groups.further_metrics import FurtherMetrics, check_limits, class_columns, not_cleared
 from audits.groups.inference import ASKED_FIRST, judge_audit
 from audits.groups.labels import KNOWN, LABEL, labels_of, with_labels, withheld
@@ -195,7 +195,7 @@ def _compared(
     if known and options.measure == "calibration":
         rates += [name for name in ASKED_FIRST["calibration"] if name not in rates]
     metrics = FurtherMetrics.asked(people, labels, why, seed)
-    looks = sum(max(len(item.names) - 1, 0) for item in split) * (len(rates) + metrics.looks)
+    looks = sum(comparisons(item, options) for item in split) * (len(rates) + metrics.looks)
     looks += sum(len(names) - 1 for names in options.by_probability.values())
     if looks == 0:
         raise InputError("groups.by", "needs at least two groups with people in them")

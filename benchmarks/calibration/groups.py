@@ -103,11 +103,14 @@ def _ratios(k: int, n: int, drawn: tuple[float, float], number: int) -> Facts:
     gap = largest_gap(count, full, level=LEVEL)
     held = gap.low - 1e-9 <= rates.max() - rates.min() <= gap.high
     yield covers("demographic parity difference", held)
-    judged = [
-        judge_difference((count[j], n), (count[-1], n), n, limit=LIMIT, level=LEVEL / (k - 1))
-        for j in range(k - 1)
-    ]
-    wrong = any(one.verdict == EVIDENCE for one in judged[0 if equal else 1 :])
+    reference = int(count.argmax())  # of equally large groups the one of the highest rate
+    wrong = any(
+        judge_difference(
+            (count[j], n), (count[reference], n), n, limit=LIMIT, level=LEVEL / (k * (k - 1) // 2)
+        ).verdict
+        == EVIDENCE
+        for j in np.flatnonzero(rates == rates[reference])
+    )
     yield alarm("evidence of a difference", wrong)
     if equal:
         below = any(r.value is not None and r.high < 0.8 for r in ratios)

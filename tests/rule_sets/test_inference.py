@@ -111,8 +111,8 @@ def test_the_largest_score_is_corrected_to_no_less_than_its_interval_holds():
     """A half of the people is apart; of 60 small groups one always leads a half by luck."""
     rng = np.random.default_rng(0)
     b, a = (rng.integers(0, most, 2000) for most in (2, 60))
-    decided = (rng.random(2000) < 0.3 + 0.3 * b).astype(int)
-    frame = pd.DataFrame({"a": a.astype(str), "b": np.where(b, "p", "q"), "decision": decided})
+    frame = pd.DataFrame({"a": a.astype(str), "b": np.where(b, "p", "q")})
+    frame["decision"] = (rng.random(2000) < 0.3 + 0.3 * b).astype(int)
     found = rule_sets(subject_of(frame, ("a", "b")), RuleSetsOptions(support=0.005, depth=1, **FAST))
     assert 0.24 < found.shrunken.low <= found.shrunken_score == found.shrunken.value <= found.top_score
 
