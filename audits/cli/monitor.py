@@ -163,25 +163,39 @@ def send(
     score: Annotated[
         str | None, Option(metavar="COLUMN", help="column with the deployed model's scores")
     ] = None,
+    decision: Annotated[
+        str | None, Option(metavar="COLUMN", help="column with its decisions: 1 or true is favorable")
+    ] = None,
+    person: Annotated[
+        str | None, Option(metavar="COLUMN", help="column that says whom a row is about")
+    ] = None,
+    protected: Annotated[
+        list[str] | None,
+        Option(metavar="COLUMN", help="groups that the model does not read; may be repeated"),
+    ] = None,
 ) -> str:
     """Send a table to a monitor on a server, such as a nightly batch."""
     from audits.data import read_table
+    from audits.data.values import truth_values
     from audits.monitor.client import Monitor
 
     token = os.environ.get("EVENHAND_MONITOR_TOKEN", "")
     if not token:
         raise InputError("EVENHAND_MONITOR_TOKEN", "must hold a token of the monitor that may send")
     frame = read_table(rows).frame
-    said = {name: column for name, column in (("ids", identity), ("scores", score)) if column is not None}
-    lacking = [column for column in said.values() if column not in frame.columns]
+    wanted = {"ids": identity, "scores": score, "decisions": decision, "persons": person}
+    said = {name: column for name, column in wanted.items() if column is not None}
+    named = [*said.values(), *(protected or ())]
+    lacking = [column for column in named if column not in frame.columns]
     if lacking:
         raise InputError("ROWS", "lacks columns", lacking)
-    beside: dict[str, Any] = {name: frame.pop(column).tolist() for name, column in said.items()}
+    beside: dict[str, Any] = {name: truth_values(frame[column]) for name, column in said.items()}
+    groups = {name: frame[name] for name in protected or ()}
     try:
         client = Monitor(url, token, most_waiting=max(len(frame), 1))
     except ValueError as error:
         raise InputError("URL", str(error).removeprefix("url ")) from None
-    client.send(frame, **beside)
+    client.send(frame.drop(columns=named), **beside, protected=groups)
     if not client.close(_SEND_SECONDS):
         raise RunFailed(f"The monitor could not be reached: {client.problem}")
     if client.refused:

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import evenhand
+from audits.cli.main import main
 from audits.monitor.monitors import Monitors
 from tests.monitor.conftest import ROW, Server, another, store_of
 from tests.sensitivity.conftest import people
@@ -42,7 +43,7 @@ class Answer(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_a_frame_arrives_with_what_was_said(server: Server, bundle):
+def test_a_frame_arrives_with_what_was_said(server: Server, bundle, tmp_path, monkeypatch):
     server = another(server, bundle)
     address = f"http://127.0.0.1:{server.port}/api/v1/monitors/{server.monitor.id}"
     client = evenhand.Monitor(address, server.token, seconds=0.05)
@@ -61,6 +62,12 @@ def test_a_frame_arrives_with_what_was_said(server: Server, bundle):
     kept = Monitors(store_of(server.home))
     assert kept.get(server.monitor.id).people == 123
     assert sum(each.people for each in kept.rates(server.monitor.id)) == 120
+    path, beside = tmp_path / "night.csv", {"group": frame["group"], "ok": scores > 0.5}
+    rows.assign(**beside, who=range(120)).to_csv(path, index=False)
+    monkeypatch.setenv("EVENHAND_MONITOR_TOKEN", server.token)
+    named = ("--id", "who", "--decision", "ok", "--protected", "group")
+    assert main(["monitor", "send", address, str(path), *named]) == 0
+    assert sum(each.people for each in kept.rates(server.monitor.id)) == 240
 
 
 def test_the_service_neither_waits_nor_fails():
