@@ -26,7 +26,7 @@ import pandas as pd
 
 from audits.data.preprocessing.groups import cut
 from audits.data.row_encoder import RowEncoder, columns_of
-from audits.data.values import text_of
+from audits.data.values import MISSING_TEXTS, text_of
 from audits.errors import InputError
 from audits.models.protocol import row_weights
 from audits.monitor.profile import BatchContext, Look, Profile
@@ -267,9 +267,12 @@ class MonitorBundle:
     def group_names(self, attribute: str, values: Sequence[Any]) -> tuple[str | None, ...]:
         """Return the group of each value of a protected attribute as the audit named it; None for none.
 
-        Numbers are cut where the audit cut them; names of groups stay.
+        Numbers are cut where the audit cut them; names of groups stay. What a file would have as missing is
+        no group, unless it was one in the audit.
         """
-        names = [None if each is None or each != each else text_of(each) for each in values]
+        missing = MISSING_TEXTS.difference(self.groups.get(attribute, ()))
+        texts = [None if each is None or each != each else text_of(each) for each in values]
+        names = [None if each in missing else each for each in texts]
         if attribute not in self.bins:
             return tuple(names)
         numbers = pd.to_numeric(pd.Series(names, dtype=object), errors="coerce").astype(float)

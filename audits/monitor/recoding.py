@@ -66,9 +66,8 @@ def as_audited(
     protected = {
         name: bundle.group_names(name, _map_values(values, known.get(name)))
         for name, values in sent.protected.items()
-        if name in known or name in bundle.bins
     }
-    return made, dataclasses.replace(sent, protected={**sent.protected, **protected})
+    return made, dataclasses.replace(sent, protected=protected)
 
 
 def frame_as_audited(bundle: MonitorBundle, frame: pd.DataFrame) -> pd.DataFrame:

@@ -58,14 +58,14 @@ def body(bundle, frame, n, **more):
 def test_values_of_the_table_are_measured_as_in_the_audit(made):
     bundle, run, frame, _ = made
     sent = frame.assign(area=frame["place"])
-    came = read_json(body(bundle, sent, 40, protected={"group": ["0"] * 40}), bundle.reads)
+    came = read_json(body(bundle, sent, 40, protected={"group": ["0", "?"] * 20}), bundle.reads)
     columns, beside = as_audited(bundle, came.columns, came.sent)
     scored = bundle.score_columns(columns, came.people)
     found = run.audits[0].result.people["sensitivity"]
     rows = found.index[found.index <= 40]
     np.testing.assert_allclose(scored.sensitivity[np.asarray(rows) - 1], found.loc[rows], rtol=1e-9)
     assert not scored.unseen
-    assert set(beside.protected["group"]) == {"first"}
+    assert set(beside.protected["group"]) == {"first", None}  # as a file has "?"
     again = as_audited(bundle, columns, beside)
     assert again == (columns, beside), "values as the audit had them are understood too"
 
