@@ -21,7 +21,7 @@ from audits.data.missing_markers import MissingCells
 from audits.data.preprocessing.column_names import column_role
 from audits.data.preprocessing.exclusions import filtered_out, left_out
 from audits.data.preprocessing.filters import apply_recodes, kept_rows, known_column, known_columns, rows_of
-from audits.data.preprocessing.groups import edges_of, protected_groups
+from audits.data.preprocessing.groups import edges_of, protected_groups, reasons_told
 from audits.data.preprocessing.leakage import leak_notes
 from audits.data.preprocessing.missing import drop_incomplete, fill_gaps
 from audits.data.preprocessing.outcomes import Outcome, drop_unlabeled, favorable_rows
@@ -104,7 +104,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, decisions: Sequen
         gone = ~whole.index.isin(frame.index)
         leaving += left_out(whole, gone, spec, "Rows with missing values", sizes, read)
     _refuse_nobody(frame, excluded)
-    groups = protected_groups(frame, spec)
+    groups = protected_groups(frame, spec, excluded)
     notes += _group_notes(frame, groups, spec, times)
     y = favorable_rows(frame, outcome)
     _refuse_huge(frame, features)
@@ -178,7 +178,7 @@ def _unlabeled_rows(
     whole = pd.concat([frame, lost])
     return UnlabeledRows(
         frame=lost,
-        groups=protected_groups(whole, spec).iloc[len(frame) :],
+        groups=protected_groups(whole, spec, {}).iloc[len(frame) :],
         weights=counts_of(lost, spec, times),
         gathered=None if gathered is None else gathered.loc[lost.index],
         design=design_of(whole, spec, [], times),
@@ -250,15 +250,14 @@ def _among(frame: pd.DataFrame, spec: DataSpec, notes: list[str]) -> pd.Index | 
     inside, reasons, more = kept_rows(frame, spec.among, where="data.among")
     notes += more
     if not inside.any():
-        why = "; ".join(f"{count:,} because {reason}" for reason, count in reasons.items())
-        raise InputError("data.among", f"leaves nobody to audit ({why})", advice="choose other conditions")
+        why = f"leaves nobody to audit ({reasons_told(reasons)})"
+        raise InputError("data.among", why, advice="choose other conditions")
     return frame.index[inside]
 
 
 def _refuse_nobody(frame: pd.DataFrame, excluded: Mapping[str, int]) -> None:
     if not len(frame):
-        why = "; ".join(f"{count:,} because {reason}" for reason, count in excluded.items())
-        raise InputError("data", f"leaves no rows ({why})", advice=_WHAT_LEAVES_OUT)
+        raise InputError("data", f"leaves no rows ({reasons_told(excluded)})", advice=_WHAT_LEAVES_OUT)
 
 
 def _kinds(

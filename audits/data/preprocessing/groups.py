@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -20,19 +20,29 @@ MAX_GROUPS = 100
 """Values that a protected attribute may have at most."""
 
 
-def protected_groups(frame: pd.DataFrame, spec: DataSpec) -> pd.DataFrame:
+def protected_groups(frame: pd.DataFrame, spec: DataSpec, excluded: Mapping[str, int]) -> pd.DataFrame:
     """Return the group of each row by each protected attribute, (n, protected) of text.
+
+    Parameters
+    ----------
+    excluded : mapping of str to int
+        How many rows are used no more, by reason: it may be why one group is left.
 
     Raises
     ------
     InputError
         For an attribute without values, with one value, or with more than 100.
     """
-    groups = {name: _group(frame[name], spec.bins.get(name)) for name in spec.protected}
+    groups = {name: _group(frame[name], spec.bins.get(name), excluded) for name in spec.protected}
     return pd.DataFrame(groups, index=frame.index, columns=pd.Index(spec.protected, dtype="str"))
 
 
-def _group(column: pd.Series, edges: Sequence[float] | int | None) -> pd.Series:
+def reasons_told(excluded: Mapping[str, int]) -> str:
+    """Return in words how many rows are left out for which reason."""
+    return "; ".join(f"{count:,} because {reason}" for reason, count in excluded.items())
+
+
+def _group(column: pd.Series, edges: Sequence[float] | int | None, excluded: Mapping[str, int]) -> pd.Series:
     where = f"data.protected: {column.name!r}"
     if column.isna().all():
         raise InputError(
@@ -50,9 +60,11 @@ def _group(column: pd.Series, edges: Sequence[float] | int | None) -> pd.Series:
         )
     values = texts.nunique()
     if values == 1:
+        why = f" (left out: {reasons_told(excluded)})" if excluded else ""
         raise InputError(
             where,
-            f"has one value only ({texts.dropna().iloc[0]!r}) in the {len(column):,} rows used, so no groups",
+            f"has one value only ({texts.dropna().iloc[0]!r}) in the {len(column):,} rows used{why}, so "
+            "no groups",
             advice="choose another attribute, or check data.keep, data.recode and data.bins",
         )
     if values > MAX_GROUPS:
