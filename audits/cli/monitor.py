@@ -126,14 +126,14 @@ def replay_report(
     from audits.monitor.batches import Batch
     from audits.monitor.bundle import MonitorBundle
     from audits.monitor.monitors import MAX_PEOPLE
-    from audits.monitor.recoding import frame_as_audited
+    from audits.monitor.recoding import people_in_order
     from audits.monitor.replay import Replay, compare_alarms, replay
 
     frame = read_table(rows).frame
 
     def of(place: Path) -> Replay:
         made = MonitorBundle.load(place)
-        read = frame_as_audited(made, frame)
+        read = people_in_order(made, frame)
         parts = (read.iloc[start : start + MAX_PEOPLE] for start in range(0, len(read), MAX_PEOPLE))
         batches = (Batch.of("", made, made.score(part), made.sent_of(part)) for part in parts)
         return replay(made, batches, people_between=people_between)

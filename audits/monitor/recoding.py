@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audits.data.values import is_missing, text_of
+from audits.errors import InputError
 from audits.monitor.bundle import MonitorBundle
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from audits.monitor.profile import BatchContext
 
 _KEPT = "written"  # in `MonitorBundle.about`
+_COUNTS = "counts"
 _PLAIN = (str, int, float, bool)
 _JSON = frozenset({str, int, float, bool})
 _MAX_NAMED = 6
@@ -29,10 +31,12 @@ _MAX_NAMED = 6
 def with_values(bundle: MonitorBundle, section: Mapping[str, Any]) -> MonitorBundle:
     """Return the bundle of an audit with what its spec's `section` of data makes of values."""
     watched = {*bundle.reads, *bundle.about["protected"]}
-    kept = {
+    kept: dict[str, Any] = {
         part: {name: rule for name, rule in (section.get(part) or {}).items() if name in watched}
         for part in ("recode", "labels")
     }
+    counts = section.get("weights")
+    kept |= {_COUNTS: counts} if isinstance(counts, str) else {}
     if not any(kept.values()):
         return bundle
     return dataclasses.replace(bundle, about={**bundle.about, _KEPT: kept})
@@ -68,6 +72,21 @@ def as_audited(
         for name, values in sent.protected.items()
     }
     return made, dataclasses.replace(sent, protected=protected)
+
+
+def people_in_order(bundle: MonitorBundle, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table that is to be replayed, as the audited one was read.
+
+    Raises
+    ------
+    InputError
+        If its rows stand for several people each: nobody knows who came when.
+    """
+    counts = (bundle.about.get(_KEPT) or {}).get(_COUNTS)
+    if counts in frame and (frame[counts] != 1).any():
+        advice = "replay a table of one row a person"
+        raise InputError("ROWS", f"count people in {counts!r}, so who came when is not known", advice=advice)
+    return frame_as_audited(bundle, frame)
 
 
 def frame_as_audited(bundle: MonitorBundle, frame: pd.DataFrame) -> pd.DataFrame:

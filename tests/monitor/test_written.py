@@ -6,14 +6,16 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from audits.cli import monitor as commands
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.ingestion import read_json
-from audits.monitor.recoding import as_audited, with_values, written_words
+from audits.monitor.recoding import as_audited, people_in_order, with_values, written_words
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
+from tests.refused import refused
 from tests.sensitivity.conftest import people
 
 DATA = {
@@ -78,3 +80,5 @@ def test_the_command_line_measures_the_table_itself(made, tmp_path: Path):
     told = {row["row"]: row["sensitivity"] for row in map(json.loads, lines)}
     found = run.audits[0].result.people["sensitivity"]
     np.testing.assert_allclose([told[row] for row in found.index], found, rtol=1e-9)
+    with refused("ROWS"):  # counts of people, in no order of time
+        people_in_order(with_values(made[0], {"weights": "hired"}), pd.read_csv(folder / "people.csv"))
