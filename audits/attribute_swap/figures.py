@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from audits.attribute_swap.result import AttributeSwapResult, SwapRow
 from audits.attribute_swap.text import change
 from audits.drawing.differences import differences
-from audits.drawing.marks import add_legend, box, dashes, decisive, dot
+from audits.drawing.marks import add_legend, box, dashes, decisive, dot, segments
 from audits.drawing.selected import of_run, people_id
 from audits.drawing.style import (
     CONTEXT,
@@ -246,16 +246,8 @@ def score_changes(result: AttributeSwapResult) -> go.Figure:
     if table.empty:
         return empty("Nobody's score moves.")
     places = list(range(len(table)))
-    figure = go.Figure(
-        go.Scatter(
-            x=[x for pair in zip(table["score"], table["score_after"], strict=True) for x in (*pair, None)],
-            y=[y for place in places for y in (place, place, None)],
-            mode="lines",
-            line={"color": CONTEXT, "width": 2},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-    )
+    moves = zip(table["score"], table["score_after"], places, strict=True)
+    figure = go.Figure(segments([((before, k), (after, k)) for before, after, k in moves], CONTEXT))
     for score, decision, color in (("score", "decision", CONTEXT), ("score_after", "decision_after", FOCUS)):
         figure.add_scatter(
             x=table[score],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import add_legend, dot, reaching
+from audits.drawing.marks import add_legend, dot, reaching, segments
 from audits.drawing.style import CONTEXT, FOCUS, INK, distinct, empty, finish, rows_named
 from audits.stats import Estimate
 from audits.stats.text import count
@@ -66,14 +66,8 @@ def interval_rows(
     figure = go.Figure()
     outer = [(k, row.outer) for k, row in enumerate(kept) if row.outer is not None]
     if outer:
-        figure.add_scatter(
-            x=[end for _, ends in outer for end in (unit * ends[0], unit * ends[1], None)],
-            y=[place for k, _ in outer for place in (k, k, None)],
-            mode="lines",
-            line={"color": CONTEXT, "width": 2},
-            hoverinfo="skip",
-            showlegend=False,
-        )
+        ranges = [((unit * low, k), (unit * high, k)) for k, (low, high) in outer]
+        figure.add_trace(segments(ranges, CONTEXT))
     values = [unit * (each.value or 0.0) for each in found]
     names = [
         f"{name} ({count(row.estimate.n)})"

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from audits.drawing.style import CONTEXT, CONTRAST, FOCUS, INK, annotate
 from audits.stats import EVIDENCE, INSUFFICIENT, VERDICTS, Estimate, Judgment
 
+Place = tuple[float | None, float]
 _MAX_TICKS = 6
 _ROUND_FAR = (1.0, 2.0, 5.0)
 _ROUND = (1.0, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2.0, 3.0, 5.0, 7.0, 8.0, 9.0)
@@ -98,6 +99,19 @@ def reaching(estimates: Iterable[Estimate], unit: float = 1.0, **look: Any) -> d
         for each in estimates
     ]
     return whiskers([value or 0.0 for value, _, _ in known], [(low, high) for _, low, high in known], **look)
+
+
+def segments(ends: Iterable[tuple[Place, Place]], color: str, width: float = 2, **line: Any) -> go.Scatter:
+    """Return lines, each from one place (x, y) to another; nothing is told where they are pointed at."""
+    path = [place for pair in ends for place in (*pair, (None, None))]
+    return go.Scatter(
+        x=[x for x, _ in path],
+        y=[y for _, y in path],
+        mode="lines",
+        line={"color": color, "width": width, **line},
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def add_legend(figure: go.Figure, marks: Iterable[tuple[str, dict[str, Any]]]) -> go.Figure:

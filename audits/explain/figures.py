@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from audits.drawing.differences import differences
-from audits.drawing.marks import add_legend, decisive, dot, named_above, reaching
+from audits.drawing.marks import add_legend, decisive, dot, named_above, reaching, segments
 from audits.drawing.selected import of_value, people_id
 from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, distinct, empty, finish, rows_named
 from audits.explain.result import ExplainResult, without
@@ -45,12 +45,9 @@ def _interval_rows(result: ExplainResult, figure: go.Figure, rows: Sequence[Row]
         showlegend=False,
     )
     dashed = [(found, k) for (_, found, trusted), k in zip(rows, places, strict=True) if not trusted]
-    line = {"color": CONTEXT, "width": 1.4, "dash": "dash"}
     for found, k in dashed:
-        ends = [scale * (found.low or 0.0), scale * (found.high or 0.0)]
-        figure.add_trace(
-            go.Scatter(x=ends, y=[k, k], mode="lines", line=line, showlegend=False, hoverinfo="skip")
-        )
+        ends = (scale * (found.low or 0.0), k), (scale * (found.high or 0.0), k)
+        figure.add_trace(segments([ends], CONTEXT, 1.4, dash="dash"))
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     names = distinct([name for name, _, _ in rows], longest=_ABOVE)
     return rows_named(figure, [above, *names][::-1])
@@ -138,15 +135,12 @@ def values(result: ExplainResult) -> go.Figure:
         )
     pairs = [(row.source_rate, row.target_rate, place) for place, row in enumerate(shown)]
     for thin, dash in ((False, "solid"), (True, "dash")):
-        known = [pair for pair in pairs if None not in pair and few[pair[2]] == thin]
-        x = [
-            each
-            for one, other, _ in known
-            for each in (result.scale * (one or 0), result.scale * (other or 0), None)
+        ends = [
+            ((result.scale * one, place), (result.scale * other, place))
+            for one, other, place in pairs
+            if one is not None and other is not None and few[place] == thin
         ]
-        y = [each for _, _, place in known for each in (place, place, None)]
-        line = {"color": GRAY, "width": 2, "dash": dash}
-        figure.add_trace(go.Scatter(x=x, y=y, mode="lines", line=line, showlegend=False, hoverinfo="skip"))
+        figure.add_trace(segments(ends, GRAY, dash=dash))
     add_legend(figure, [(names[0], dot(FOCUS)), (names[1], dot(INK))])
     if any(few):
         small = {"mode": "markers", "marker": {"color": INK, "size": _SMALL}}

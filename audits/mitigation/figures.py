@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.drawing.differences import differences
-from audits.drawing.marks import reaching
+from audits.drawing.marks import reaching, segments
 from audits.drawing.style import CONTEXT, FOCUS, INK, finish
 from audits.mitigation.result import METHODS, MitigationResult
 from audits.stats.text import count, number, percent
@@ -77,14 +79,8 @@ def frontier(result: MitigationResult) -> go.Figure:
     order = sorted(
         (each for each in result.frontier if each.efficient), key=lambda each: each.accuracy.value or 0.0
     )
-    figure.add_scatter(
-        x=[100 * (each.accuracy.value or 0.0) for each in order],
-        y=[100 * (each.gap.value or 0.0) for each in order],
-        mode="lines",
-        line={"color": CONTEXT, "width": 1.5},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    path = [(100 * (each.accuracy.value or 0.0), 100 * (each.gap.value or 0.0)) for each in order]
+    figure.add_trace(segments(itertools.pairwise(path), CONTEXT, 1.5))
     best = result.frontier[result.best].name
     for method, symbol in SYMBOLS.items():
         points = [each for each in result.frontier if each.method == method and each.gap.value is not None]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import plotly.graph_objects as go
 
 from audits.drawing.differences import differences
-from audits.drawing.marks import add_legend, dashes, dot, reaching
+from audits.drawing.marks import add_legend, dashes, dot, reaching, segments
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import CONTEXT, FOCUS, INK, distinct, finish, rows_named
 from audits.groups.amounts.inference import worse_first
@@ -51,12 +49,8 @@ def quantiles(result: GroupsResult, attribute: str) -> go.Figure:
     amounts = _of(result)
     rows = _shown(amounts, attribute)[::-1]
     figure, places = go.Figure(), list(range(len(rows)))
-    ends = [
-        end
-        for place, row in zip(places, rows, strict=True)
-        for end in ((row.q10.value, place), (row.q90.value, place), (None, None))
-    ]
-    figure.add_trace(_line(ends))
+    ends = [((row.q10.value, place), (row.q90.value, place)) for place, row in enumerate(rows)]
+    figure.add_trace(segments(ends, CONTEXT, 3))
     colors = [FOCUS if row is worse_first(amounts)[0] else INK for row in rows]
     for name, size, symbol in (
         ("q10", 8, "line-ns-open"),
@@ -118,17 +112,6 @@ def residuals(result: GroupsResult, attribute: str) -> go.Figure:
     title = f"what turned out minus what was predicted ({amounts.unit or amounts.name})"
     drawn = [(_label(row), left, _people(row)) for row, left in rows]
     return differences(result.judged, drawn, title=title, limit=(None, None), ordered=False)
-
-
-def _line(ends: Sequence[tuple[float | None, int | None]]) -> go.Scatter:
-    return go.Scatter(
-        x=[x for x, _ in ends],
-        y=[y for _, y in ends],
-        mode="lines",
-        line={"color": CONTEXT, "width": 3},
-        hoverinfo="skip",
-        showlegend=False,
-    )
 
 
 def _of(result: GroupsResult) -> Amounts:

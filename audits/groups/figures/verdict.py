@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from audits.data import group_name, named_with
-from audits.drawing.marks import decisive, named_above
+from audits.drawing.marks import decisive, named_above, segments
 from audits.drawing.style import CONTEXT, FOCUS, INK, annotate, describe, finish, rows_named, where_narrow
 from audits.groups.amounts.inference import ordered, worse_first
 from audits.groups.amounts.text import amount_title, own_amount
@@ -115,15 +115,10 @@ def _others(known: Sequence[tuple[int, _Row]], unit: float, *, small: bool) -> l
     """Return dots and lines of rows that do not decide; those of small groups are gray and dashed."""
     color = CONTEXT if small else INK
     common = {"showlegend": False, "cliponaxis": False}
-    line = {"color": color, "width": 1.4, "dash": "dash" if small else "solid"}
     reach = [
-        end
-        for place, row in known
-        for end in ((unit * (row.gap.low or 0.0), place), (unit * (row.gap.high or 0.0), place), (None, None))
+        ((unit * (row.gap.low or 0.0), place), (unit * (row.gap.high or 0.0), place)) for place, row in known
     ]
-    lines = go.Scatter(
-        x=[x for x, _ in reach], y=[y for _, y in reach], mode="lines", line=line, hoverinfo="skip", **common
-    )
+    lines = segments(reach, color, 1.4, dash="dash" if small else "solid").update(cliponaxis=False)
     dots = go.Scatter(
         x=[unit * (row.gap.value or 0.0) for _, row in known],
         y=[place for place, _ in known],

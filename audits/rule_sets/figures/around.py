@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 import plotly.graph_objects as go
 
-from audits.drawing.marks import reaching
+from audits.drawing.marks import reaching, segments
 from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, describe, empty, finish
 from audits.rule_sets.figures.rows import bars, dots, label_rows, of_number, of_rule
 from audits.rule_sets.result import MeasureResult
@@ -88,22 +88,12 @@ def lattice(table: pd.DataFrame, names: Names = str, *, scale: float = 100.0) ->
     shown = table.iloc[::-1].reset_index(drop=True)
     last = len(shown) - 1
     x = (scale * shown["difference"]).tolist()
-    ends_x: list[float | None] = []
-    ends_y: list[float | None] = []
-    for place, wider in enumerate(shown["broader"]):
-        for other in wider:
-            ends_x += [x[place], x[last - other], None]
-            ends_y += [place, last - other, None]
-    figure = go.Figure(
-        go.Scatter(
-            x=ends_x,
-            y=ends_y,
-            mode="lines",
-            line={"color": GRAY, "width": 1},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-    )
+    steps = [
+        ((x[place], place), (x[last - other], last - other))
+        for place, wider in enumerate(shown["broader"])
+        for other in wider
+    ]
+    figure = go.Figure(segments(steps, GRAY, 1))
     labels, sizes = list(map(names, shown["rule_set"])), [number(value) for value in x]
     for step, color in _LOOK.items():
         part = [place for place, own in enumerate(shown["step"]) if own == step]
