@@ -13,26 +13,24 @@ from app.flipset.map_choices import choose_map_options
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets import notices
+from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.counterfactuals import choose_counterfactuals
 from app.widgets.choices.groups import choose_groups
-from app.widgets.choices.stated import stated_number
 from app.widgets.run_bar import time_words
 from audits.data import group_name
 from audits.errors import InputError
 from audits.flipset import FlipsetOptions
 from audits.flipset.options import in_full
-from audits.options import options_of
+from audits.options import option_of
 from audits.stats.text import count
 
 _NOTHING = "(nothing)"
 _LABEL = "(the true label)"
 _CONDITION_KINDS = {"boolean", "categorical", "ordinal", "integer"}
-_COSTS = {
-    "l1_squared": "squared L1 (FlipTest)",
-    "l1": "L1",
-    "l2_squared": "squared L2",
-    "l2": "L2",
+_DRAWN = {
+    *("source", "target", "condition_on", "transport", "map", "max_people", "repeat_maps"),
+    *("feature_weights", "counterfactuals"),
 }
 _METHODS = {
     "exact": "Real people, matched exactly",
@@ -85,9 +83,11 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
         options |= _everyone(*audited, summary.width)
     if condition != _NOTHING:
         options["condition_on"] = "label" if condition == _LABEL else condition
-    with st.expander("More options", key="flipset-more"):
-        options |= _more()
+    fold = options_fold("flipset")
+    options |= other_options("flipset", _DRAWN, fold)
+    with fold:
         options |= choose_map_options(method)
+        options |= _repeat_maps()
         options |= _weights([name for name in data.features if name not in {*source, *target}])
         options |= choose_counterfactuals(draft.get("options") or {}, data, summary, source)
     title = f"{group_name(source)} → {group_name(target)}"
@@ -124,50 +124,17 @@ def _everyone(n: int, m: int, width: int) -> dict[str, Any]:
     return {"max_people": max(n, m) + 1} if everyone else {}  # one more: a split may round otherwise
 
 
-def _more() -> dict[str, Any]:
-    stated = {each.name: each for each in options_of(FlipsetOptions)}
-
-    def switch(name: str, label: str, key: str) -> bool:
-        return st.toggle(label, value=stated[name].default, help=stated[name].help, **state.choice(key))
-
-    chosen: dict[str, Any] = {
-        "cost": st.selectbox(
-            "Distance",
-            list(_COSTS),
-            format_func=_COSTS.__getitem__,
-            help=stated["cost"].help,
-            **state.choice("cost"),
-        ),
-        "level": stated_number(FlipsetOptions, "level", "Error rate", step=0.01, **state.choice("level")),
-    }
-    points = st.number_input(
-        "Smallest difference that matters (percentage points)",
-        min_value=1,
-        max_value=90,
-        value=round(100 * stated["material"].default),
-        help=stated["material"].help,
-        **state.choice("material"),
+def _repeat_maps() -> dict[str, Any]:
+    """Maps that the repeats use in turn, besides the audit's own."""
+    chosen = st.multiselect(
+        "Repeat with",
+        list(_METHODS),
+        format_func=_METHODS.__getitem__,
+        placeholder="The same method",
+        help=option_of(FlipsetOptions, "repeat_maps").help,
+        **state.choice("repeat-maps"),
     )
-    chosen["material"] = round(points / 100, 4)
-    for name, label, key in (
-        ("permutations", "Permutations for measuring chance", "shuffles"),
-        ("seconds", "Time limit for measuring chance (seconds)", "patience"),
-        ("repeats", "Stability repeats", "repeats"),
-    ):
-        chosen[name] = stated_number(FlipsetOptions, name, label, **state.choice(key))
-    chosen["repeat_maps"] = list(
-        st.multiselect(
-            "Repeat with",
-            list(_METHODS),
-            format_func=_METHODS.__getitem__,
-            placeholder="The same method",
-            help=stated["repeat_maps"].help,
-            **state.choice("repeat-maps"),
-        )
-    )
-    chosen["repeat_people"] = switch("repeat_people", "Draw half of each group each time", "repeat-people")
-    chosen["reverse"] = switch("reverse", "Also count flips in the other direction", "reverse")
-    return {name: value for name, value in chosen.items() if value != stated[name].default}
+    return {"repeat_maps": chosen} if chosen else {}
 
 
 def _weights(features: list[str]) -> dict[str, Any]:

@@ -70,6 +70,17 @@ AUDIT = Audit(
             "permutations": "Permutations for measuring chance",
             "seconds": "Time limit for measuring chance (seconds)",
             "repeats": "Stability repeats",
+            "repeat_maps": "Repeat with",
+            "repeat_people": "Draw half of each group each time",
+            "reverse": "Also count flips in the other direction",
+            "level": "Error rate",
+            "material": "Smallest difference that matters",
+        },
+        former_choices={
+            **{name: f"with-{name}" for name in ("cost", "level", "repeats", "reverse")},
+            "shuffles": "with-permutations",
+            "patience": "with-seconds",
+            "repeat-people": "with-repeat_people",
         },
         selected={
             "positive": "flipped (favorable here only)",

@@ -9,7 +9,7 @@ from audits.groups import at_threshold
 from audits.groups.text import headline
 from audits.stats.badges import interval_text
 from audits.stats.vocabulary import speaking
-from tests.app.test_pages import MAIN, AppTest, boxes, bring, carry_out, open_example, prepared, visit
+from tests.app.test_pages import MAIN, boxes, bring, carry_out, open_example, open_options, prepared, visit
 from tests.reports.everything import FORMULA, HTML, LONG
 
 PAGE = "views/groups.py"
@@ -63,19 +63,19 @@ def test_the_chooser_shows_the_rate_that_fits_the_decision(space) -> None:
 def test_a_link_opens_its_run_and_another_threshold_lies_beside(space) -> None:
     at = open_example(space, "hiring")
     prepared(at.switch_page("views/flipset.py").run())
-    at.number_input(key="shuffles").set_value(0).run()
+    open_options(at, "flipset").number_input(key="with-flipset-permutations").set_value(0).run()
     carry_out(space, at)
     finding = at.container(key="finding").text[0].value
     prepared(at.switch_page(PAGE).run())
     carry_out(space, at)
     flipset = next(run for run in space.runs() if "flipset" in run["spec"]["audits"][0])
-    came = AppTest.from_file(MAIN, default_timeout=60)  # without the choices, which only a browser brings
+    came = type(at).from_file(MAIN, default_timeout=60)  # without the choices, which only a browser brings
     came.query_params.update({"run": [flipset["key"][:12]], "w": space.token})
     came.switch_page("views/flipset.py").run()
     assert not came.exception
     assert came.container(key="finding").text[0].value == finding
     assert any(flipset["title"] in each for each in boxes(came, "note"))
-    came.number_input(key="shuffles").set_value(19).run()
+    open_options(came, "flipset").number_input(key="with-flipset-permutations").set_value(19).run()
     assert not came.button(key="run").disabled, "a changed choice leaves the run"
     draft = space.draft()
     space.save_draft({**draft, "spec": {**draft["spec"], "threshold": 0.7}})

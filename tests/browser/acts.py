@@ -258,7 +258,7 @@ def open_settings(page: Page) -> None:
         page.wait_for_timeout(400)
 
 
-def shuffles(page: Page, number: int, key: str = "shuffles") -> None:
+def shuffles(page: Page, number: int, key: str = "with-flipset-permutations") -> None:
     """Set how often groups are shuffled for the level of chance: many make a long run, none a short one."""
     box = page.locator(f".st-key-{key} input")
     open_settings(page)

@@ -48,11 +48,11 @@ def test_decimal_commas_are_read_or_refused(server: Server, watched: Watched) ->
 
     acts.go_to(page, server, "flipset", page.url.partition("?")[2])
     acts.open_settings(page)
-    shuffles = page.locator(".st-key-shuffles input")
+    shuffles = page.locator(".st-key-with-flipset-permutations input")
     write(page, shuffles, "1.234")
     with acts.answered(page):
         page.keyboard.press("Enter")
     expect(shuffles).to_have_value("1234")
     write(page, shuffles, "0,5")
     page.keyboard.press("Enter")
-    expect(page.locator(".st-key-shuffles").get_by_role("alert")).to_contain_text("1234")
+    expect(page.locator(".st-key-with-flipset-permutations").get_by_role("alert")).to_contain_text("1234")

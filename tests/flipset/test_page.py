@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from app import jobs
 from app.workspaces.workspace import Workspace
-from tests.app.test_pages import open_example, prepared, unfold
+from tests.app.test_pages import open_example, open_options, prepared, unfold
 
 
 def open_tab(at: AppTest, name: str) -> list[str]:
@@ -33,7 +33,7 @@ def test_strata_bars_and_pairs_lead_to_the_same_people(space):
     at = opened(space, "hiring")
     prepared(at)
     at.selectbox(key="condition").select("(the true label)").run()
-    at.number_input(key="shuffles").set_value(0).run()
+    open_options(at, "flipset").number_input(key="with-flipset-permutations").set_value(0).run()
     submitted(at, space)
     run = jobs.executor().run(space.runs()[0]["id"])
     assert run.wait(240)
