@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from audits.results import frame_of
-from audits.stats import BaseResult, Estimate, Judgment
+from audits.stats import Estimate, RowsResult
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class SwapRow:
 
 
 @dataclass(frozen=True, eq=False)
-class AttributeSwapResult(BaseResult):
+class AttributeSwapResult(RowsResult):
     """Result of changing one word.
 
     Attributes
@@ -96,11 +96,6 @@ class AttributeSwapResult(BaseResult):
         Then the groups of each, and the decision with every value asked about.
     """
 
-    options: dict[str, Any]
-    judged: Judgment
-    finding: str
-    warnings: tuple[str, ...]
-    rows: dict[str, Any]
     swaps: tuple[SwapRow, ...]
     pairs: int
     pairs_asked: int

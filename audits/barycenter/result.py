@@ -9,7 +9,7 @@ import pandas as pd
 
 from audits.flipset.result import REPORT_COLUMNS, FeatureDifference, Marginal, bars_frame, rank_lines
 from audits.results import frame_of
-from audits.stats import BaseResult, Estimate, Judgment
+from audits.stats import Estimate, Judgment, RowsResult
 from audits.transport.levels import LevelDifference
 
 Way = Literal["only_self", "only_counterpart"]
@@ -133,7 +133,7 @@ class Nearness:
 
 
 @dataclass(frozen=True, eq=False)
-class BarycenterResult(BaseResult):
+class BarycenterResult(RowsResult):
     """Result of a barycenter audit.
 
     Attributes
@@ -171,14 +171,9 @@ class BarycenterResult(BaseResult):
         Distance that matching kept small.
     """
 
-    options: dict[str, Any]
     by: tuple[str, ...]
     outcome: str
-    judged: Judgment
     rests_on: str
-    finding: str
-    warnings: tuple[str, ...]
-    rows: dict[str, Any]
     n: float
     groups: tuple[GroupFlips, ...]
     reference_rate: float

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
 from audits.results import frame_of
-from audits.stats import BaseResult, Estimate, Judgment, Verdict
+from audits.stats import Estimate, RowsResult, Verdict
 from audits.stats.verdicts import AVERAGE
 from audits.text import join_names
 
@@ -170,7 +169,7 @@ class ValueRow:
 
 
 @dataclass(frozen=True, eq=False)
-class ExplainResult(BaseResult):
+class ExplainResult(RowsResult):
     """Result of an explain audit.
 
     Attributes
@@ -194,16 +193,11 @@ class ExplainResult(BaseResult):
         Of the gap in mean score to features, where it was asked for.
     """
 
-    options: dict[str, Any]
     source: str
     target: str
     outcome: str
-    judged: Judgment
-    finding: str
-    warnings: tuple[str, ...]
     n_source: float
     n_target: float
-    rows: dict[str, Any]
     gap: Estimate
     source_rate: Estimate
     target_rate: Estimate

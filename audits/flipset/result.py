@@ -11,7 +11,7 @@ import pandas as pd
 
 from audits.data.values import MISSING
 from audits.results import Optimum, frame_of
-from audits.stats import BaseResult, Estimate, Judgment
+from audits.stats import Estimate, RowsResult
 from audits.transport.levels import LevelDifference, date_text
 
 Way = Literal["positive", "negative"]
@@ -405,7 +405,7 @@ class Reverse:
 
 
 @dataclass(frozen=True, eq=False)
-class FlipsetResult(BaseResult):
+class FlipsetResult(RowsResult):
     """Result of a flipset audit.
 
     Attributes
@@ -457,16 +457,11 @@ class FlipsetResult(BaseResult):
         Standard deviations of a number within which a counterpart is called similar.
     """
 
-    options: dict[str, Any]
     source: str
     target: str
     outcome: str
-    judged: Judgment
-    finding: str
-    warnings: tuple[str, ...]
     n_source: float
     n_target: float
-    rows: dict[str, Any]
     positive: FlipsetPart
     negative: FlipsetPart
     net: Estimate

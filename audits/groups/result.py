@@ -11,7 +11,7 @@ import pandas as pd
 from audits.groups.by_probability import ProbableGroup
 from audits.groups.metrics import METRICS
 from audits.results import frame_of
-from audits.stats import BaseResult, Estimate, Judgment, Verdict
+from audits.stats import Estimate, RowsResult, Verdict
 from audits.stats.estimate import estimate_cells, estimate_columns
 from audits.stats.verdicts import AVERAGE
 
@@ -224,7 +224,7 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupsResult(BaseResult):
+class GroupsResult(RowsResult):
     """Result of a group comparison.
 
     Attributes
@@ -248,12 +248,7 @@ class GroupsResult(BaseResult):
         Of a numeric outcome: `table` and `spreads` are then empty.
     """
 
-    options: dict[str, Any]
     outcome: str
-    judged: Judgment
-    finding: str
-    warnings: tuple[str, ...]
-    rows: dict[str, Any]
     table: tuple[GroupRow, ...]
     spreads: tuple[Spread, ...]
     score_edges: tuple[float, ...]

@@ -10,7 +10,7 @@ import pandas as pd
 from audits.loss_ratio.inference import Grounds, GroupRatio, RatioTest, RatioVerdict, stand
 from audits.loss_ratio.metrics.distances import AttributeAssociation
 from audits.results import frame_of
-from audits.stats import INSUFFICIENT, BaseResult, Estimate, Judgment
+from audits.stats import INSUFFICIENT, Estimate, RowsResult
 from audits.stats.means import MeanTest
 from audits.stats.paired_ratio import PairedRatio
 
@@ -135,7 +135,7 @@ class SearchReach:
 
 
 @dataclass(frozen=True, eq=False)
-class LossRatioResult(BaseResult):
+class LossRatioResult(RowsResult):
     """Result of a loss-ratio audit.
 
     Attributes
@@ -172,11 +172,6 @@ class LossRatioResult(BaseResult):
         For the worst people, each encoded feature before and after.
     """
 
-    options: dict[str, Any]
-    judged: Judgment
-    finding: str
-    warnings: tuple[str, ...]
-    rows: dict[str, Any]
     statistic: Estimate
     lower_bound: float | None
     interval: tuple[float | None, float | None]

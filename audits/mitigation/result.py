@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
 from audits.results import frame_of
-from audits.stats import BaseResult, Estimate, Judgment
+from audits.stats import Estimate, RowsResult
 
 NOT_RUN = "not run"
 """Used as the verdict of an audit that these people or this model do not allow."""
@@ -96,7 +95,7 @@ def model_words(method: str, strength: float) -> str:
 
 
 @dataclass(frozen=True)
-class MitigationResult(BaseResult):
+class MitigationResult(RowsResult):
     """Result of a mitigation.
 
     Attributes
@@ -117,11 +116,6 @@ class MitigationResult(BaseResult):
         The point with the smallest gap that loses no more accuracy than was allowed.
     """
 
-    options: dict[str, Any]
-    judged: Judgment
-    finding: str
-    warnings: tuple[str, ...]
-    rows: dict[str, Any]
     rule_set: str
     direction: str
     steps: tuple[Step, ...]

@@ -9,7 +9,7 @@ import pandas as pd
 from pydantic import BeforeValidator, TypeAdapter
 
 from audits.results import Optimum, frame_of
-from audits.stats import BaseResult, Estimate, Judgment
+from audits.stats import Estimate, Judgment, RowsResult
 
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _PLAIN: TypeAdapter[Any] = TypeAdapter(Any)
@@ -155,7 +155,7 @@ class RoleBias:
 
 
 @dataclass(frozen=True, eq=False)
-class OutcomeTransportResult(BaseResult):
+class OutcomeTransportResult(RowsResult):
     """Result of an outcome-transport audit.
 
     Attributes
@@ -184,17 +184,12 @@ class OutcomeTransportResult(BaseResult):
         Share of each target atom (people of equal outcome) among the counterparts of each source atom.
     """
 
-    options: dict[str, Any]
     comparison: str
     source: str
     target: str
     outcome: str
-    judged: Judgment
-    finding: str
-    warnings: tuple[str, ...]
     n_source: float
     n_target: float
-    rows: dict[str, Any]
     wasserstein: Estimate
     wasserstein_orders: dict[str, Estimate | None]
     distance_p_value: float | None

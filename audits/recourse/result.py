@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from audits.results import Optimum, frame_of
-from audits.stats import BaseResult, Estimate, Judgment
+from audits.stats import Estimate, Judgment, RowsResult
 
 _ACCEPTED = ("accepted minus the others", "accepted low", "accepted high")
 
@@ -128,7 +128,7 @@ class GroupAction:
 
 
 @dataclass(frozen=True, eq=False)
-class RecourseResult(BaseResult):
+class RecourseResult(RowsResult):
     """Result of a recourse audit.
 
     Attributes
@@ -169,15 +169,10 @@ class RecourseResult(BaseResult):
         One row per person and step: α, score, decision, cost, and the actionable columns' values.
     """
 
-    options: dict[str, Any]
     columns: tuple[str, ...]
     outcome: str
-    judged: Judgment
-    finding: str
-    warnings: tuple[str, ...]
     n_rejected: float
     n_accepted: float
-    rows: dict[str, Any]
     steps: tuple[float, ...]
     by_alpha: tuple[AlphaRow, ...]
     by_group: tuple[GroupRecourse, ...]

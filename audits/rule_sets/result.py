@@ -9,7 +9,7 @@ import pandas as pd
 
 from audits.results import frame_of
 from audits.rule_sets.perturbation.terms import TermExchange
-from audits.stats import BaseResult, Estimate, Judgment, Verdict
+from audits.stats import Estimate, Judgment, RowsResult, Verdict
 
 DECIDED_BY = "group: "
 
@@ -237,7 +237,7 @@ class SweepRow:
 
 
 @dataclass(frozen=True, eq=False)
-class RuleSetsResult(BaseResult):
+class RuleSetsResult(RowsResult):
     """Result of a rule-set audit.
 
     Attributes
@@ -273,12 +273,7 @@ class RuleSetsResult(BaseResult):
         Cell, decision and score of every person audited.
     """
 
-    options: dict[str, Any]
     outcome: str
-    judged: Judgment
-    finding: str
-    warnings: tuple[str, ...]
-    rows: dict[str, Any]
     n: float
     favorable: Estimate
     attributes: tuple[dict[str, Any], ...]

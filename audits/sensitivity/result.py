@@ -10,7 +10,7 @@ import pandas as pd
 from audits.results import frame_of
 from audits.sensitivity.match_sets.sets import MatchSet
 from audits.sensitivity.measurement.status_models import StatusQuality
-from audits.stats import BaseResult, Estimate, Judgment
+from audits.stats import Estimate, RowsResult
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Histogram:
 
 
 @dataclass(frozen=True, eq=False)
-class SensitivityResult(BaseResult):
+class SensitivityResult(RowsResult):
     """Result of a sensitivity audit.
 
     Attributes
@@ -125,15 +125,10 @@ class SensitivityResult(BaseResult):
         Protected attributes on which decisions depend directly: the model reads them, or thresholds do.
     """
 
-    options: dict[str, Any]
     protected: tuple[str, ...]
     method: str
     estimated: bool
     model: dict[str, Any]
-    judged: Judgment
-    finding: str
-    warnings: tuple[str, ...]
-    rows: dict[str, Any]
     status: tuple[StatusQuality, ...]
     baseline: Baseline
     threshold: Estimate

@@ -1,4 +1,4 @@
-from .base_result import BaseResult
+from .base_result import BaseResult, RowsResult
 from .bootstrap import RatioMeans, ratio_means
 from .estimate import Estimate
 from .intervals import largest_gap, newcombe, share_ratio, sign_balance, weighted_sum, wilson
@@ -38,6 +38,7 @@ __all__ = [
     "Estimate",
     "Judgment",
     "RatioMeans",
+    "RowsResult",
     "Verdict",
     "apportion",
     "as_people",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from audits.results import NotebookDisplay, head, plain
@@ -30,3 +31,26 @@ class BaseResult(NotebookDisplay):
         values = {**plain(self), **head(self)}
         del values["judged"]
         return values
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowsResult(BaseResult):
+    """What our own audits' results begin with.
+
+    Attributes
+    ----------
+    options : dict
+        As asked for, and as settled where nobody asked.
+    judged : Judgment
+        What the verdict follows from.
+    finding : str
+        With numbers and method; `warnings` are sentences to read with it.
+    rows : dict
+        Whom it looked at, in numbers.
+    """
+
+    options: dict[str, Any]
+    judged: Judgment
+    finding: str
+    warnings: tuple[str, ...]
+    rows: dict[str, Any]

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import ClassVar
 
-from pydantic import ConfigDict
+from audits.checks import Strict
 
 _RANGE = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)([)\]])")
 _BEHIND = re.compile(r"(\d|under|over|aged|below|above|from|with|without|in|of|at|who)\b")
@@ -21,7 +20,7 @@ _PLURALS = {"people", "children", "men", "women"}
 
 
 @dataclass(frozen=True)
-class DataWords:
+class DataWords(Strict):
     """What sentences call people and decisions.
 
     Attributes
@@ -39,8 +38,6 @@ class DataWords:
         By attribute, what people of a value are called: ``{"sex": {"female": "women"}}``; an adjective
         (``"Velian"``), a noun in the plural (``"women"``) or what stands behind one (``"under 30"``).
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     people: str = "people"
     person: str = "person"
