@@ -9,7 +9,7 @@ import json
 import re
 import typing
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 T = TypeVar("T")
+
+
+class Strict:
+    """What a dataclass of a spec derives from: a key that it does not have is refused."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
 
 def choices(options: Iterable[object], *, most: int = 12) -> str:

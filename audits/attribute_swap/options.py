@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+from audits.checks import Strict
 from audits.options import Level, Material, MaterialOn, option
 from audits.subgroups.options import Terms
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttributeSwapOptions:
+class AttributeSwapOptions(Strict):
     """Options of the audit, as a spec names them."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
 
     attribute: Annotated[

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
+from audits.checks import Strict
 from audits.options import Level, Material, MaterialOn, Permutations, option
 from audits.records import Size
 from audits.transport import Cost, estimated_bytes, estimated_seconds
@@ -15,10 +16,9 @@ _ONCE, _ROUND = 4.5, 3.5  # matchings of all: groups with each other and with ev
 
 
 @dataclass(frozen=True, kw_only=True)
-class BarycenterOptions:
+class BarycenterOptions(Strict):
     """Options of the barycenter audit, as a spec names them; each says on its field what it is."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
 
     by: Annotated[

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from audits.checks import adapter
+from audits.checks import Strict, adapter
 from audits.data.io.tables import ReadOptions
 from audits.data.kinds import Kind, Role
 from audits.errors import InputError
@@ -21,11 +21,10 @@ from audits.stats.vocabulary import DataWords
 Scalar = bool | int | float | datetime.date | str
 Number = int | float
 Bound = int | float | datetime.date | str
-_FORBID = {"extra": "forbid"}
 
 
 @dataclass(frozen=True)
-class Keep:
+class Keep(Strict):
     """One row filter; exactly one condition besides `column`.
 
     Attributes
@@ -50,8 +49,6 @@ class Keep:
     A row whose value is missing fails every condition but `not_in` and `missing`.
     """
 
-    __pydantic_config__ = _FORBID
-
     column: str
     between: tuple[Bound, Bound] | None = None
     within: Annotated[tuple[Scalar, ...] | None, Field(alias="in")] = None
@@ -68,7 +65,7 @@ DatePart = Literal["year", "month", "weekday", "hour", "days", "years"]
 
 
 @dataclass(frozen=True)
-class Recode:
+class Recode(Strict):
     """New values for old ones, in a new column or in place; or a column that says who belongs to a group.
 
     Attributes
@@ -90,8 +87,6 @@ class Recode:
         A column of dates, or a date such as 2024-12-31.
     """
 
-    __pydantic_config__ = _FORBID
-
     mapping: Annotated[Mapping[Scalar, Scalar | None], Field(alias="map", default_factory=dict)]
     source: Annotated[str | None, Field(alias="from")] = None
     where: tuple[Keep, ...] = ()
@@ -106,10 +101,8 @@ class Recode:
 
 
 @dataclass(frozen=True)
-class LabelCut:
+class LabelCut(Strict):
     """A label made from a number: true where the condition holds. True is favorable by default."""
-
-    __pydantic_config__ = _FORBID
 
     column: str
     at_least: Number | None = None
@@ -174,7 +167,7 @@ class NumericOutcome:
 
 
 @dataclass(frozen=True)
-class Weights:
+class Weights(Strict):
     """What a column of weights means.
 
     Attributes
@@ -188,8 +181,6 @@ class Weights:
         Columns with the strata and clusters of a survey.
     """
 
-    __pydantic_config__ = _FORBID
-
     column: str
     kind: Literal["counts", "sampling"] | None = None
     strata: str | None = None
@@ -197,7 +188,7 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class DataSpec:
+class DataSpec(Strict):
     """What to audit: the spec's `data` section.
 
     Attributes
@@ -266,8 +257,6 @@ class DataSpec:
         Rows to sample from a Parquet table, with label and protected attributes in proportion. By default
         200,000 if a table is too large for memory, unless everything asked for can be counted in it.
     """
-
-    __pydantic_config__ = _FORBID
 
     path: str | tuple[str, ...] | None = None
     query: str | None = None

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from audits.checks import Strict
 from audits.options import Level, Material, MaterialAmount, MaterialOn, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainOptions:
+class ExplainOptions(Strict):
     """Options of the explain audit, as a spec names them; groups are named as a flipset audit's are."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     # draws as before they were options
     later: ClassVar[dict[str, Any]] = {
         "material_on": "either",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar, Literal
 
-from audits.checks import build
+from audits.checks import Strict, build
 from audits.errors import InputError
 from audits.options import Level, Material, MaterialOn, Permutations, option
 from audits.records import Size
@@ -25,14 +25,13 @@ _AFTERWARDS = 1.4  # times the matching: other matchings as good are looked for 
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlipsetOptions:
+class FlipsetOptions(Strict):
     """Options of the flipset audit, as a spec names them; each says on its field what it is.
 
     `source` and `target` name a protected attribute's value, a list of values, or ``{"not": value}``;
     several attributes make an intersection.
     """
 
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
 
     source: Annotated[dict[str, Any], option("The group whose people are examined.")]

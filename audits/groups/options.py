@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from audits.checks import Strict
 from audits.options import Level, Material, MaterialAmount, MaterialOn, MeasureAsked, option
 
 Scikit = Literal[
@@ -23,10 +24,9 @@ Scikit = Literal[
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupsOptions:
+class GroupsOptions(Strict):
     """Options of the groups audit, as a spec names them."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     later: ClassVar[dict[str, Any]] = {  # draws as before they were options
         "material_amount": "5%",
         "measure": None,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from audits.checks import Strict
 from audits.options import Level, option
 
 Compared = Literal["logistic", "mlp", "project", "sensr", "reductions"]
@@ -14,10 +15,8 @@ _Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MisspecifiedMetric:
+class MisspecifiedMetric(Strict):
     """A metric that is off: one free direction is turned towards another one (Figure 1)."""
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     towards: Annotated[
         dict[str, _Finite],
@@ -37,10 +36,8 @@ class MisspecifiedMetric:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LossRatioOptions:
+class LossRatioOptions(Strict):
     """Options of the loss-ratio audit, as a spec names them; each states its own bounds and help."""
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     sensitive: Annotated[
         tuple[str, ...] | None,

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from audits.checks import Strict
 from audits.options import Level, Material, MaterialOn, option
 from audits.subgroups.options import Amount, Depth, Protected, Support, Terms, Text
 
@@ -17,14 +18,13 @@ Method = Literal["thresholds", "reweighing", "reductions", "retraining"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MitigationOptions:
+class MitigationOptions(Strict):
     """Options of the mitigation, as a spec names them.
 
     Those shared with the rule-set audit decide which group is the worst. A model of words is treated for
     identity terms in the text it reads, whether or not `text` names it.
     """
 
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     later: ClassVar[dict[str, Any]] = {  # draws as before they were options
         "material_on": "either",
         "methods": ["thresholds", "reweighing", "retraining"],

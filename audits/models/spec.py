@@ -7,10 +7,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from audits.checks import allowed_address, build, choices
+from audits.checks import Strict, allowed_address, build, choices
 from audits.errors import InputError
 from audits.models.formats import check_format, is_mlflow
 from audits.models.predictions import HigherIs, Made
@@ -33,7 +33,7 @@ def endpoint_hosts() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Predictions:
+class Predictions(Strict):
     """A column of the data that holds scores or predicted labels.
 
     Attributes
@@ -48,8 +48,6 @@ class Predictions:
         every accuracy.
     """
 
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-
     score: str | None = None
     label: str | None = None
     higher_is: HigherIs = "favorable"
@@ -57,7 +55,7 @@ class Predictions:
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class Endpoint(Strict):
     """A service that scores people over HTTP: see `audits.models.endpoint`.
 
     Attributes
@@ -73,8 +71,6 @@ class Endpoint:
     version : str
         Any name for the current model at this address; results are saved under it.
     """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     url: str
     rows_under: str = "instances"
@@ -104,7 +100,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
-class ModelSpec:
+class ModelSpec(Strict):
     """Where the model comes from: exactly one of `train`, `path`, `predictions` and `endpoint`.
 
     Attributes
@@ -133,8 +129,6 @@ class ModelSpec:
     made : {"held_out", "in_sample", "unknown"} or None
         Whether a file or endpoint was trained on the people of these data; see `Predictions`.
     """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     train: Train | None = None
     path: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from audits.checks import Strict
 from audits.options import Level, MaterialOn, Permutations, option
 
 Trained = Literal["logistic", "mlp", "forest", "boosting"]
@@ -12,10 +13,8 @@ Members = dict[str, Any] | Literal["rejected", "accepted"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy:
+class Policy(Strict):
     """Another policy to hold the model against: `score`, `label`, `train`, `path`, or train and label."""
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     score: Annotated[
         str | None, option("Column with scores on the model's scale (probabilities: in [0, 1]).")
@@ -52,7 +51,7 @@ class Policy:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutcomeTransportOptions:
+class OutcomeTransportOptions(Strict):
     """Options of the outcome-transport audit, as a spec names them.
 
     Notes
@@ -63,8 +62,6 @@ class OutcomeTransportOptions:
     """
 
     later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     by: Annotated[
         tuple[str, ...] | None,

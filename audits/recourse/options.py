@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from audits.checks import Strict
 from audits.options import Level, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limit:
+class Limit(Strict):
     """What a person can do about one column."""
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     direction: Annotated[
         Literal["up", "down"] | None, option("The value may only rise, or only fall (numbers, dates, ranks).")
@@ -31,10 +30,8 @@ class Limit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecourseOptions:
+class RecourseOptions(Strict):
     """Options of the recourse audit, as a spec names them."""
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     steps: Annotated[
         tuple[Annotated[float, Field(ge=0, le=1)], ...],

@@ -11,13 +11,13 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, get_args
+from typing import Annotated, Any, get_args
 
 import numpy as np
 from pydantic import Field
 
 from audits.aliases import value_line
-from audits.checks import adapter, build, one_of
+from audits.checks import Strict, adapter, build, one_of
 from audits.data import DataSpec, Limits, data_spec
 from audits.data.digests import plain_digest
 from audits.errors import InputError
@@ -68,7 +68,7 @@ class AuditRequest:
 
 
 @dataclass(frozen=True)
-class Comparing:
+class Comparing(Strict):
     """A second model: every audit of the run is made of it as well, on the same people.
 
     Attributes
@@ -81,8 +81,6 @@ class Comparing:
         Instead of model: the first model, retrained for its worst group as in mitigation, with options of
         that audit; `{}` for the defaults.
     """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     model: ModelSpec | None = None
     threshold: float | dict[str, dict[str, float]] | None = None
@@ -309,7 +307,7 @@ def parse_spec(document: Any, base_dir: Path) -> Spec:
 
 
 @dataclass(frozen=True)
-class SpecKeys:
+class SpecKeys(Strict):
     """The keys of a spec, before what is under them is checked.
 
     Attributes
@@ -338,8 +336,6 @@ class SpecKeys:
         What passes --fail-on gate: how many verdicts of each kind, limits on numbers, and limits on their
         growth. A list is short for its rules.
     """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     data: Any
     audits: Any

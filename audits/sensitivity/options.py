@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
+from audits.checks import Strict
 from audits.options import Level, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensitivityOptions:
+class SensitivityOptions(Strict):
     """Options of the sensitivity audit, as a spec names them; each states its own bounds and help."""
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     protected: Annotated[
         str | tuple[str, ...] | None,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from audits.checks import Strict
 from audits.options import option
 
 Edges = tuple[Annotated[float, Field(allow_inf_nan=False)], ...]
@@ -42,10 +43,8 @@ Bins = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class RuleOptions:
+class RuleOptions(Strict):
     """Options of rules and of the groups that they make."""
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     protected: Protected = None
     text: Text = None

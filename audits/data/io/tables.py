@@ -10,18 +10,17 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from audits.checks import adapter
+from audits.checks import Strict, adapter
 from audits.data.io.columns import ConvertedColumn, Markers
 from audits.errors import InputError
 from audits.stats.text import several
 
-_FORBID = {"extra": "forbid"}
 _MAX_SHOWN, _MAX = 5, 100
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 
 
 @dataclass(frozen=True)
-class ReadOptions:
+class ReadOptions(Strict):
     """How to read text tables where detection should not decide. None: detect.
 
     Attributes
@@ -46,8 +45,6 @@ class ReadOptions:
     sheet : str, optional
         The sheet of a workbook; by default the first with a table.
     """
-
-    __pydantic_config__ = _FORBID
 
     separator: str | None = None
     header: bool | None = None

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from statistics import NormalDist
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from audits.checks import adapter, build
+from audits.checks import Strict, adapter, build
 from audits.errors import InputError
 from audits.runs.gates.baselines import GateBaseline, baseline_in, growth, read_baseline
 from audits.runs.gates.places import group_rows, records_in
@@ -27,7 +27,7 @@ Most = Annotated[int, Field(strict=True, ge=0)] | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gate:
+class Gate(Strict):
     """What a spec's ``gate`` holds: the most verdicts of a kind that still pass, and rules for numbers.
 
     Every verdict that the results state counts once, those of single groups too: a group whose rate differs
@@ -45,8 +45,6 @@ class Gate:
     waivers : tuple of Waiver
         What passes for a while: [{what: NAME, reason: …, until: 2027-01-31}].
     """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     evidence: Most = None
     material: Most = None

@@ -9,12 +9,12 @@ import typing
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
 from audits.aliases import metric_name
-from audits.checks import one_of
+from audits.checks import Strict, one_of
 from audits.errors import InputError
 from audits.groups.metrics import METRICS
 from audits.runs.gates.places import parts_of, records_in
@@ -37,7 +37,7 @@ def _day(text: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
+class Rule(Strict):
     """What a number must be: ``{metric: impact_ratio, by: sex, at_least: 0.8, on: lower}``.
 
     Attributes
@@ -61,8 +61,6 @@ class Rule:
     people_at_least : int
         Numbers about fewer people are not judged.
     """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     metric: Annotated[str, Field(min_length=1)]
     audit: str | None = None
@@ -111,7 +109,7 @@ class Rule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BaselineRule:
+class BaselineRule(Strict):
     """No difference between groups that verdicts look at may have grown since a baseline.
 
     Attributes
@@ -126,15 +124,13 @@ class BaselineRule:
         the data say has grown, upper asks for proof that it has not.
     """
 
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-
     path: Annotated[str, Field(min_length=1)] | None = None
     slack: Annotated[float, Field(ge=0)] = 0.0
     on: On = "lower"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Waiver:
+class Waiver(Strict):
     """What a gate lets pass for a while, and why.
 
     Attributes
@@ -146,8 +142,6 @@ class Waiver:
     until : str
         Last day on which it may: 2027-01-31.
     """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     what: Annotated[str, Field(min_length=1)]
     reason: Annotated[str, Field(min_length=3)]

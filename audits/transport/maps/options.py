@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from audits.checks import Strict
 from audits.options import option
 from audits.transport.costs import Cost
 
@@ -14,7 +15,7 @@ Projection = Literal["drawn", "barycentre", "likeliest"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GanOptions:
+class GanOptions(Strict):
     """Options of the GAN map; the defaults are the paper's for the hiring data.
 
     Attributes
@@ -41,8 +42,6 @@ class GanOptions:
         Share of each group held out.
     """
 
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-
     cost: Cost = "l1_squared"
     transport_weight: Annotated[
         float,
@@ -67,7 +66,7 @@ class GanOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NeuralOptions:
+class NeuralOptions(Strict):
     """Options of the neural map.
 
     Attributes
@@ -93,8 +92,6 @@ class NeuralOptions:
         "cpu", or a torch device such as "cuda"; falls back to the CPU where that is absent.
     """
 
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-
     cost: Cost = "l1_squared"
     regularisation: Literal["l2", "entropic"] = "l2"
     epsilon: Annotated[float, Field(ge=1e-6, le=1e3)] | None = None
@@ -115,7 +112,7 @@ class NeuralOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearOptions:
+class LinearOptions(Strict):
     """Options of the linear map.
 
     Attributes
@@ -125,13 +122,11 @@ class LinearOptions:
         group's data suggest.
     """
 
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-
     shrinkage: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoupledOptions:
+class CoupledOptions(Strict):
     """Options of every map read off an entropic coupling.
 
     Attributes
@@ -157,8 +152,6 @@ class CoupledOptions:
         People of each group the coupling is fitted on; of larger groups that many are drawn. Memory is
         4 bytes a pair: 1.6 GB at 20,000.
     """
-
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     cost: Cost = "l1_squared"
     epsilon: Annotated[
