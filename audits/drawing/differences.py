@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import decisive, named_above, reaching
-from audits.drawing.style import GRAY, INK, distinct, empty, finish, rows_named
+from audits.drawing.marks import add_legend, decisive, dot, named_above, reaching
+from audits.drawing.style import CONTEXT, GRAY, INK, distinct, empty, finish, rows_named
 from audits.stats import Estimate, Judgment
 from audits.stats.text import number
 
@@ -52,20 +53,9 @@ def differences(
     first = max((k for k, each in enumerate(found) if each == judged.interval), default=None)
     figure = go.Figure() if first is None else go.Figure(decisive(judged, first, unit))
     said = [_interval_label(each, unit) for each in found]
-    thin = [
-        each if k != first else Estimate(each.value, None, None, each.n, "") for k, each in enumerate(found)
-    ]
-    figure.add_scatter(
-        x=[unit * (each.value or 0.0) for each in found],
-        y=list(range(len(found))),
-        mode="markers",
-        marker={"color": INK, "size": 7, "opacity": [float(k != first) for k in range(len(found))]},
-        error_x=reaching(thin, unit, thickness=1),
-        customdata=[[name, told] for name, told in zip(names, said, strict=True)],
-        meta=[people for _, _, people in known],
-        hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
-        showlegend=False,
-    )
+    told = [[name, words] for name, words in zip(names, said, strict=True)]
+    drawn = [(own, each, people) for own, (_, each, people) in zip(told, known, strict=True)]
+    add_thin(figure, drawn, "%{customdata[0]}: %{customdata[1]}<extra></extra>", first, unit)
     low, high = limit or (judged.immaterial_low, judged.immaterial_high)
     if high is not None:
         ends = (unit * (0.0 if low is None else low), unit * high)
@@ -77,8 +67,42 @@ def differences(
     figure.add_vline(x=0.0, line={"color": INK, "width": 1})
     figure.update_xaxes(title=title)
     each = rows_named(figure, names)
-    told = "; ".join(f"{name} {end}" for name, end in zip(names, said, strict=True))
-    return finish(figure, height=120 + (each + 4) * len(names), alt=f"{title.replace('<br>', ' ')}: {told}.")
+    alt = "; ".join(f"{name} {end}" for name, end in told)
+    return finish(figure, height=120 + (each + 4) * len(names), alt=f"{title.replace('<br>', ' ')}: {alt}.")
+
+
+def add_thin(
+    figure: go.Figure,
+    rows: Sequence[tuple[Any, Estimate, str]],
+    hover: str,
+    first: int | None,
+    unit: float = 1.0,
+    colors: str | Sequence[str] = INK,
+    size: float = 7,
+) -> None:
+    """Draw estimates thin, the first lowest; the one in row `first` leaves its place to what decides.
+
+    Parameters
+    ----------
+    rows : sequence of (what `hover` says of it, Estimate, what a click selects)
+    """
+    thin = [
+        each if k != first else Estimate(each.value, None, None, each.n, "")
+        for k, (_, each, _) in enumerate(rows)
+    ]
+    figure.add_scatter(
+        x=[unit * (each.value or 0.0) for each in thin],
+        y=list(range(len(rows))),
+        mode="markers",
+        marker={"color": colors, "size": size, "opacity": [float(k != first) for k in range(len(rows))]},
+        error_x=reaching(thin, unit, thickness=1),
+        customdata=[told for told, _, _ in rows],
+        meta=[people for _, _, people in rows],
+        hovertemplate=hover,
+        showlegend=False,
+    )
+    if CONTEXT in colors:  # which must not look like an interval of no width
+        add_legend(figure, [("too few people for an interval", dot(CONTEXT))])
 
 
 def _interval_label(found: Estimate, unit: float) -> str:

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import plotly.graph_objects as go
 
 from audits.data import group_name
-from audits.drawing.marks import add_legend, box, decisive, dot, ratio_axis, reaching, thin_ticks
+from audits.drawing.differences import add_thin
+from audits.drawing.marks import add_legend, box, decisive, ratio_axis, thin_ticks
 from audits.drawing.selected import of_group, of_run, people_id, within_edges
 from audits.drawing.style import (
     CONTEXT,
@@ -48,25 +49,11 @@ def against_tolerance(result: LossRatioResult) -> go.Figure:
     figure = go.Figure(decisive(result.judged, last))
     others = rows[:last]
     trusted = result.judged.badge != "no verdict" or bool(result.judged.see)
-    beyond = [trusted and (found.low or 0.0) > result.tolerance for _, found, _ in others]
-    figure.add_scatter(
-        x=[found.value for _, found, _ in others],
-        y=list(range(last)),
-        mode="markers",
-        marker={
-            # gray: too few people for an interval, which must not look like one of no width
-            "color": [
-                CONTEXT if found.low is None else FOCUS if each else INK
-                for each, (_, found, _) in zip(beyond, others, strict=True)
-            ],
-            "size": 8,
-        },
-        error_x=reaching([found for _, found, _ in others], thickness=1),
-        customdata=[name for name, _, _ in others],
-        meta=[who for *_, who in others],
-        hovertemplate="%{customdata}: %{x:.3g} times<extra></extra>",
-        showlegend=False,
-    )
+    colors = [
+        CONTEXT if found.low is None else FOCUS if trusted and found.low > result.tolerance else INK
+        for _, found, _ in others
+    ]
+    add_thin(figure, others, "%{customdata}: %{x:.3g} times<extra></extra>", None, colors=colors, size=8)
     bounds = [(last, result.lower_bound), (last - 1, result.error_ratio.lower_bound)]
     figure.add_scatter(
         x=[bound for _, bound in bounds],
@@ -76,8 +63,6 @@ def against_tolerance(result: LossRatioResult) -> go.Figure:
         name="one-sided bound",
         hovertemplate="lower bound T: %{x:.3g}<extra></extra>",
     )
-    if any(found.low is None for _, found, _ in others):
-        add_legend(figure, [("too few people for an interval", dot(CONTEXT))])
     figure.add_vline(x=1.0, line={"color": GRAY, "width": 1})
     ends = [end for _, found, _ in rows for end in (found.value, found.low, found.high)]
     _mark(figure, "x", result.tolerance, ends)

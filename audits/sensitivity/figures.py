@@ -11,7 +11,8 @@ from plotly.subplots import make_subplots
 
 from audits.data import group_name
 from audits.drawing.boxes import quantile_boxes
-from audits.drawing.marks import add_legend, decisive, dot, named_above, ratio_axis, reaching
+from audits.drawing.differences import add_thin
+from audits.drawing.marks import decisive, named_above, ratio_axis, reaching
 from audits.drawing.selected import of_group, of_run, people_id
 from audits.drawing.style import (
     CONTEXT,
@@ -143,44 +144,22 @@ def groups(result: SensitivityResult) -> go.Figure:
         figure.add_trace(decisive(result.judged, row))
         figure.data[0].x = [max(end, least) for end in figure.data[0].x]
     far = result.judged.badge != "no verdict"
-    # gray: too few people for an interval, which must not look like one of no width
-    few = [item.ratio.low is None for item in shown]
     colors = [
-        CONTEXT if thin else FOCUS if far and _beyond(item.ratio, limit) else INK
-        for thin, item in zip(few, shown, strict=True)
+        CONTEXT if item.ratio.low is None else FOCUS if far and _beyond(item.ratio, limit) else INK
+        for item in shown
     ]
-    figure.add_scatter(
-        x=[item.ratio.value for item in shown],
-        y=list(range(len(labels))),
-        customdata=labels,
-        meta=[
-            people_id(of_group(item.attribute, item.group), of_run("sensitivity", not_missing=True))
-            for item in shown  # those who were measured: others taught the model of protected status
-        ],
-        mode="markers",
-        marker={
-            "color": colors,
-            "size": 8,
-            "opacity": [float(k != row) for k in range(len(shown))],  # that which decides is drawn above
-        },
-        error_x=reaching(
-            [
-                Estimate(item.ratio.value, None, None, item.n, "")
-                if k == row or item.ratio.low is None
-                else replace(item.ratio, low=max(item.ratio.low, least))
-                for k, item in enumerate(shown)
-            ],
-            1.0,
-            color=INK,
-            thickness=1,
-        ),
-        hovertemplate="%{customdata}: %{x:.3g} times everyone else's<extra></extra>",
-        showlegend=False,
-    )
+    ratios = [
+        item.ratio if item.ratio.low is None else replace(item.ratio, low=max(item.ratio.low, least))
+        for item in shown
+    ]
+    whom = [
+        people_id(of_group(item.attribute, item.group), of_run("sensitivity", not_missing=True))
+        for item in shown  # those who were measured: others taught the model of protected status
+    ]
+    hover = "%{customdata}: %{x:.3g} times everyone else's<extra></extra>"
+    add_thin(figure, list(zip(labels, ratios, whom, strict=True)), hover, row, colors=colors, size=8)
     figure.add_vrect(1 / limit, limit, fillcolor=CONTEXT, opacity=0.15, line_width=0, layer="below")
     figure.add_vline(1.0, line={"color": INK, "width": 1})
-    if any(few):
-        add_legend(figure, [("too few people for an interval", dot(CONTEXT))])
     band = math.log10(1 / limit), math.log10(limit)  # a label's place is a logarithm, a band's is not
     named_above(figure, f"gray: within {number(limit)} times", band, axis["range"])
     figure.update_xaxes(**axis)
