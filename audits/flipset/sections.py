@@ -199,8 +199,7 @@ def _facts(result: FlipsetResult) -> dict[str, str]:
         f"{yes}, {people_in(result.target)}": percent_interval(result.target_rate),
         "Difference of rates": f"{estimate_text(result.net, 100, ' points')}; {result.net.method}",
         "Matching": _matching(result),
-        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
-        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
+        "People used": result.people_used,
     }
     if result.noise is not None:
         facts["Chance"] = (

@@ -90,8 +90,7 @@ def _facts(result: LossRatioResult) -> dict[str, str]:
         "Intervals": f"{result.statistic.method}; {result.error_ratio.statistic.method}",
         "By the paper's own formulas": f"T {number(result.paper.lower_bound)}; of error rates "
         f"{number(result.paper.error_lower_bound)}",
-        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
-        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
+        "People used": result.people_used,
     }
     for each in result.metric.told:
         facts[f"Predicted in people held out: {each.attribute}"] = f"p {p_words(each.p_value)}" + (

@@ -93,8 +93,7 @@ def _facts(result: OutcomeTransportResult) -> dict[str, str]:
         f"a difference of 1 counts {_unit(result)}",
         "Coupling": f"{result.certificate.method}; {count(result.certificate.source_outcomes)} and "
         f"{count(result.certificate.target_outcomes)} different outcomes",
-        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
-        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
+        "People used": result.people_used,
     }
     if result.distance_p_value is not None:
         facts["Distance by chance"] = f"p {p_words(result.distance_p_value)}"

@@ -10,7 +10,7 @@ from audits.records import Exhibit, Section
 from audits.recourse.figures import groups, people
 from audits.recourse.result import RecourseResult
 from audits.recourse.text import near_and_far, yes_word
-from audits.stats.text import count, number, p_words, people_in, percent, percent_interval
+from audits.stats.text import number, p_words, people_in, percent, percent_interval
 from audits.stats.vocabulary import vocabulary
 
 HEADS = {
@@ -172,8 +172,7 @@ def section(result: RecourseResult) -> Section:
         "Accepted at the largest step": percent_interval(result.by_alpha[-1].reclassified),
         "Can be changed": ", ".join(result.columns),
         "Decision": result.outcome,
-        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
-        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items()),
+        "People used": result.people_used,
         "Coupling": f"{result.certificate.method}, cost {number(result.certificate.cost)}",
     }
     facts |= ways_facts(result)

@@ -18,7 +18,7 @@ from audits.rule_sets.perturbation.terms import exchanged_frame
 from audits.rule_sets.result import Discovery
 from audits.rule_sets.text import GroupNames, without_luck
 from audits.stats import EVIDENCE
-from audits.stats.text import count, estimate_text, number, people, percent_interval, several
+from audits.stats.text import estimate_text, number, people, percent_interval, several
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun
 
@@ -199,7 +199,7 @@ def _facts(result: RuleSetsResult) -> dict[str, str]:
         "First half's largest": f"{discovery.rule_set}: {_points(discovery.score_first)} there, "
         f"{estimate_text(discovery.score_second, 100, ' points')} on the other half",
         **{each.name: each.finding.removeprefix(f"{each.name}: ") for each in result.measures},
-        "People used": f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited",
+        "People used": result.people_used,
     }
     if result.sampling is not None:
         facts["Perturbed people"] = (

@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from audits.data import group_name
-from audits.drawing.boxes import quantile_boxes
 from audits.drawing.differences import add_thin
 from audits.drawing.marks import decisive, named_above, ratio_axis, reaching
 from audits.drawing.selected import of_group, of_run, people_id
@@ -31,6 +30,7 @@ from audits.stats import EVIDENCE, Estimate
 from audits.stats.text import count, number, people_in, percent
 
 _MAX = 40  # letters of a group with its attribute
+_BOXES = "box: middle half; line: median;<br>dashes: mean; ends: 5 and 95%"
 _CURVES = {
     "sensitivity": ("sensitivity", FOCUS, "solid"),
     "gradient": ("gradient |∇F| alone", CONTEXT, "dash"),
@@ -242,13 +242,21 @@ def match_sides(result: SensitivityResult) -> go.Figure:
     sides = [] if result.match_set is None else [side for side in result.match_set.sides if side.quantiles]
     if not sides:
         return empty("There is no match set.")
+    low, q1, median, q3, high = (list(each) for each in zip(*(side.quantiles for side in sides), strict=True))
     figure = go.Figure(
-        quantile_boxes(
-            [f"{side.name} ({count(side.mean.n)})" for side in sides],
-            [side.quantiles for side in sides],
-            [side.mean.value for side in sides],
-            CONTEXT,
-            people=_of_sides(result, [side.name for side in sides]),
+        go.Box(
+            y=[f"{side.name} ({count(side.mean.n)})" for side in sides],
+            orientation="h",
+            lowerfence=low,
+            q1=q1,
+            median=median,
+            q3=q3,
+            upperfence=high,
+            mean=[side.mean.value for side in sides],
+            marker={"color": CONTEXT},
+            name=_BOXES,
+            showlegend=True,
+            meta=_of_sides(result, [side.name for side in sides]),
         )
     )
     if min(side.quantiles[0] for side in sides) > 0:
@@ -259,10 +267,10 @@ def match_sides(result: SensitivityResult) -> go.Figure:
     return finish(figure, height=130 + 50 * len(sides), alt=alt)
 
 
-def _of_sides(result: SensitivityResult, names: list[str]) -> list[str]:
+def _of_sides(result: SensitivityResult, names: list[str]) -> list[str] | None:
     """Return who is on each side of the match set, where the people's table says so."""
     if not {"twin_decision", "counterfactual_decision"} & set(result.people):
-        return []
+        return None
     return [people_id(of_run("match set", within=[name])) for name in names]
 
 

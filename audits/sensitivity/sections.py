@@ -221,8 +221,5 @@ def _facts(result: SensitivityResult) -> dict[str, str]:
             f"{estimate_text(each.auc)}, probabilities off by {off} on average"
         )
     facts["Match set"] = result.match_set_note if result.match_set is None else result.match_set.sentence
-    facts["People used"] = (
-        f"{count(result.rows['used'])} of {count(result.rows['audited'])} rows audited"
-        + "".join(f"; {count(n)} {reason}" for reason, n in result.rows["left_out"].items())
-    )
+    facts["People used"] = result.people_used
     return facts

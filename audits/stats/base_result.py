@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from audits.results import NotebookDisplay, head, plain
+from audits.stats.text import count
 from audits.stats.verdicts import Judgment, Verdict
 
 
@@ -46,7 +47,7 @@ class RowsResult(BaseResult):
     finding : str
         With numbers and method; `warnings` are sentences to read with it.
     rows : dict
-        Whom it looked at, in numbers.
+        Whom it looked at, in numbers: those `audited`, those `used`, and by reason those `left_out`.
     """
 
     options: dict[str, Any]
@@ -54,3 +55,9 @@ class RowsResult(BaseResult):
     finding: str
     warnings: tuple[str, ...]
     rows: dict[str, Any]
+
+    @property
+    def people_used(self) -> str:
+        """How many of the rows audited were used, and why others were not."""
+        used = f"{count(self.rows['used'])} of {count(self.rows['audited'])} rows audited"
+        return used + "".join(f"; {count(n)} {reason}" for reason, n in self.rows["left_out"].items())
