@@ -8,35 +8,15 @@ from app import jobs, state
 from app.compare.choices import both_words, checked_model, choose_audits, choose_model, seconds_of
 from app.compare.result import show_result
 from app.widgets import notices
+from app.widgets.audit_page import open_data
 from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
-from app.widgets.frame import page_text, title
+from app.widgets.frame import page_text
 from app.widgets.run_bar import run_button, settings_fold, show_standing
-from app.widgets.subject import source_name, subject_line
-from app.widgets.waiting import wait_for
+from app.widgets.subject import source_name
 from audits.errors import InputError
 
 space = state.workspace()
-draft = space.draft()
-if draft is None:
-    title("Compare models")
-    st.markdown(page_text("compare_question"))
-    st.text("There are no data yet.")
-    query = state.address("Data & model")
-    st.page_link("views/data_model.py", label="Choose data and a model", query_params=query)
-    st.stop()
-try:
-    data, summary = wait_for(
-        jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
-        f"Preparing {source_name(draft)}",
-    )
-except InputError as error:
-    title("Compare models", subject_line(draft))
-    notices.problem(str(error))
-    query = state.address("Data & model")
-    st.page_link("views/data_model.py", label="Fix this on the data page", query_params=query)
-    st.stop()
-title("Compare models", subject_line(draft, summary))
-
+draft, data, summary = open_data(space, "Compare models", page_text("compare_question"))
 stand_in_note(space, draft)
 question = st.container()
 compared = any("compare" in record["spec"] for record in space.runs())

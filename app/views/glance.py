@@ -7,7 +7,7 @@ import json
 import plotly.graph_objects as go
 import streamlit as st
 
-from app import jobs, state
+from app import state
 from app.drafts.validation import whole_model
 from app.figure_cache import cached_figure, cached_section
 from app.glance.matrix import badge_matrix
@@ -15,12 +15,10 @@ from app.glance.questions import question_cards
 from app.glance.runs import begin_example, runs_under_way, usual_options, watch_runs
 from app.latest_runs import latest_together
 from app.widgets import notices
-from app.widgets.frame import title
+from app.widgets.audit_page import open_data, to_data
 from app.widgets.results.exhibits import show_section
 from app.widgets.results.figure_card import figure_card
 from app.widgets.results.result_frame import headline as result_headline
-from app.widgets.subject import source_name, subject_line
-from app.widgets.waiting import wait_for
 from audits.errors import InputError
 from audits.groups.figures.ranked import draw_ranked, ranked_groups
 from audits.groups.result import GroupsResult
@@ -35,31 +33,16 @@ def _ranked(result: GroupsResult, asked: str) -> go.Figure:
 
 
 space = state.workspace()
-draft = space.draft()
-if draft is None:
-    title("At a glance")
-    st.text("There are no data yet.")
-    st.page_link(
-        "views/data_model.py", label="Choose data and a model", query_params=state.address("Data & model")
-    )
-    st.stop()
+draft, data, _summary = open_data(space, "At a glance")
 try:
-    data, summary = wait_for(
-        jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
-        f"Preparing {source_name(draft)}",
-    )
     whole_model(draft["spec"]["model"])
     usual = usual_options(draft, data)
     begun = runs_under_way(space, draft, usual)
 except InputError as error:
-    title("At a glance", subject_line(draft))
     notices.problem(str(error))
-    st.page_link(
-        "views/data_model.py", label="Fix this on the data page", query_params=state.address("Data & model")
-    )
+    to_data()
     st.stop()
 
-title("At a glance", subject_line(draft, summary))
 example = draft["source"]["kind"] == "sample"
 latest, together = latest_together(space, draft)
 first = AUDITS.first

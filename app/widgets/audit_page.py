@@ -71,25 +71,8 @@ def audit_page(
     record = AUDITS[audit]
     heading, question = record.title, page_text(f"{audit}_question", record.question)
     space = state.workspace()
-    draft = space.draft()
-    if draft is None:
-        title(heading)
-        st.markdown(question)
-        st.text("There are no data yet.")
-        _to_data("Choose data and a model")
-        return
-    try:
-        data, summary = wait_for(
-            jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
-            f"Preparing {source_name(draft)}",
-        )
-    except InputError as error:
-        title(heading, subject_line(draft))
-        notices.problem(str(error))
-        _to_data("Fix this on the data page")
-        return
+    draft, data, summary = open_data(space, heading, question)
     data = data.without_feature(prediction_column(draft))
-    title(heading, subject_line(draft, summary))
     stand_in_note(space, draft)
     choices = st.sidebar.empty()
     try:
@@ -103,7 +86,7 @@ def audit_page(
         if chosen is None:
             notices.note(needs)
             if not data.protected:
-                _to_data("Tick a protected attribute on the data page")
+                to_data("Tick a protected attribute on the data page")
             return
         options: Any = build(record.options, chosen.options, audit)
         seconds = record.expected_seconds(options, audited_size(draft, summary))
@@ -117,7 +100,7 @@ def audit_page(
         if stored or error.where == "model.train":
             offer_stand_in(space, draft, data)
         if elsewhere:
-            _to_data("Fix this on the data page")
+            to_data()
         return
     name = run_title(draft, chosen.title)
     with bar:
@@ -155,6 +138,32 @@ def audit_page(
     planning_panel(space, spec, audit)
 
 
+def open_data(
+    space: Workspace, heading: str, question: str = ""
+) -> tuple[dict[str, Any], DataHandle, Summary]:
+    """Write a page's title; return the draft, its data and their summary. Without data the page ends here."""
+    draft = space.draft()
+    if draft is None:
+        title(heading)
+        if question:
+            st.markdown(question)
+        st.text("There are no data yet.")
+        to_data("Choose data and a model")
+        st.stop()
+    try:
+        data, summary = wait_for(
+            jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
+            f"Preparing {source_name(draft)}",
+        )
+    except InputError as error:
+        title(heading, subject_line(draft))
+        notices.problem(str(error))
+        to_data()
+        st.stop()
+    title(heading, subject_line(draft, summary))
+    return draft, data, summary
+
+
 def run_title(draft: Mapping[str, Any], question: str) -> str:
     """Return what a run is called in lists: the data, the question and the threshold."""
     threshold = draft["spec"].get("threshold", 0.5)
@@ -169,7 +178,7 @@ def _too_good(found: RunResult) -> None:
     is_label = (spec["model"].get("predictions") or {}).get("label") == spec["data"].get("label")
     if said and not is_label:  # decisions that are the label itself agree with it
         notices.note(f"The model is {said}. Few are so good: the outcome may be among what it reads.")
-        _to_data("See which columns predict the outcome on their own")
+        to_data("See which columns predict the outcome on their own")
 
 
 def _linked_run(heading: str, key: str) -> str:
@@ -201,7 +210,8 @@ def _other_run(space: Workspace, asked: str) -> None:
     st.page_link("views/saved.py", label="Open that run", query_params=query)
 
 
-def _to_data(label: str) -> None:
+def to_data(label: str = "Fix this on the data page") -> None:
+    """Link to the page of the data."""
     st.page_link("views/data_model.py", label=label, query_params=state.address("Data & model"))
 
 
