@@ -171,7 +171,7 @@ def report_errors(act: Callable[P, None]) -> Callable[P, None]:
     def tried(*args: P.args, **more: P.kwargs) -> None:
         try:
             act(*args, **more)
-        except (InputError, RunFailed) as error:
+        except (InputError, RunFailed, OSError) as error:
             keep("not done", str(error))
 
     return tried

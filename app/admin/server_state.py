@@ -12,7 +12,7 @@ import streamlit as st
 from app import state
 from app.serving.maintenance import snapshot
 from app.widgets import notices
-from audits.errors import InputError, RunFailed
+from audits.errors import RunFailed
 from audits.runs.storage.audit_log import AuditLog, short
 from audits.runs.storage.control import ask_to_cancel, disk_by_workspace, servers
 from audits.runs.storage.store import home
@@ -25,8 +25,6 @@ def runs() -> None:
     """Draw the runs that wait or go on, of everyone, each with Cancel."""
     going = [run for server in _servers() for run in server["runs"]]
     st.subheader(f"Runs ({len(going)} waiting or running)", anchor=False)
-    if state.get("cancel problem"):
-        notices.problem(state.get("cancel problem"))
     for run in going:
         with st.container(horizontal=True, vertical_alignment="center"):
             owner = run["person"] or f"workspace {run['workspace']}"
@@ -77,10 +75,7 @@ def _servers() -> list[dict[str, Any]]:
     return servers(home()) or [snapshot()]
 
 
+@state.report_errors
 def _cancel(run: str) -> None:
-    state.forget("cancel problem")
-    try:
-        ask_to_cancel(home(), run)
-        state.note("cancelled", state.workspace(), run)
-    except (InputError, OSError) as error:
-        state.keep("cancel problem", str(error))
+    ask_to_cancel(home(), run)
+    state.note("cancelled", state.workspace(), run)

@@ -15,7 +15,7 @@ from app.widgets import notices
 from app.widgets.audit_page import run_title
 from app.widgets.results.figure_card import figure_card
 from app.workspaces.workspace import Workspace
-from audits.errors import InputError, RunFailed
+from audits.errors import InputError
 from audits.groups import GroupsResult, at_threshold, text
 from audits.groups.figures import curves, dots
 from audits.groups.threshold_change import PRESETS, gap_and_accuracy, preset_thresholds, trade_off
@@ -182,9 +182,6 @@ def keep_as_run(space: Workspace, draft: Mapping[str, Any], found: RunResult, th
         disabled=space.read_only,
         help="All audits here will use these thresholds, and this comparison runs again with them.",
     )
-    if failed := state.get("keep failed"):
-        state.forget("keep failed")
-        notices.problem(failed)
 
 
 @state.report_errors
@@ -192,10 +189,5 @@ def _keep(space: Workspace, draft: Mapping[str, Any], found: RunResult, threshol
     kept = {**draft, "spec": {**draft["spec"], "threshold": threshold}}
     given = found.spec["audits"][0]["groups"]
     compared = [name for name in given.get("by", ()) if isinstance(name, str)]
-    try:
-        spec = audit_spec(kept, "groups", given)
-        jobs.submit(space, spec, run_title(kept, f"Groups of {', '.join(compared)}"))
-    except (InputError, RunFailed) as error:
-        state.keep("keep failed", str(error))
-        return
+    jobs.submit(space, audit_spec(kept, "groups", given), run_title(kept, f"Groups of {', '.join(compared)}"))
     space.save_draft(dict(kept))

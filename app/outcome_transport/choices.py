@@ -11,14 +11,12 @@ import streamlit as st
 from app import state
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary
-from app.widgets import notices
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.groups import choose_groups
 from app.widgets.choices.roles import roles_section
 from app.workspaces.workspace import MAX_FILE_MB
 from audits.data import group_name
-from audits.errors import InputError
 from audits.models.spec import check_format
 
 _LABEL, _GROUPS, _REJECTED, _EQUAL, _OTHER = (
@@ -110,7 +108,6 @@ def _other_model(draft: Mapping[str, Any], data: DataHandle) -> dict[str, str]:
 def _file(draft: Mapping[str, Any]) -> dict[str, str]:
     if state.get("other model of") != draft["id"]:  # it was brought for other data
         state.forget("other model")
-        state.forget("other model problem")
     st.file_uploader(
         "ONNX file",
         key="other-file",
@@ -118,23 +115,18 @@ def _file(draft: Mapping[str, Any]) -> dict[str, str]:
         on_change=_take_upload,
         help="It must read the same features. Pickles and other formats that can run code are refused.",
     )
-    problem, path = state.get("other model problem"), state.get("other model")
-    if problem:
-        notices.problem(problem)
+    path = state.get("other model")
     if not path:
         return {}
     st.text(f"{PurePosixPath(path).name} is used.")
     return {"path": path}
 
 
+@state.report_errors
 def _take_upload() -> None:
     with state.uploads("other-file") as files:
         for file in files:
-            state.forget("other model problem")
             draft = state.workspace().draft()
             state.keep("other model of", None if draft is None else draft["id"])
-            try:
-                check_format(file.name, "The other model")
-                state.keep("other model", str(state.workspace().add_file(file.name, file)))
-            except InputError as error:
-                state.keep("other model problem", str(error))
+            check_format(file.name, "The other model")
+            state.keep("other model", str(state.workspace().add_file(file.name, file)))

@@ -111,9 +111,6 @@ def selection_chip(space: Workspace) -> None:
                 _make_group(space, chosen, data, words)
     if told := beyond_audit(chosen, _shown_run(space)):
         notices.note(told)
-    if failed := state.get("group failed"):
-        state.forget("group failed")
-        notices.problem(failed)
 
 
 def beyond_audit(chosen: Selection, shown: RunResult | None) -> str:
@@ -210,16 +207,12 @@ def _save_group(space: Workspace, chosen: Selection, data: DataHandle, proposed:
     """Put the group into the draft: as a protected attribute, or as who is audited."""
     draft = space.draft()
     name = " ".join((state.widget("group-name") or proposed).split())
-    try:
-        if draft is None:
-            raise InputError("the group", "needs data", advice="choose them first")
-        section = draft["spec"]["data"]
-        if name in data.frame and name not in made_groups(section):
-            raise InputError("the group", "must not be the name of a column", name, "rename it")
-        recode = data.group_of(chosen.of_data, chosen.rows_of_runs(space))
-    except (InputError, RunFailed) as error:
-        state.keep("group failed", str(error))
-        return
+    if draft is None:
+        raise InputError("the group", "needs data", advice="choose them first")
+    section = draft["spec"]["data"]
+    if name in data.frame and name not in made_groups(section):
+        raise InputError("the group", "must not be the name of a column", name, "rename it")
+    recode = data.group_of(chosen.of_data, chosen.rows_of_runs(space))
     changes: dict[str, Any] = {"recode": {**(section.get("recode") or {}), name: recode}}
     if only:
         changes["among"] = [{"column": name, "in": [name]}]
