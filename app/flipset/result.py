@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from app import jobs, state
-from app.figure_cache import cached_figure
+from app.figure_cache import drawn_once
 from app.flipset.bars import marginals_section
 from app.flipset.people import people_section
 from app.flipset.shown import choose_by_sign, choose_within
 from app.widgets import notices
 from app.widgets.frame import page_text
-from app.widgets.results.figure_card import figure_card, number_columns
+from app.widgets.results.exhibits import show_exhibit
+from app.widgets.results.figure_card import number_columns
 from app.widgets.results.plot import plot
 from app.widgets.results.result_page import TABS, result_page
 from app.widgets.waiting import wait_for
@@ -48,23 +49,11 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
             "people": lambda: people_section(found, space, data),
         },
         instead={
-            "blocks": _blocks,
+            "blocks": partial(show_exhibit, name="flipset-blocks", on_point=_open),
             **dict.fromkeys(f"{key}{mark}" for key in panels for mark in marks),
             "transparency": partial(_transparency, result),
         },
         settings={"people compared": result.rows, "certificate": asdict(result.certificate)},
-    )
-
-
-def _blocks(exhibit: Exhibit) -> None:
-    """Draw the hero, of which a dot opens its person."""
-    figure_card(
-        "flipset-blocks",
-        exhibit.figure(),
-        exhibit.table,
-        heading=exhibit.heading,
-        caption=exhibit.caption,
-        on_point=_open,
     )
 
 
@@ -85,14 +74,9 @@ def _transparency(result: FlipsetResult, exhibit: Exhibit) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by_sign = choose_by_sign("ranking")
         within = choose_within(result)
-    figure_card(
-        "flipset-transparency",
-        cached_figure(flipsets.transparency, result, within, by_sign=by_sign),
-        lambda: result.reports_frame(within, by_sign=by_sign),
-        heading=exhibit.heading,
-        caption=exhibit.caption,
-        wide=True,
-    )
+    own = drawn_once(exhibit, flipsets.transparency, result, within, by_sign=by_sign)
+    own = replace(own, table=partial(result.reports_frame, within, by_sign=by_sign))
+    show_exhibit(own, name="flipset-transparency")
     if not result.classes.empty:
         st.subheader("From class to class", anchor=False)
         frame = result.classes.reset_index()

@@ -21,7 +21,7 @@ from app.widgets.people.person import card_of, in_units
 from app.widgets.people.row_choice import choose_row
 from app.widgets.people.what_if import what_if_section
 from app.widgets.results.exhibits import show_exhibit
-from app.widgets.results.figure_card import figure_card, number_columns
+from app.widgets.results.figure_card import number_columns
 from app.widgets.results.result_page import result_page
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
@@ -54,32 +54,19 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
 def _hero(flows: Exhibit, judged: Exhibit) -> None:
     show_exhibit(judged, name="judged")
     with st.container(key="not-narrow-flows"):  # a phone has the table of bars in its place
-        _card(flows)
+        show_exhibit(flows, on_point=_open)
 
 
 def _matrix(result: OutcomeTransportResult, exhibit: Exhibit) -> None:
     """Draw the table of bars; where it has more columns than a phone has room for, that has a list."""
     if len(result.flows.columns) <= MAX_NARROW:
-        _card(exhibit)
+        show_exhibit(exhibit, on_point=_open)
         return
     with st.container(key="not-narrow-matrix"):
-        _card(exhibit)
+        show_exhibit(exhibit, on_point=_open)
     with st.container(key="only-narrow-flows"):
         own = replace(exhibit, key="flow_list", figure=partial(cached_figure, flow_list, result), wide=False)
-        _card(own)
-
-
-def _card(exhibit: Exhibit) -> None:
-    """Draw flows; a click on one opens its people."""
-    figure_card(
-        exhibit.key,
-        exhibit.figure(),
-        exhibit.table,
-        heading=exhibit.heading,
-        caption=exhibit.caption,
-        wide=exhibit.wide,
-        on_point=_open,
-    )
+        show_exhibit(own, on_point=_open)
 
 
 def _open(flow: list[str]) -> None:

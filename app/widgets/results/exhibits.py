@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -15,7 +16,9 @@ Instead = Mapping[str, Callable[[Exhibit], None] | None]
 _FACTS = 12  # that are read at a glance
 
 
-def show_exhibit(exhibit: Exhibit, *, name: str = "") -> None:
+def show_exhibit(
+    exhibit: Exhibit, *, name: str = "", on_point: Callable[[list[Any]], object] | None = None
+) -> None:
     """Draw one exhibit: its heading, what to look for, the figure, and its menu.
 
     Parameters
@@ -23,6 +26,8 @@ def show_exhibit(exhibit: Exhibit, *, name: str = "") -> None:
     exhibit : Exhibit
     name : str, default its key
         Of the files, and unique on the page.
+    on_point : callable, optional
+        What a click on a point does, as of `figure_card`.
     """
     figure_card(
         name or exhibit.key,
@@ -31,6 +36,7 @@ def show_exhibit(exhibit: Exhibit, *, name: str = "") -> None:
         heading=exhibit.heading,
         caption=exhibit.caption,
         wide=exhibit.wide,
+        on_point=on_point,
     )
 
 
