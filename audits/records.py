@@ -26,6 +26,12 @@ _Result = TypeVar("_Result")
 
 
 _TRAINING_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.0}  # of 20,000 rows
+# what stands above the control of an option that several audits have
+_LABELS = {
+    "level": "Error rate",
+    "material": "Smallest difference that matters",
+    "seconds": "Time limit for measuring chance",
+}
 _MIN_BYTES, _COPIES = 1e8, 4.0  # what every audit takes: libraries, and copies of the encoded features
 
 
@@ -304,6 +310,10 @@ class Audit:
     def noun(self) -> str:
         """What a sentence calls what it looks at, in the plural: ``"rule sets"``."""
         return self.pages.noun or self.title.lower()
+
+    def label(self, option: str) -> str:
+        """Return what stands above the control of an option, as messages name it, too."""
+        return self.pages.labels.get(option) or _LABELS.get(option) or option.replace("_", " ")
 
     @property
     def lacks(self) -> str | None:

@@ -7,7 +7,9 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.widgets.choices.stated import stated_number
+from app.widgets.choices.stated import number_control
+from app.widgets.page_words import page_words
+from audits.options import option_of
 from audits.transport.maps import OPTIONS
 
 _UNMATCHED = {"relaxed": "people whose match costs too much", "partial": "a fixed share of people"}
@@ -51,7 +53,9 @@ def choose_map_options(method: str) -> dict[str, Any]:
             chosen["share"] = _share_matched(kind().share)
         else:
             key = f"{method}-{end}" if method in {"gan", "neural"} else end
-            chosen[name] = stated_number(kind, name, label, step=step, **state.choice(key))
+            stated = option_of(kind, name)
+            told = page_words(stated.help)
+            chosen[name] = number_control(stated, label, step=step, help=told, **state.choice(key))
     if method == "gan":
         chosen["early_stopping"] = st.toggle(
             "Stop early",

@@ -136,9 +136,7 @@ def _yaml_control(option: Option, label: str, kept: dict[str, Any]) -> Any:
 
 
 def _label(record: Audit, option: Option) -> str:
-    words = record.pages.labels.get(option.name) or option.name.replace("_", " ")
-    unit = f" ({option.unit})" if option.unit else ""
-    return f"{begun(words)}{unit}"
+    return f"{begun(record.label(option.name))}{f' ({option.unit})' if option.unit else ''}"
 
 
 def _bounds(option: Option) -> str:

@@ -92,13 +92,10 @@ _AN_OPTION = re.compile(
 _AN_AUDIT = re.compile(
     rf"\baudits\[\d+\]\.(?:{_AUDITS})\b(?:: )?(?!\.)|^(?:{_AUDITS})(?= (?:has|must|needs|would) )"
 )
-_LABELS = {
-    option if "." in option else f"{audit.name}.{option}": label
-    for audit in AUDITS.having("pages")
-    for option, label in audit.pages.labels.items()
-}
-_OPTIONS = {f"{audit.name}.{each.name}" for audit in AUDITS.having("pages") for each in fields(audit.options)}
-_OPTIONS |= {f"roles.{role}" for role in get_args(Role)} | set(_LABELS)
+_LABELS = {f"roles.{role}": role for role in get_args(Role)}
+for _audit in AUDITS.having("pages"):
+    _LABELS |= {f"{_audit.name}.{each.name}": _audit.label(each.name) for each in fields(_audit.options)}
+    _LABELS |= {option: label for option, label in _audit.pages.labels.items() if "." in option}
 _PRIVATE = 0xE000  # where Unicode has no letters
 _ALONE = {name: audit.name for audit in AUDITS.having("pages") for name in audit.pages.alone}
 _BARE = re.compile(rf"^(?P<option>{'|'.join(_ALONE)})(?= (?:must|makes|is|has|needs|cannot|leaves)\b)")
@@ -164,12 +161,11 @@ def page_words(sentence: str) -> str:
 
     def option(found: re.Match[str]) -> str:
         told = found["option"]
-        if "." in told and told not in _OPTIONS:
-            return found[0]  # a file, say
         name = told if "." in told else f"{_ALONE[told]}.{told}"
-        words = _LABELS.get(name) or name.partition(".")[2].replace("_", " ")
+        if name not in _LABELS:
+            return found[0]  # a file, say
         of = f" of “{found['of']}”" if found.groupdict().get("of") else ""
-        return _match_case(f"The choice “{words}”", found) + of
+        return _match_case(f"The choice “{_LABELS[name]}”", found) + of
 
     literal: list[str] = []
 

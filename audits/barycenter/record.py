@@ -35,7 +35,6 @@ AUDIT = Audit(
             "fewest": "Smallest group",
             "weights": "Weight of a group",
             "rounds": "Maximum rounds of moving the barycenter",
-            "seconds": "Time limit for measuring chance",
         },
         former_choices={
             f"all-{name}": f"with-{name}"

@@ -43,13 +43,9 @@ AUDIT = Audit(
     pages=OnPages(
         does="See what explains the gap",
         labels={
-            "source": "Source",
-            "target": "Target",
             "explainers": "May explain it",
             "outcome": "The gap of",
             "bins": "Levels of a number",
-            "level": "Error rate",
-            "material": "Smallest difference that matters",
             "draws": "Draws for simultaneous intervals",
             "attribution": "Which features account for it (Shapley)",
         },

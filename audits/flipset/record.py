@@ -59,8 +59,6 @@ AUDIT = Audit(
     pages=OnPages(
         does="Match people with the other group",
         labels={
-            "source": "Source",
-            "target": "Target",
             "condition_on": "Compare only people with the same",
             "transport": "Counterparts",
             "map": "Counterparts",
@@ -68,13 +66,10 @@ AUDIT = Audit(
             "feature_weights": "Weight features differently",
             "max_people": "Match everyone",
             "permutations": "Permutations for measuring chance",
-            "seconds": "Time limit for measuring chance (seconds)",
             "repeats": "Stability repeats",
             "repeat_maps": "Repeat with",
             "repeat_people": "Draw half of each group each time",
             "reverse": "Also count flips in the other direction",
-            "level": "Error rate",
-            "material": "Smallest difference that matters",
         },
         former_choices={
             **{name: f"with-{name}" for name in ("cost", "level", "repeats", "reverse")},

@@ -67,7 +67,6 @@ AUDIT = Audit(
         labels={
             "by": "Compare by",
             "by_probability": "Columns of probabilities",
-            "level": "Error rate",
             "material_on": "What the limit is on",
             "bootstrap": "Bootstrap resamples",
             "metrics": "Further metrics",

@@ -83,8 +83,6 @@ AUDIT = Audit(
         does="See whose outcomes become whose",
         labels={
             "by": "Subgroups by",
-            "source": "Source",
-            "target": "Target",
             "outcome": "Outcomes are compared as",
             "against": "The other model",
             "features": "Distance over features that are",
@@ -95,8 +93,6 @@ AUDIT = Audit(
             "share": "Share matched",
             "price": "Price of leaving someone unmatched",
             "epsilon": "Blur",
-            "level": "Error rate",
-            "material": "Smallest difference that matters",
             "draws": "Bootstrap draws",
             "max_people": "People of each side at most",
         },

@@ -91,8 +91,6 @@ AUDIT = Audit(
             "ways": "Alternatives for each person",
             "ways_people": "People with alternatives",
             "noise": "Noise in changed numbers",
-            "level": "Error rate",
-            "material": "Smallest difference that matters",
             "max_people": "Declined people followed",
         },
         alone=("preset",),

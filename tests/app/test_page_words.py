@@ -23,8 +23,7 @@ def test_options_are_told_by_what_stands_above_their_controls(audit: str) -> Non
     for option in options_of(AUDITS[audit].options):
         for where in (f"audits[0].{audit}.{option.name}", f"{audit}.{option.name}"):
             told = page_words(f"{where} must be above 0, got -1.")
-            label = AUDITS[audit].pages.labels.get(option.name, option.name.replace("_", " "))
-            assert f"“{label}”" in told
+            assert f"“{AUDITS[audit].label(option.name)}”" in told
             assert not _A_KEY.search(told), told
 
 

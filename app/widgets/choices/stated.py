@@ -6,18 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from app.widgets.page_words import page_words
-from audits.options import Option, option_of
+from audits.options import Option
 
 NOTHING = "(automatic)"
 """What stands where nothing is chosen, for an option that then follows from others."""
 _NEAR = 1e-6  # what a bound that does not belong is left by
-
-
-def stated_number(kind: type, name: str, label: str, **kept: Any) -> Any:
-    """Ask for the number that the option `name` of an options class states; `kept` as of `number_control`."""
-    stated = option_of(kind, name)
-    return number_control(stated, label, help=page_words(stated.help), **kept)
 
 
 def number_control(stated: Option, label: str, *, step: float | None = None, **kept: Any) -> Any:
