@@ -36,13 +36,9 @@ def csv_bytes(frame: pd.DataFrame, decimals: int | None = None) -> bytes:
     """Return `frame` as CSV; rounding keeps the last, machine-dependent digits out of the file."""
     if decimals is not None:
         frame = frame.round(decimals)
-    counts = [
-        column
-        for column in frame.select_dtypes("float")
-        if (frame[column].dropna() % 1 == 0).all()  # integers that a blank made floats
-    ]
-    text = frame.astype(dict.fromkeys(counts, "Int64")).to_csv(index=False, lineterminator="\n")
-    return text.encode()
+    whole = (frame.select_dtypes("float") % 1).fillna(0).eq(0).all()  # integers that a blank made floats
+    counts = dict.fromkeys(whole.index[whole], "Int64")
+    return frame.astype(counts).to_csv(index=False, lineterminator="\n").encode()
 
 
 if __name__ == "__main__":

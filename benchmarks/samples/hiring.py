@@ -10,18 +10,15 @@ names of the two weights: the larger one belongs to work experience.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.samples.onnx_graph import Graph
 
-_HAIR_SCALE = 35.0
 
-
-@dataclass(frozen=True)
-class LinearModel:
+class LinearModel(NamedTuple):
     """Hire when ``work * z_work + hair * z_hair > cut``; z is standardized over both genders together."""
 
     work: float
@@ -44,7 +41,7 @@ def generate(n: int = 1_000, *, seed: int = 0) -> pd.DataFrame:
     men = work.poisson(31, n) - work.normal(20, 0.2, n)
     women = work.poisson(25, n) - work.normal(20, 0.2, n)
     rest = np.random.RandomState(seed + 1)
-    hair = np.concatenate([_HAIR_SCALE * rest.beta(2, 7, n), _HAIR_SCALE * rest.beta(2, 2, n)])
+    hair = 35 * np.concatenate([rest.beta(2, 7, n), rest.beta(2, 2, n)])
     years = np.concatenate([men, women])
     qualified = rest.uniform(size=2 * n) < 1 / (1 + np.exp(25.5 - 2.5 * years))
     people = pd.DataFrame({"gender": ["male"] * n + ["female"] * n, "work_years": years})
@@ -58,8 +55,7 @@ def onnx_model(people: pd.DataFrame, weights: LinearModel) -> bytes:
     a logistic function of the linear score, is above 0.5 exactly where the linear model hires.
     """
     graph = Graph("hiring")
-    terms: list[str | float] = []
-    offset = -weights.cut
+    terms, offset = [], -weights.cut
     for column, weight in (("work_years", weights.work), ("hair_length", weights.hair)):
         values = people[column].to_numpy()
         slope = float(weight / values.std())

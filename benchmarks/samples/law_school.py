@@ -28,22 +28,10 @@ OTHER_LIVES = {"lsat": "lsat_other_race", "gpa": "gpa_other_race"}
 """Feature to the column of what it would have been: the counterfactuals of what the audited model reads."""
 
 
-class Coefficients(NamedTuple):
-    """One line of the causal model: ``base + knowledge * K + black * R + female * S``."""
-
-    base: float
-    knowledge: float
-    black: float
-    female: float
-
-
-GPA = Coefficients(base=3.20, knowledge=0.14, black=-0.39, female=0.13)
-LSAT = Coefficients(base=3.63, knowledge=0.068, black=-0.24, female=-0.014)
-"""Of the logarithm of the Poisson rate."""
-FYA = Coefficients(base=0.22, knowledge=0.33, black=-1.04, female=-0.016)
-GPA_DEVIATION = 0.37
-"""Standard deviation of GPA given everything else."""
-SHARE_BLACK = 0.25
+GPA, LSAT, FYA = (3.20, 0.14, -0.39, 0.13), (3.63, 0.068, -0.24, -0.014), (0.22, 0.33, -1.04, -0.016)
+"""A line of the causal model each: base, and weights of knowledge, being black and female. LSAT's is of the
+logarithm of the Poisson rate."""
+GPA_DEVIATION, SHARE_BLACK = 0.37, 0.25  # the deviation of GPA is that given everything else
 
 
 class LawSchool(NamedTuple):
@@ -60,18 +48,11 @@ def generate(n: int = 3_000, *, rng: np.random.Generator | int | None = None) ->
     """
     rng = generator(rng)
     black = rng.random(n) < SHARE_BLACK
-    female = rng.random(n) < np.where(black, 0.62, 0.42)
-    causes = pd.DataFrame(
-        {
-            "race": _race(black),
-            "sex": np.where(female, "female", "male").astype(object),
-            "knowledge": rng.standard_normal(n),
-            "gpa_noise": rng.standard_normal(n),
-            "lsat_quantile": rng.uniform(np.nextafter(0, 1), 1, n),  # a quantile of 0 would be an LSAT of -1
-            "fya_noise": rng.standard_normal(n),
-        }
-    )
-    applicants, other = outcomes(causes), outcomes(causes.assign(race=_race(~black)))
+    causes = pd.DataFrame({"black": black, "female": rng.random(n) < np.where(black, 0.62, 0.42)})
+    causes["knowledge"], causes["gpa_noise"] = rng.standard_normal(n), rng.standard_normal(n)
+    causes["lsat_quantile"] = rng.uniform(np.nextafter(0, 1), 1, n)  # a quantile of 0 would be an LSAT of -1
+    causes["fya_noise"] = rng.standard_normal(n)
+    applicants, other = outcomes(causes), outcomes(causes.assign(black=~black))
     counterfactuals = other[["lsat", "gpa", "fya"]].add_suffix("_other_race")
     counterfactuals.insert(0, "knowledge", causes["knowledge"])
     return LawSchool(applicants, counterfactuals)
@@ -83,18 +64,13 @@ def outcomes(causes: pd.DataFrame) -> pd.DataFrame:
     A counterfactual is this function again with another race and all else kept, the quantile of the (other)
     Poisson distribution, too.
     """
-    rate = np.exp(_line(LSAT, causes))
-    return causes[["race", "sex"]].assign(
-        lsat=stats.poisson.ppf(causes["lsat_quantile"], rate).astype(int),
-        gpa=_line(GPA, causes) + GPA_DEVIATION * causes["gpa_noise"],
-        fya=_line(FYA, causes) + causes["fya_noise"],
-    )
 
+    def line(base: float, knowledge: float, black: float, female: float) -> pd.Series:
+        own = base + knowledge * causes["knowledge"]
+        return own + black * causes["black"] + female * causes["female"]
 
-def _line(weights: Coefficients, causes: pd.DataFrame) -> pd.Series:
-    own = weights.base + weights.knowledge * causes["knowledge"]
-    return own + weights.black * (causes["race"] == "black") + weights.female * (causes["sex"] == "female")
-
-
-def _race(black: np.ndarray) -> np.ndarray:
-    return np.where(black, "black", "white").astype(object)
+    table = {"race": np.where(causes["black"], "black", "white").astype(object)}
+    table["sex"] = np.where(causes["female"], "female", "male").astype(object)
+    lsat = stats.poisson.ppf(causes["lsat_quantile"], np.exp(line(*LSAT))).astype(int)
+    gpa = line(*GPA) + GPA_DEVIATION * causes["gpa_noise"]
+    return pd.DataFrame(table).assign(lsat=lsat, gpa=gpa, fya=line(*FYA) + causes["fya_noise"])

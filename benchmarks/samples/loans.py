@@ -8,7 +8,7 @@ number with `Term.missing` and gives a blank housing no points.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -71,7 +71,8 @@ def generate(
     Beside them are returned, of those whom the model harms, its scores as they are and would be.
     """
     rng = generator(rng)
-    complete = _follow_age(pd.concat([_people(n, rng), _finances(n, rng)], axis=1))
+    people = _people(n, rng)
+    complete = people.assign(**_finances(people["age"], rng))
     repaid = rng.random(n) < _chance(_log_odds(complete))
     table = complete.copy()
     for column, share in BLANK.items():
@@ -93,10 +94,10 @@ def onnx_model() -> bytes:
         value = graph.op("Where", graph.op("IsNaN", raw), term.missing, raw)
         logarithm = graph.op("Log", graph.op("Add", graph.op("Mul", value, 1 / term.unit), 1.0))
         terms.append(graph.op("Mul", logarithm, term.weight))
-    terms += [graph.lookup(graph.text(column), points) for column, points in _CATEGORIES.items()]
+    terms += [graph.lookup(column, points) for column, points in _CATEGORIES.items()]
     young = graph.op("Cast", graph.op("Less", graph.number("age"), float(_YOUNG)), to=1)
     terms.append(graph.op("Mul", young, _UNDER_30))
-    woman, velian = (graph.lookup(graph.text(column), {value: 1.0}) for column, value in HARMED.items())
+    woman, velian = (graph.lookup(column, {value: 1.0}) for column, value in HARMED.items())
     harmed = graph.op("Mul", graph.op("Mul", young, woman), velian)
     terms.append(graph.op("Mul", harmed, -PENALTY))
     return graph.to_bytes(graph.op("Sigmoid", graph.add(terms), name="chance_of_repayment"))
@@ -128,50 +129,27 @@ def _people(n: int, rng: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame({"age": age, "sex": sex, "ethnicity": ethnicity, "region": np.array(_REGIONS)[place]})
 
 
-def _finances(n: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw what comes with no regard to age, in standard units; `_follow_age` gives them theirs."""
-    return pd.DataFrame(
-        {
-            "income": rng.standard_normal(n),
-            "employment_years": rng.gamma(1.5, 4.0, n),
-            "debt": rng.standard_normal(n),
-            "savings": rng.standard_normal(n),
-            "amount": rng.standard_normal(n),
-            "purpose": rng.choice(_PURPOSES, n, p=[0.35, 0.2, 0.1, 0.2, 0.15]),
-            "housing": rng.random(n),
-            "dependants": rng.poisson(1.0, n),
-            "credit_history": rng.random(n),
-        }
-    )
-
-
-def _follow_age(table: pd.DataFrame) -> pd.DataFrame:
-    """Turn standard units into money, years and categories that grow with age."""
-    age = table["age"]
-    grown = np.minimum(age, 50) - 40  # earnings stop growing at 50
+def _finances(age: pd.Series, rng: np.random.Generator) -> dict[str, Any]:
+    """Draw money, years and categories that grow with age."""
+    n, grown = len(age), np.minimum(age, 50) - 40  # earnings stop growing at 50
     # the older the applicant, the likelier a home of your own and a credit history
     settled = np.clip((age - 18) / 40, 0, 1)
-    housing = np.select(
-        [table["housing"] < 0.5 * settled**2, table["housing"] < settled, table["housing"] < 0.9],
-        ["owner", "mortgage", "rent"],
-        "with family",
-    )
-    none = 0.3 * (1 - settled)
-    history = np.select(
-        [table["credit_history"] < none, table["credit_history"] < none + 0.15],
-        ["none", "late payments"],
-        "clean",
-    )
-    return table.assign(
-        income=_money(34_000 * np.exp(0.004 * grown + 0.4 * table["income"])),
-        employment_years=np.minimum(np.floor(table["employment_years"]), age - 18).astype(int),
-        debt=_money(5_000 * np.exp(0.036 * grown + 0.9 * table["debt"])),
-        savings=_money(2_500 * np.exp(0.015 * grown + 1.2 * table["savings"])),
-        amount=_money(np.clip(9_000 * np.exp(0.6 * table["amount"]), 1_000, 60_000)),
-        housing=housing,
-        dependants=np.where(age < 25, np.minimum(table["dependants"], 1), np.minimum(table["dependants"], 5)),
-        credit_history=history,
-    )
+    income, years = rng.standard_normal(n), rng.gamma(1.5, 4.0, n)
+    debt, savings, amount = rng.standard_normal(n), rng.standard_normal(n), rng.standard_normal(n)
+    purpose, home = rng.choice(_PURPOSES, n, p=[0.35, 0.2, 0.1, 0.2, 0.15]), rng.random(n)
+    dependants, past, none = rng.poisson(1.0, n), rng.random(n), 0.3 * (1 - settled)
+    homes = [home < 0.5 * settled**2, home < settled, home < 0.9]
+    return {
+        "income": _money(34_000 * np.exp(0.004 * grown + 0.4 * income)),
+        "employment_years": np.minimum(np.floor(years), age - 18).astype(int),
+        "debt": _money(5_000 * np.exp(0.036 * grown + 0.9 * debt)),
+        "savings": _money(2_500 * np.exp(0.015 * grown + 1.2 * savings)),
+        "amount": _money(np.clip(9_000 * np.exp(0.6 * amount), 1_000, 60_000)),
+        "purpose": purpose,
+        "housing": np.select(homes, ["owner", "mortgage", "rent"], "with family"),
+        "dependants": np.minimum(dependants, np.where(age < 25, 1, 5)),
+        "credit_history": np.select([past < none, past < none + 0.15], ["none", "late payments"], "clean"),
+    }
 
 
 def _money(values: pd.Series | np.ndarray) -> np.ndarray:

@@ -8,7 +8,6 @@ from functools import partial, reduce
 import numpy as np
 from onnx import TensorProto, helper
 
-_IR_VERSION = 8
 _OPSETS = {"": 17, "ai.onnx.ml": 3}
 
 
@@ -16,19 +15,12 @@ class Graph:
     """A graph whose inputs are columns, each of shape (n, 1), as converters of pipelines write them."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
-        self._nodes: list[object] = []
-        self._constants: list[object] = []
-        self._inputs: list[object] = []
+        self._name, self._nodes, self._constants, self._inputs = name, [], [], []
 
     def number(self, column: str, kind: int = TensorProto.FLOAT) -> str:
         """Declare a numeric column (float32, NaN where missing); return its name."""
         self._inputs.append(helper.make_tensor_value_info(column, kind, ["n", 1]))
         return column
-
-    def text(self, column: str) -> str:
-        """Declare a column of strings; return its name."""
-        return self.number(column, TensorProto.STRING)
 
     def constant(self, value: float | np.ndarray) -> str:
         """Add a float32 array, or a scalar stored as shape (1,); return its name."""
@@ -46,22 +38,18 @@ class Graph:
         return output
 
     def lookup(self, column: str, table: Mapping[str, float]) -> str:
-        """Replace each string by its number in `table`, by 0 where it is not there."""
-        values = [float(value) for value in table.values()]
-        return self.op(
-            "LabelEncoder", column, keys_strings=list(table), values_floats=values, default_float=0.0
-        )
+        """Declare a column of strings; replace each by its number in `table`, by 0 where it is not there."""
+        told = {"keys_strings": list(table), "values_floats": [float(value) for value in table.values()]}
+        return self.op("LabelEncoder", self.number(column, TensorProto.STRING), default_float=0.0, **told)
 
     def add(self, terms: Iterable[str | float]) -> str:
         """Sum the terms from left to right."""
-        first, *rest = terms
-        total = first if isinstance(first, str) else self.constant(first)
-        return reduce(partial(self.op, "Add"), rest, total)
+        return reduce(partial(self.op, "Add"), terms)
 
     def to_bytes(self, output: str) -> bytes:
         """Close the graph with its one `output`, a float32 tensor (n, 1), and encode the model file."""
         end = helper.make_tensor_value_info(output, TensorProto.FLOAT, ["n", 1])
         graph = helper.make_graph(self._nodes, self._name, self._inputs, [end], self._constants)
         opsets = [helper.make_opsetid(domain, version) for domain, version in _OPSETS.items()]
-        told = {"producer_name": "evenhand", "opset_imports": opsets, "ir_version": _IR_VERSION}
+        told = {"producer_name": "evenhand", "opset_imports": opsets, "ir_version": 8}
         return helper.make_model(graph, **told).SerializeToString(deterministic=True)
