@@ -19,12 +19,12 @@ EVERY = simulations()
 
 
 def test_the_page_states_what_is_kept():
-    kept = Kept.read()
+    kept = Kept()
     assert PAGE.read_text(encoding="utf-8") == page(kept.rows, kept.lacking(EVERY))
 
 
 def test_what_does_not_hold_is_said():
-    broken = [row.words for row in Kept.read().rows if not row.holds and not row.said]
+    broken = [row.words for row in Kept().rows if not row.holds and not row.said]
     assert not broken, "\n".join(broken)
 
 
@@ -98,7 +98,7 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("audit", sorted(ELSEWHERE))
 def test_every_interval_and_p_value_of_a_result_is_simulated(audit: str):
-    ours = {row.shown.strip("`") for row in Kept.read().rows if row.audit == audit}
+    ours = {row.shown.strip("`") for row in Kept().rows if row.audit == audit}
     ours |= {*NOT_MEANS.get(audit, ()), *ELSEWHERE[audit].split()}
     found = set(fields_of(AUDITS[audit].result_type))
     left = {path for path in found if not any(f"{path}.".startswith(f"{each}.") for each in ours)}
@@ -108,7 +108,7 @@ def test_every_interval_and_p_value_of_a_result_is_simulated(audit: str):
 def test_every_audit_is_simulated_and_on_the_page():
     simulated = {each.audit for each in EVERY}
     assert set(ELSEWHERE) == set(AUDITS.ours) <= simulated, "add benchmarks/calibration/<name>.py"
-    assert {row.audit for row in Kept.read().rows} == simulated
+    assert {row.audit for row in Kept().rows} == simulated
     assert len({each.name for each in EVERY}) == len(EVERY)
 
 

@@ -98,7 +98,7 @@ class Row:
     """What one simulation measured: `hits` of `worlds`, and when and by which code they were drawn.
 
     `said` is what the page says of it where it does not hold; `drawn` and `code` are empty of rows that were
-    drawn before either was kept.
+    drawn before either was kept; `asked` is of how many worlds its simulation was asked for.
     """
 
     audit: str
@@ -111,11 +111,7 @@ class Row:
     said: str = ""
     drawn: str = ""
     code: str = ""
-
-    @property
-    def key(self) -> tuple[str, str, str, str]:
-        """What is the same of two rows whose worlds count together."""
-        return self.audit, self.setting, self.shown, self.kind
+    asked: int = 0
 
     @property
     def told(self) -> tuple[str, str]:
@@ -128,11 +124,6 @@ class Row:
     def measured(self) -> float:
         """The share of worlds."""
         return self.hits / self.worlds
-
-    @property
-    def percent(self) -> str:
-        """The same as it is printed."""
-        return f"{100 * self.measured:.1f}"
 
     @property
     def error(self) -> float:
@@ -177,19 +168,12 @@ class Simulation:
 
     @property
     def name(self) -> str:
-        """What its count of worlds is kept under."""
+        """The setting with its audit, as it is asked for."""
         return f"{self.audit}: {self.setting}"
 
     def worlds(self, asked: int) -> int:
         """How many worlds it draws when so many are asked for."""
         return max(round(asked * self.part), 20)
-
-
-def simulation(
-    audit: str, setting: str, draw: Callable[..., Facts], *given: Any, part: float = 1.0
-) -> Simulation:
-    """Return the simulation of a setting whose world ``draw(*given, number)`` draws."""
-    return Simulation(audit, setting, partial(_summed, audit, setting, draw, given), part)
 
 
 def grid(
@@ -205,7 +189,8 @@ def grid(
     listed = []
     for point in product(*named):
         words = setting.format(**{axis: shown for axis, (shown, _) in zip(axes, point, strict=True)})
-        listed.append(simulation(audit, words, draw, *(value for _, value in point), part=part))
+        given = tuple(value for _, value in point)
+        listed.append(Simulation(audit, words, partial(_summed, audit, words, draw, given), part))
     return listed
 
 
