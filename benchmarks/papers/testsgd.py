@@ -6,9 +6,8 @@
 Each data set has three six-layer networks that differ in their seed (the paper averages three runs). Printed
 are the paper's own worst group and the largest score among all rule sets of at least 5%, also on perturbed
 people; what training again with perturbed people of the paper's group does to its score (Table 7); and what
-two other searches find (Table 8). Scores are in points, with favorable shares inside and outside.
-
-The other searches, on the same decisions:
+two other searches find on the same decisions (Table 8). Scores are in points, with favorable shares inside
+and outside. The other searches:
 
 * The largest gap between any two subgroups, in the spirit of Themis (Galhotra, Brun, Meliou 2017): for every
   combination of attributes, the subgroup with the largest favorable share against the one with the smallest.
@@ -20,10 +19,9 @@ The other searches, on the same decisions:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import combinations, count, islice, pairwise
-from typing import NamedTuple
+from itertools import chain, combinations, count, islice, pairwise
 
 import numpy as np
 import pandas as pd
@@ -38,67 +36,43 @@ from audits.rule_sets import LeaderRow, RuleSetsOptions, RuleSetsResult, rule_se
 from audits.rule_sets.inference.permutation import split_halves, whole_people
 from audits.rule_sets.leaders.tables import read_counted, words_of
 from audits.runs.executors.threads import fixed_threads
-from audits.stats.text import number
 from audits.subgroups.attributes import Attribute
 from audits.subgroups.binning import read_attributes
-from audits.subgroups.cells import Cells, count_cells
+from audits.subgroups.cells import count_cells
 from audits.subgroups.scores import differences
 from benchmarks.measuring import SHARED, Scorer, line, public, taken
 
-NETWORKS = 3
-MIN_PEOPLE = 30
-_DEEPEST = 3
-_MAX_TERMS = 5
+NETWORKS, MIN_PEOPLE = 3, 30
 DECADES = list(range(0, 101, 10))
 TENTHS = [round(0.1 * k, 1) for k in range(11)]
 SHARES = (
     *("racepctblack", "racePctWhite", "racePctAsian", "racePctHisp", "agePct12t21", "agePct12t29"),
     *("agePct16t24", "agePct65up", "MalePctDivorce", "FemalePctDiv"),
 )
-
-
-class Published(NamedTuple):
-    """One row of Tables 4, 7 and 8: a group, who is in it, its score and shares, and the others' scores."""
-
-    words: str
-    members: Callable[[pd.DataFrame], pd.Series]
-    score: float
-    inside: float
-    outside: float
-    after: float
-    themis: float | None
-    fictitious: float
-
-
-COMPAS = Published(
-    "male, age ≥ 40, Hispanic or other",
-    lambda f: (f["sex"] == "Male") & (f["age"] >= 40) & f["race"].isin(["Hispanic", "Other"]),
-    *(62.4, 20.7, 83.1, 4.2, 67.3, 22.4),
+COMPAS = (
+    "sex == 'Male' and age >= 40 and race in ['Hispanic', 'Other']",
+    *("62.4 (20.7, 83.1)", "4.2; Themis 67.3, FairFictPlay 22.4"),
 )
-WHITES = ["White", "Asian-Pac-Islander"]
+# worst group, its score and favorable shares (Table 4), and its score after training again (7, 8)
 TABLE_4 = {
-    "adult": Published(
-        "male, 40 ≤ age < 80, White or Asian-Pac-Islander",
-        lambda f: (f["sex"] == "Male") & f["age"].between(40, 79) & f["race"].isin(WHITES),
-        *(20.2, 29.9, 9.7, 10.1, 26.6, 13.9),
+    "adult": (
+        "sex == 'Male' and 40 <= age < 80 and race in ['White', 'Asian-Pac-Islander']",
+        *("20.2 (29.9, 9.7)", "10.1; Themis 26.6, FairFictPlay 13.9"),
     ),
-    "bank": Published("10 ≤ age < 90", lambda f: f["age"] < 90, 38.2, 3.3, 41.5, 5.4, 8.4, 7.6),
-    "german": Published(
-        "female, 60 ≤ age < 70",
-        lambda f: (f["sex"] == "female") & f["age"].between(60, 69),
-        *(21.9, 72.5, 50.6, 7.3, 7.0, 17.1),
+    "bank": ("10 <= age < 90", "38.2 (3.3, 41.5)", "5.4; Themis 8.4, FairFictPlay 7.6"),
+    "german": (
+        "sex == 'female' and 60 <= age < 70",
+        *("21.9 (72.5, 50.6)", "7.3; Themis 7.0, FairFictPlay 17.1"),
     ),
     "compas": COMPAS,
     "compas-arrests": COMPAS,
-    "law_school": Published(
-        "male, Asian or Black",
-        lambda f: (f["sex"] == "male") & f["race"].isin(["Asian", "Black"]),
-        *(15.0, 84.5, 99.5, 7.5, 13.5, 3.7),
+    "law_school": (
+        "sex == 'male' and race in ['Asian', 'Black']",
+        *("15.0 (84.5, 99.5)", "7.5; Themis 13.5, FairFictPlay 3.7"),
     ),
-    "communities": Published(
-        "FemalePctDiv ≥ 0.4, racePctWhite ≤ 0.8",
-        lambda f: (f["FemalePctDiv"] >= 0.4) & (f["racePctWhite"] < 0.8),
-        *(60.7, 83.8, 23.2, 51.4, None, 38.8),
+    "communities": (
+        "FemalePctDiv >= 0.4 and racePctWhite < 0.8",
+        *("60.7 (83.8, 23.2)", "51.4; Themis timeout, FairFictPlay 38.8"),
     ),
 }
 PROTECTED = {"bank": ["age"], "law_school": ["race", "sex"], "german": ["sex", "age"]}
@@ -150,104 +124,62 @@ def table(name: str, **changed: object) -> tuple[AuditData, int, dict[str, objec
     return data, max(6, 300_000 // data.n), {}  # as many steps on a small table
 
 
-class Rival(NamedTuple):
-    """What another method finds: a subgroup, its favorable share less that of who it is compared with.
+def largest_pair(decisions: np.ndarray, attributes: Sequence[Attribute]) -> tuple[float, str]:
+    """Return the largest gap between subgroups by the same attributes, and the favored one."""
+    frame = pd.DataFrame({each.name: np.array(each.levels)[each.codes] for each in attributes})
+    found = [(0.0, "")]
+    for names in chain.from_iterable(combinations(frame, size) for size in (1, 2, 3)):
+        shares = frame.assign(favored=decisions).groupby(list(names))["favored"].agg(["mean", "size"])
+        rate = shares.loc[shares["size"] >= MIN_PEOPLE, "mean"]
+        if len(rate) > 1:
+            highest = zip(names, np.atleast_1d(rate.index[rate.argmax()]), strict=True)
+            found.append((float(np.ptp(rate)), ", ".join(f"{name} = {value}" for name, value in highest)))
+    return max(found, key=lambda each: each[0])
 
-    The group is that of the largest favorable share or of the linear threshold; `people` are in it, of the
-    latter in the half that it is stated on.
+
+def linear_threshold(
+    decisions: np.ndarray, attributes: Sequence[Attribute], *, support: float
+) -> tuple[float, str]:
+    """Return the score and words of the linear threshold group that differs most from the rest.
+
+    It is chosen on one half of the people, with at least the share `support` of them on either side, and
+    stated on the other half.
     """
-
-    method: str
-    group: str
-    score: float
-    people: float
-
-
-def largest_pair(cells: Cells, attributes: Sequence[Attribute]) -> Rival | None:
-    """Return the two subgroups, by values of the same attributes, whose favorable shares differ most."""
-    best: Rival | None = None
-    table = pd.DataFrame(cells.codes).assign(n=cells.n, favorable=cells.favorable)
-    for size in range(1, min(len(attributes), _DEEPEST) + 1):
-        for chosen in combinations(range(len(attributes)), size):
-            sums = table.groupby(list(chosen))[["n", "favorable"]].sum()
-            sums = sums[sums["n"] >= MIN_PEOPLE]
-            rate = sums["favorable"] / sums["n"]
-            gap = float(rate.max() - rate.min())
-            if len(rate) > 1 and (best is None or gap > best.score + 1e-12):
-                highest = int(rate.argmax())
-                codes = zip(chosen, np.atleast_1d(rate.index[highest]), strict=True)
-                words = ", ".join(f"{attributes[k].name} = {attributes[k].levels[code]}" for k, code in codes)
-                people = float(sums["n"].iloc[highest])
-                best = Rival("largest gap between two subgroups", words, gap, people)
-    return best
-
-
-def linear_threshold(cells: Cells, attributes: Sequence[Attribute], *, support: float) -> Rival | None:
-    """Return the linear threshold group that differs most from the rest on one half, stated on the other.
-
-    At least the share `support` of people is on either side of it.
-    """
+    cells = count_cells(attributes, decisions)
     first, second = split_halves(whole_people(cells), np.random.default_rng(0).spawn(7)[4])
-    names, x = _design(cells, attributes)
-    weight = np.sqrt(first.n.astype(float))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        target = np.where(first.n > 0, first.favorable / first.n, 0.0) - first.rate
+    columns = {}
+    for each, code in zip(attributes, cells.codes.T, strict=True):
+        if each.ordered:  # a bin's position in [0, 1], or one column a category but the first
+            columns[each.name] = code / max(len(each.levels) - 1, 1)
+        else:
+            columns |= {f"{each.name} = {name}": code == k for k, name in enumerate(each.levels) if k}
+    x, weight = pd.DataFrame(columns, dtype=float), np.sqrt(first.n.astype(float))
+    target = first.favorable / np.maximum(first.n, 1) - first.rate * (first.n > 0)
     design = np.column_stack([np.ones(len(x)), x])
     solved, *_ = np.linalg.lstsq(design * weight[:, None], target * weight, rcond=None)
-    index = (x @ solved[1:]).round(12)
-    order = np.argsort(-index, kind="stable")
-    n, good = np.cumsum(first.n[order]), np.cumsum(first.favorable[order])
-    # cells with the same index lie on the same side
-    ends = np.r_[index[order][1:] != index[order][:-1], False]
-    least = max(support * first.total, 1.0)
-    ends &= (n >= least) & (first.total - n >= least)
-    if not ends.any():
-        return None
-    counts = n[ends].astype(float), good[ends].astype(float), first.total, float(first.favorable.sum())
-    cut = np.flatnonzero(ends)[np.abs(differences(*counts)).argmax()]
-    inside = np.zeros(len(index), dtype=bool)
-    inside[order[: cut + 1]] = True
+    index = (x.to_numpy() @ solved[1:]).round(12)
+    sums = pd.DataFrame({"n": first.n, "good": first.favorable}).groupby(index).sum()[::-1].cumsum()
+    sums = sums[np.minimum(sums["n"], first.total - sums["n"]) >= max(support * first.total, 1.0)]
+    gaps = differences(sums["n"], sums["good"], first.total, first.favorable.sum())
+    inside = index >= sums.index[np.abs(gaps).argmax()]
     own, rest = (second.favorable[side].sum() / second.n[side].sum() for side in (inside, ~inside))
-    words = _words(names, solved[1:], float(index[inside].min()))
-    people = float(second.n[inside].sum())
-    return Rival("linear threshold of all attributes", words, float(own - rest), people)
+    largest = np.argsort(-np.abs(solved[1:]), kind="stable")[:5]
+    words = " ".join(f"{solved[1 + k]:+.3g} × [{x.columns[k]}]" for k in largest)
+    return float(own - rest), f"{words} … ≥ {index[inside].min():.3g}"
 
 
-def _design(cells: Cells, attributes: Sequence[Attribute]) -> tuple[list[str], np.ndarray]:
-    """Columns of the linear function: a bin's position in [0, 1], or one column a category but the first."""
-    names, columns = [], []
-    for place, attribute in enumerate(attributes):
-        code = cells.codes[:, place]
-        if attribute.ordered:
-            names.append(attribute.name)
-            columns.append(code / max(len(attribute.levels) - 1, 1))
-        else:
-            names += [f"{attribute.name} = {level}" for level in attribute.levels[1:]]
-            columns += [(code == level).astype(float) for level in range(1, len(attribute.levels))]
-    return names, np.column_stack(columns)
-
-
-def _words(names: Sequence[str], weights: np.ndarray, cut: float) -> str:
-    largest = np.argsort(-np.abs(weights), kind="stable")[:_MAX_TERMS]
-    words = ""
-    for k in largest:
-        weight = float(weights[k])
-        sign = ("− " if weight < 0 else "") if not words else (" − " if weight < 0 else " + ")
-        words += f"{sign}{number(abs(weight))} × [{names[k]}]"
-    more = f" + {len(weights) - _MAX_TERMS} more" if len(weights) > _MAX_TERMS else ""
-    return f"{words}{more} ≥ {number(cut)}"
-
-
-def rivals(subject: Subject, options: RuleSetsOptions) -> tuple[Rival, ...]:
-    """Return what both methods find in the decisions on the people of `subject`."""
-    attributes, _ = read_attributes(subject.data, options)
-    decisions = np.asarray(subject.decisions, dtype=bool)
-    cells = count_cells(attributes, decisions, subject.data.weights)
-    found = (
-        largest_pair(cells, attributes),
-        linear_threshold(cells, attributes, support=options.support),
+def rivals(subject: Subject, options: RuleSetsOptions) -> dict[str, tuple[float, str]]:
+    """Return what both methods find in the decisions on the people of `subject`: a score and a group each."""
+    attributes, decisions = (
+        read_attributes(subject.data, options)[0],
+        np.asarray(subject.decisions, dtype=bool),
     )
-    return tuple(each for each in found if each is not None)
+    return {
+        "largest gap between two subgroups": largest_pair(decisions, attributes),
+        "linear threshold of all attributes": linear_threshold(
+            decisions, attributes, support=options.support
+        ),
+    }
 
 
 def points(score: float, inside: float, outside: float) -> str:
@@ -287,21 +219,18 @@ def accuracy(subject: Subject) -> float:
 
 def compare(name: str) -> None:
     """Print one row of each table beside three networks trained here."""
-    paper = TABLE_4[name]
+    group, score, others = TABLE_4[name]
     data, epochs, options = table(name)
-    inside = paper.members(data.frame).to_numpy(dtype=bool)
-    print(
-        f"{name} ({data.n:,} rows): the paper {paper.words}: {paper.score} ({paper.inside}, {paper.outside}),"
-        f" after training again {paper.after}; Themis {paper.themis}, FairFictPlay {paper.fictitious}"
-    )
+    inside = data.frame.eval(group).to_numpy(dtype=bool)
+    print(f"{name} ({data.n:,} rows): the paper {group}: {score}, after training again {others}")
     for seed, subject in networks(data, epochs):
         result = rule_sets(subject, RuleSetsOptions(permutations=199, **options))
         print(f"  seed {seed}, accuracy {accuracy(subject):.1f}%, {result.n_frequent:,} rule sets")
         print(f"    the paper's group here  {shares(subject.decisions, inside)}")
         print(f"    largest score           {largest(result)}")
         print(f"    first on the leaderboard {leader(result.leaderboard[0])}")
-        for other in rivals(subject, RuleSetsOptions(**options)):
-            print(f"    {other.method}: {100 * abs(other.score):.1f}, {other.group}")
+        for method, (gap, words) in rivals(subject, RuleSetsOptions(**options)).items():
+            print(f"    {method}: {100 * abs(gap):.1f}, {words}")
         print(f"    trained again           {retrained(subject, inside, epochs, seed)}", flush=True)
 
 
