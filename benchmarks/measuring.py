@@ -7,11 +7,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -38,14 +37,16 @@ class Scorer:
         return np.asarray(self.function(frame[list(self.columns)]), dtype=float)
 
 
-@dataclass(frozen=True)
-class Taken:
+class Taken(NamedTuple):
     """What a work took: seconds by the clock and of the processor, peak memory in GB; and its result."""
 
     seconds: float
     processor: float
     gigabytes: float
-    result: Any
+    result: Any = None
+
+    def __str__(self) -> str:
+        return f"{self.seconds:9.4f} s {self.processor:8.2f} s {self.gigabytes:6.2f} GB"
 
 
 def taken(work: Callable[[], object], times: int = 1) -> Taken:
@@ -56,7 +57,8 @@ def taken(work: Callable[[], object], times: int = 1) -> Taken:
         began, busy = time.perf_counter(), time.process_time()
         result = work()
         spent = time.perf_counter() - began, time.process_time() - busy
-        found.append(Taken(*spent, memory("self", "VmHWM") / 1000, result))
+        peak = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]
+        found.append(Taken(*spent, int(peak) / 1e6, result))
     return min(found, key=lambda each: each.seconds)
 
 
@@ -67,41 +69,16 @@ def command(*arguments: str, **options: Any) -> Taken:
     _, status, used = os.wait4(started.pid, 0)
     if status:
         raise SystemExit(f"{' '.join(arguments)} ended with {status}")
-    spent = time.perf_counter() - began, used.ru_utime + used.ru_stime
-    return Taken(*spent, used.ru_maxrss / 1e6, None)
+    return Taken(time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e6)
 
 
 def line(what: str, ours: Taken, peer: Taken | None = None, note: str = "") -> str:
     """Word one line of a table: ours, and beside it what a peer took."""
-    told = f"{what:52} {ours.seconds:9.4f} s {ours.processor:8.2f} s {ours.gigabytes:6.2f} GB"
+    told = f"{what:52} {ours}"
     if peer is not None:
         clock, busy = ours.seconds / peer.seconds, ours.processor / max(peer.processor, 1e-9)
-        told += f" | {peer.seconds:9.4f} s {peer.processor:8.2f} s {peer.gigabytes:6.2f} GB"
-        told += f", ratio {clock:.3f} by the clock, {busy:.3f}"
+        told += f" | {peer}, ratio {clock:.3f} by the clock, {busy:.3f}"
     return f"{told}  {note}"
-
-
-def show(rows: Iterable[dict[str, Any]], digits: int = 3) -> pd.DataFrame:
-    """Print rows as a table, and return it."""
-    table = pd.DataFrame(list(rows))
-    print(
-        table.to_string(index=False, float_format=lambda value: f"{value:.{digits}g}"), end="\n\n", flush=True
-    )
-    return table
-
-
-@contextmanager
-def clocked(what: str, limit: str = "") -> Iterator[None]:
-    """Print how many seconds went by inside, and what they may be."""
-    began = time.perf_counter()
-    yield
-    print(f"{what:38} {time.perf_counter() - began:6.2f} s    {limit}", flush=True)
-
-
-def memory(process: int | str, field: str) -> float:
-    """Return a figure of ``/proc/PROCESS/status`` in MB."""
-    status = Path(f"/proc/{process}/status").read_text()
-    return int(status.split(f"{field}:")[1].split()[0]) / 1000
 
 
 def asked(
@@ -118,11 +95,6 @@ def asked(
         many = "+" if isinstance(default, list) else None
         parser.add_argument(f"--{name}", default=default, type=kind, nargs=many)
     return parser.parse_args(given)
-
-
-def adult_names() -> tuple[str, ...]:
-    """Return the columns of Adult, whose files have no header."""
-    return tuple(public_section("adult", SHARED)["read"]["names"])
 
 
 def screened() -> pd.DataFrame:

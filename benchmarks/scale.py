@@ -16,18 +16,15 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import duckdb
 import numpy as np
-import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
-from pyarrow import csv
 
 from audits.runs.documents import dump_yaml
 from benchmarks.measuring import Taken, asked, command
 from benchmarks.samples.onnx_graph import Graph
 from benchmarks.serving import ROOT
 
-_STEP = 1_000_000
 _MOST_OF_CSV = 5  # million rows, which are read at most
 
 
@@ -60,30 +57,19 @@ WORKS = (
 )
 
 
-def people(rows: int, seed: int, more: int) -> pa.Table:
-    """Return people with two attributes, an age, a score, a label and `more` columns of numbers."""
-    rng = np.random.default_rng(seed)
-    sex, race = rng.integers(0, 2, rows), rng.choice(4, rows, p=[0.5, 0.3, 0.15, 0.05])
-    score = np.clip(rng.beta(2, 3, rows) + 0.05 * sex - 0.03 * race, 0, 1).round(6)
-    columns = {
-        "sex": np.array(["f", "m"], dtype=object)[sex],
-        "race": np.array(list("abcd"), dtype=object)[race],
-        "age": rng.integers(18, 90, rows),
-        "score": score,
-        "repaid": (rng.random(rows) < score).astype(np.int64),
-    }
-    return pa.table(columns | {f"x{k}": rng.normal(size=rows).round(3) for k in range(more)})
-
-
 def written(folder: Path, rows: int, work: Work) -> Path:
-    """Write so many people, a million at a time; return their file."""
-    path = folder / "people.parquet"
-    with pq.ParquetWriter(path, people(1, 0, work.more).schema) as writer:
-        for done in range(0, rows, _STEP):
-            writer.write_table(people(min(_STEP, rows - done), done, work.more))
-    if "CSV" in work.what:
-        table, path = pq.read_table(path), path.with_suffix(".csv")
-        csv.write_csv(table, path)
+    """Write so many people with two attributes, an age, a score, a label and more columns of numbers."""
+    path = folder / ("people.csv" if "CSV" in work.what else "people.parquet")
+    normal = "round(sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()), 3)"
+    drawn = (
+        "if(random() < 0.5, 'f', 'm') AS sex, substr('aaaaaaaaaabbbbbbcccd', ceil(20 * random())::INT, 1) "
+        "AS race, floor(18 + 72 * random())::INT AS age, round(random() * random(), 6) AS u"
+    )
+    columns = (
+        "sex, race, age, round(0.95 * u + 0.05 * (sex = 'm')::INT, 6) AS score, (random() < u)::INT AS repaid"
+    )
+    columns += "".join(f", {normal} AS x{k}" for k in range(work.more))
+    duckdb.sql(f"COPY (SELECT {columns} FROM (SELECT {drawn} FROM range({rows}))) TO '{path}'")
     return path
 
 
@@ -126,7 +112,7 @@ def commands(words: list[str], millions: list[float]) -> Iterator[str]:
         if not any(word in work.what for word in words) or ("CSV" in work.what and size > _MOST_OF_CSV):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            path = written(Path(folder), int(size * _STEP), work)
+            path = written(Path(folder), int(size * 1e6), work)
             ours, alone = run(path, work), bare(path, work.used)
         took = f"{ours.seconds:.1f} s, {ours.processor:.1f} s of processor, {ours.gigabytes:.2f} GB"
         peer = f"Arrow alone {alone:.2f} s of processor, {ours.processor / alone:.0f} times as much"

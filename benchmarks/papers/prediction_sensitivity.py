@@ -18,11 +18,12 @@ from scipy.special import expit
 from sklearn.datasets import make_classification
 from threadpoolctl import threadpool_limits
 
+from audits.data import public_section
 from audits.models.networks.dense import Dense
 from audits.models.networks.training import Training, fit_dense
 from audits.sensitivity.match_sets.sets import MatchSet, match_set
 from audits.sensitivity.measurement.gradients import AuditedModel, Status, measure
-from benchmarks.measuring import SHARED, adult_names, asked, screened
+from benchmarks.measuring import SHARED, asked, screened
 
 PUBLISHED = {
     ("adult", "sex"): (84.4, 69.8, 69.9),
@@ -151,7 +152,8 @@ def table_2(which: str, trials: int, epochs: int) -> None:
 
 def adult() -> tuple[pd.DataFrame, np.ndarray, dict[str, pd.Series]]:
     """Columns, labels and members of the training file without gaps."""
-    read = {"names": list(adult_names()), "skipinitialspace": True, "na_values": "?"}
+    names = public_section("adult", SHARED)["read"]["names"]
+    read = {"names": names, "skipinitialspace": True, "na_values": "?"}
     frame = pd.read_csv(SHARED / "adult.data", **read).dropna()
     members = {"sex": frame["sex"] == "Male", "race": frame["race"] == "White"}
     label = (frame["income"] == ">50K").to_numpy(dtype=int)
