@@ -109,49 +109,46 @@ def _session(number: int) -> Facts:
 _ALIKE = 0.6  # of the variance is a person's own, the rest a row's
 
 
-def _scored(rng: np.random.Generator, people: int, each: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Who each row is of (n,), labels (n,) and scores in [0, 1] (n,) that tell some of them."""
-    who = np.repeat(np.arange(people), each)
+def _scored(rng: np.random.Generator, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels (n,), and scores (n,) in [0, 1] that tell some of them; `who` each row is of (n,)."""
 
     def drawn() -> np.ndarray:
-        own, other = rng.normal(size=people)[who], rng.normal(size=len(who))
+        own, other = rng.normal(size=who.max() + 1)[who], rng.normal(size=len(who))
         return np.sqrt(_ALIKE) * own + np.sqrt(1 - _ALIKE) * other
 
     true = drawn()
-    return who, true > 0.2, 1 / (1 + np.exp(-(0.96 * true + 0.72 * drawn())))
+    return true > 0.2, 1 / (1 + np.exp(-(0.96 * true + 0.72 * drawn())))
 
 
-def _plainly(scores: np.ndarray, y: np.ndarray) -> tuple[Estimate, Estimate, Estimate]:
+def _stated(
+    rng: np.random.Generator, who: np.ndarray, y: np.ndarray, scores: np.ndarray, *, weighted: bool = False
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Accuracy, area under the curve and log loss as stated of these rows."""
+    if weighted or who.max() + 1 < len(who):
+        weights = np.exp(np.sqrt(np.log(2)) * rng.normal(size=who.max() + 1))[who] if weighted else None
+        return by_design(make_design(len(y), weights=weights, cluster=who), scores, scores >= 0.5, y)
     one = np.ones(len(y))
     return accuracy(scores >= 0.5, y, one), area_under_curve(scores, y, one), log_loss(scores, y, one)
 
 
 @cache
-def _qualities() -> np.ndarray:
+def _qualities() -> tuple[Estimate, Estimate, Estimate]:
     """What holds of everybody, from 800,000 rows: it depends neither on weights nor on rows a person."""
-    _, y, scores = _scored(np.random.default_rng(7), 800_000, 1)
-    return np.array([each.value for each in _plainly(scores, y)], dtype=float)
+    rng, who = np.random.default_rng(7), np.arange(800_000)
+    return _stated(rng, who, *_scored(rng, who))
 
 
 _FEW = "docs/limits.md: of twenty people with unequal weights the area's interval is too narrow"
 
 
 def _quality(rows: int, each: int, weighted: bool, number: int) -> Facts:
-    people = rows // each
-    rng = np.random.default_rng([number, people])
-    who, y, scores = _scored(rng, people, each)
-    if weighted or each > 1:
-        weights = np.exp(np.sqrt(np.log(2)) * rng.normal(size=people))[who] if weighted else None
-        told = by_design(make_design(len(y), weights=weights, cluster=who), scores, scores >= 0.5, y)
-    else:
-        told = _plainly(scores, y)
+    rng, who = np.random.default_rng([number, rows // each]), np.repeat(np.arange(rows // each), each)
+    told = _stated(rng, who, *_scored(rng, who), weighted=weighted)
     few = rows <= 100 and weighted and each > 1
-    for name, one, true in zip(
-        ("accuracy", "area under the curve", "log loss"), told, _qualities(), strict=True
-    ):
-        stated = one.low is not None and one.high is not None
-        said = _FEW if few and name.startswith("area") else ""
-        yield covers(f"{name} of a model", stated and inside(one, true), said=said)
+    names = "accuracy", "area under the curve", "log loss"
+    for name, one, true in zip(names, told, _qualities(), strict=True):
+        held = one.low is not None and one.high is not None and inside(one, true.value)
+        yield covers(f"{name} of a model", held, said=_FEW if few and name.startswith("area") else "")
 
 
 def _nearly_certain(rows: int, each: int, weighted: bool, number: int) -> Facts:
@@ -160,11 +157,7 @@ def _nearly_certain(rows: int, each: int, weighted: bool, number: int) -> Facts:
     rng = np.random.default_rng([number, people, 3])
     who, stated = np.repeat(np.arange(people), each), np.where(rng.random(people) < 0.5, 0.02, 0.98)
     y, scores = (rng.random(people) < stated)[who], (stated + rng.uniform(-1e-3, 1e-3, people))[who]
-    if weighted or each > 1:
-        weights = np.exp(np.sqrt(np.log(2)) * rng.normal(size=people))[who] if weighted else None
-        told = by_design(make_design(rows, weights=weights, cluster=who), scores, scores >= 0.5, y)[2]
-    else:
-        told = log_loss(scores, y, np.ones(rows))
+    told = _stated(rng, who, y, scores, weighted=weighted)[2]
     true = -0.02 * np.log(0.02) - 0.98 * np.log(0.98)
     yield covers("log loss of a model", told.low is None or inside(told, true))
 
