@@ -21,11 +21,12 @@ from audits.stats import (
     as_people,
     judge_conditions,
     p_value,
+    settle_all,
     weighted_sum,
     wilson,
 )
 from audits.stats.intervals import cautious_difference
-from audits.stats.text import people_in
+from audits.stats.vocabulary import vocabulary
 from audits.transport.levels import LevelDifference, level_conditions, level_differences, people_for_levels
 
 ABOVE_CHANCE = "flips above chance"
@@ -176,9 +177,13 @@ def judge_groups(
             reason=why,
             cannot_clear=why or not_comparable(compared.left_out, levels[k]),
         )
-        judged = replace(judged, unit="points", people_of=people_in(compared.names[k]))
-        found.append((excess, replace(judged, limit_name=limit_name(options, compared.limit))))
-    return found
+        judged = replace(judged, unit="points", limit_name=limit_name(options, compared.limit))
+        found.append((excess, judged))
+    sizes = compared.n.tolist()
+    settled = settle_all(
+        (judged for _, judged in found), f"{vocabulary().people} in all", sizes=sizes, everyone=sum(sizes)
+    )
+    return [(excess, judged) for (excess, _), judged in zip(found, settled, strict=True) if judged]
 
 
 def _p_of(net: Estimate, level: float, looks: int) -> float:

@@ -94,7 +94,7 @@ def finding(
         said.append(f"There is evidence for {join_names(others)}, too.")
     if judged.verdict != EVIDENCE and judged.decided_by.startswith("level: "):
         said.append(f"What decides is {interval_words(judged, worst)}.")
-    said.append(closing(judged, material, over="every group", whose="of the group"))
+    said.append(closing(judged, material, over="every group", whose="in all"))
     return " ".join(filter(None, said))
 
 

@@ -16,11 +16,22 @@ from audits.outcome_transport.comparison.sides import TwoSides
 from audits.outcome_transport.matching.outcomes import OutcomePlan
 from audits.outcome_transport.matching.resampling import BootstrapSpread, effective, whole
 from audits.outcome_transport.options import OutcomeTransportOptions
-from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, limit_of, p_value, worst_of
+from audits.stats import (
+    INSUFFICIENT,
+    NO_MATERIAL,
+    Estimate,
+    Judgment,
+    judge,
+    limit_of,
+    p_value,
+    settle_all,
+    worst_of,
+)
 from audits.stats.group_means import GroupMeans, judge_groups
 from audits.stats.intervals import largest_gap, newcombe, percent_level
 from audits.stats.paired_shares import paired_difference
 from audits.stats.text import people_in
+from audits.stats.vocabulary import vocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,6 +273,7 @@ def judge_all(parts: ResultParts, options: OutcomeTransportOptions, distance: Es
     everywhere = (
         even if ranges is None else judge_groups(tested, material=material, ranges=ranges, open_reason=_OPEN)
     )
+    everywhere = settle_all(everywhere, f"{vocabulary().people} in all", everyone=float(tested.size.sum()))
     names = parts.comparison.source.groups
     found, alone = (
         {

@@ -155,7 +155,7 @@ def finding(
     text += _stranger(result)
     if comparison.same_people:
         text += _groups(result, found)
-    return text + _closing(judged, "in that group" if comparison.same_people else "in the smaller group")
+    return text + _closing(judged, "in all" if comparison.same_people else "in the smaller group")
 
 
 def interval_words(estimate: Estimate) -> str:

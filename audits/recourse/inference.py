@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audits.recourse.paths import RecoursePath, Walk
-from audits.stats import Estimate, Judgment, judge, largest_gap, newcombe, worst_of
+from audits.recourse.text import rejected, yes_word
+from audits.stats import Estimate, Judgment, judge, largest_gap, newcombe, settle_all, worst_of
 from audits.stats.group_means import GroupMeans, group_means, judge_groups
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
-from audits.stats.text import people_in
-from audits.stats.vocabulary import vocabulary
 
 _LOOKS = 2  # shares accepted, and burdens
 
@@ -58,7 +57,9 @@ def burden_of(way: RecoursePath, path: Walk, rng: np.random.Generator) -> Burden
     at_end = path.decisions[:, path.grid.index(_last(way, path))]
     gap = largest_gap(np.bincount(code, weights * at_end, k), size, level=options.level / 2)
     differences, p = _burdens(way, np.where(never, np.nan, cost), rng)
-    shares = _shares(way, at_end, size, rng)
+    shares = _shares(way, at_end, size, rng, known=None not in differences)
+    parts = settle_all((*differences, *shares), f"{rejected()} in all", everyone=float(size.sum()))
+    differences, shares = parts[:k], parts[k:]
     further = sorted(filter(None, differences), key=lambda one: -(one.interval.value or 0.0))
     fewer = sorted(filter(None, shares), key=lambda one: one.interval.value or 0.0)
     # of two groups both differences are the same one, and the group that is worse off the one to name
@@ -85,20 +86,24 @@ def _burdens(
     known = np.isfinite(cost)
     material = options.material * float(np.average(cost[known], weights=people.weights[known]))
     judged = tuple(
-        one and replace(one, unit="standard deviations", people_of=_rejected(name))
-        for name, one in zip(people.names, judge_groups(tested, material=material, looks=_LOOKS), strict=True)
+        one and replace(one, unit="standard deviations")
+        for one in judge_groups(tested, material=material, looks=_LOOKS)
     )
     return judged, min(1.0, _LOOKS * tested.p_value)
 
 
 def _shares(
-    way: RecoursePath, accepted: np.ndarray, size: np.ndarray, rng: np.random.Generator
+    way: RecoursePath, accepted: np.ndarray, size: np.ndarray, rng: np.random.Generator, *, known: bool
 ) -> tuple[Judgment | None, ...]:
-    """Judge the share of each group that is accepted at the last step."""
+    """Judge the share of each group that is accepted at the last step.
+
+    Equal ones clear nobody unless it is `known` of every group how far its people have to go.
+    """
     options, people, k = way.options, way.people, len(size)
     tested = _tested(way, accepted.astype(float), rng)
     if tested is None:
         return (None,) * k
+    unknown = f"nobody in some group is {yes_word()} on the way"
     pairs = 1 if k == 2 else k  # of two groups both differences are the same one
     count = np.bincount(people.code, people.weights * accepted, k)
     found: list[Judgment | None] = []
@@ -120,14 +125,10 @@ def _shares(
             p_value=float(min(1.0, _LOOKS * tested.adjusted[g])),
             level=options.level,
             people_needed=needed,
+            cannot_clear="" if known else unknown,
         )
-        found.append(replace(judged, people_of=_rejected(people.names[g])))
+        found.append(judged)
     return tuple(found)
-
-
-def _rejected(group: str) -> str:
-    words, whom = vocabulary(), people_in(group)
-    return f"{whom} who {words.are_no}" if words.no else f"rejected {whom}"
 
 
 def _last(way: RecoursePath, path: Walk) -> float:

@@ -25,7 +25,7 @@ def headline(result: RecourseResult) -> str:
     if done.alpha != 1:
         match = f"{match} {way_to(done.alpha)}"
     would = f"would be {yes_word()} if they matched {match} on what they can change"
-    said = f"{begun(share)} {_rejected_people()} {would}."
+    said = f"{begun(share)} {rejected()} {would}."
     found, alone = _apart(result), _apart(result, alone=True)
     if result.judged.verdict != EVIDENCE:  # a difference that was found is what the badge is about
         alone = [said]
@@ -40,7 +40,7 @@ def _is_word(word: str) -> bool:
     return bool(word) and " " not in word
 
 
-def _rejected_people() -> str:
+def rejected() -> str:
     """Name the rejected: ``declined applicants``."""
     words = vocabulary()
     if _is_word(words.no):
@@ -167,8 +167,10 @@ def _closing(result: RecourseResult) -> str:
     if judged.verdict == NO_MATERIAL:
         return " Any difference lies within your limit."
     if judged.people_needed is not None:
-        return f" About {judged.people_needed:,} {judged.people_of or 'rejected people'} would settle it."
-    return ""
+        enough = "" if judged.people_needed <= result.options["max_people"] else ", with max_people as large"
+        who = judged.people_of or "rejected people"
+        return f" About {judged.people_needed:,} {who} would settle it{enough}."
+    return f" {begun(judged.reason)}." if judged.reason else ""
 
 
 def rejected_people(n: float) -> str:

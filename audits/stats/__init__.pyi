@@ -21,6 +21,7 @@ from .verdicts import (
     judge_across,
     judge_conditions,
     limit_of,
+    settle_all,
     worst_of,
 )
 
@@ -54,6 +55,7 @@ __all__ = [
     "newcombe",
     "p_value",
     "ratio_means",
+    "settle_all",
     "share_ratio",
     "sign_balance",
     "weighted_sum",

@@ -56,6 +56,7 @@ __all__ = [
     "judged_of",
     "limit_of",
     "on_ratio",
+    "settle_all",
     "worst_of",
 ]
 
@@ -432,6 +433,46 @@ def worst_of(parts: Iterable[Judgment]) -> Judgment:
     not, the smallest p-value comes first, then the interval that lies farthest from no difference.
     """
     return min(parts, key=_rank)
+
+
+def settle_all(
+    parts: Iterable[Judgment | None], people: str, *, sizes: Sequence[float] = (), everyone: float
+) -> tuple[Judgment | None, ...]:
+    """Say of each part how many `people` in all settle every part, not how many of its own settle it alone.
+
+    Parameters
+    ----------
+    parts : iterable of Judgment or None
+        All grow alike. Where one that is open does not say how many it needs, no number is known.
+    sizes : sequence of float
+        Of how many people each says it; by default those of its interval.
+    everyone : float
+        People in all.
+
+    Examples
+    --------
+    >>> one = lambda n, needs: judge(Estimate(0.0, -0.2, 0.2, n, "drawn"), immaterial=(-0.1, 0.1),
+    ...                              people_needed=needs)
+    >>> [part.people_needed for part in settle_all([one(990, 2000), one(10, 80)], "people", everyone=1000)]
+    [8000, 8000]
+    """
+    parts = tuple(parts)
+    of = sizes or [part.interval.n if part else 0.0 for part in parts]
+    times = max(
+        (
+            (part.people_needed or math.inf) / n
+            for part, n in zip(parts, of, strict=True)
+            if part and part.verdict == INSUFFICIENT
+        ),
+        default=math.inf,
+    )
+    needed = math.ceil(round(times * everyone, 6)) if math.isfinite(times) else None
+    return tuple(
+        replace(part, people_needed=needed, people_of=people)
+        if part and part.people_needed is not None
+        else part
+        for part in parts
+    )
 
 
 def _rank(part: Judgment) -> tuple[int, bool, float, float]:
