@@ -32,6 +32,39 @@ def latest_audits(space: Workspace, draft: Mapping[str, Any]) -> dict[str, dict[
     return found
 
 
+def earlier_runs(space: Workspace, draft: Mapping[str, Any]) -> dict[str, str]:
+    """Return, by audit, why its last run on the draft's table is none of `latest_audits`."""
+    subject, found = _subject(draft["spec"]), dict[str, str]()
+    for record in space.runs():
+        spec = record["spec"]
+        audits = spec.get("audits") or []
+        if len(audits) != 1 or "compare" in spec or spec["data"]["path"] != draft["spec"]["data"]["path"]:
+            continue
+        same = _subject(spec) == subject
+        if not same or is_outdated(space, record):
+            why = "by another version of Evenhand" if same else "with other settings"
+            found.setdefault(AUDITS.now(next(iter(audits[0]))), why)
+    return found
+
+
+def is_outdated(space: Workspace, record: Mapping[str, Any]) -> bool:
+    """Whether a run was carried out by another version of the programs, so that its result is not today's."""
+    try:
+        return jobs.status_of(space, record["spec"]).key != record["key"]
+    except InputError:
+        return False  # its file is gone
+
+
+def latest_comparison(space: Workspace, draft: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the latest record of a finished comparison of the draft's two models."""
+    subject, second = _subject(draft["spec"]), draft.get("compare")
+    for record in space.runs() if second else []:
+        spec = record["spec"]
+        if spec.get("compare") == second and _subject(spec) == subject and _ready(space, record):
+            return record
+    return None
+
+
 def latest_together(
     space: Workspace, draft: Mapping[str, Any]
 ) -> tuple[dict[str, dict[str, Any]], SimpleNamespace]:

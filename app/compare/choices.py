@@ -18,6 +18,7 @@ from app.widgets.subject import model_words
 from app.widgets.waiting import wait_for
 from app.workspaces.workspace import Workspace
 from audits.checks import build
+from audits.errors import InputError
 from audits.models.spec import model_spec
 from audits.runs.registry import AUDITS
 
@@ -59,11 +60,13 @@ def checked_model(draft: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If no file, column or address is chosen, or it cannot be used.
+        If no file, column or address is chosen, or it cannot be used, or it is the first model.
     """
-    chosen = dict(draft["compare"])
+    chosen, first = dict(draft["compare"]), draft["spec"]
     if "treated" in chosen:
         return chosen
+    if _decides(chosen) == _decides(first):
+        raise InputError("the second model", "is the first", advice="choose another model or threshold")
     model = model_spec(whole_model(chosen["model"]), "compare.model")
     if model.endpoint is not None:
         model.endpoint.check_host()
@@ -125,6 +128,15 @@ def _treatment(space: Workspace, draft: Mapping[str, Any]) -> dict[str, Any]:
     record = latest_audits(space, draft).get(treating)
     options = {} if record is None else record["spec"]["audits"][0][treating]
     return {name: value for name, value in options.items() if name != "also"}
+
+
+def _decides(side: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Return what the decisions of a model hang on: not on what is said of how it was made."""
+    model = {**side["model"], "made": None}
+    if "predictions" in model:
+        model["predictions"] = {**model["predictions"], "made": None}
+    threshold = side.get("threshold")
+    return model, 0.5 if threshold is None else threshold
 
 
 def _another(model: Mapping[str, Any]) -> dict[str, Any]:

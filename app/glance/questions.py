@@ -9,10 +9,11 @@ import streamlit as st
 
 from app import jobs, state
 from app.glance.runs import submit_usual
-from app.latest_runs import KEY
+from app.latest_runs import KEY, earlier_runs, latest_comparison
 from app.pages import QUESTIONS, page_of
 from app.widgets.notices import label
 from app.workspaces.workspace import Workspace
+from audits.reports.comparison import leading_first
 from audits.runs.headline import RunFinding, RunHeadline
 from audits.runs.registry import AUDITS
 from audits.stats import BADGES
@@ -31,18 +32,28 @@ def question_cards(
     """Draw a card for each question, whose audits' first badge stands for it, and for each audit brought."""
     left = {name: each for name, each in usual.items() if name not in latest and name not in begun}
     by_name = {each.audit.name: each for each in findings if each.place is not None}
-    brought = {f"+ {AUDITS[name].title}": (name,) for name in by_name if AUDITS.brought(name)}
+    records, earlier = dict(latest), earlier_runs(space, draft)
+    if (record := latest_comparison(space, draft)) is not None:
+        compared = jobs.result(space, record["spec"]).compared
+        assert compared is not None  # noqa: S101  (its spec has a second model)
+        change, across = leading_first(compared.changes)[0]
+        by_name["compare"], records["compare"] = RunFinding(change, None, across), record
+    brought = {f"+ {AUDITS[name].title}": (name,) for name in latest if AUDITS.brought(name)}
     with st.grid(2, min_column_width=300, border=False):
         for number, (question, names) in enumerate({**QUESTIONS, **brought}.items(), start=1):
             with st.container(border=True, height="stretch", key=f"question-{number}"):
                 st.markdown(f"**{question.partition(' ')[2]}**")
-                found = [by_name[name] for name in names if name in by_name]
+                found = [name for name in names if name in by_name]
                 if found:
-                    first = min(found, key=_weight)
-                    said = headline is not None and first.place == headline.leads.place
-                    _answer(first, latest, said=said)
+                    first = min(found, key=lambda name: BADGES.index(by_name[name].judged.badge))
+                    said = (
+                        headline is not None
+                        and first in latest
+                        and headline.leads.place == by_name[first].place
+                    )
+                    _answer(first, by_name[first], records[first], said=said)
                 else:
-                    _not_run(space, draft, names, usual, begun)
+                    _not_run(space, draft, names, usual, begun, earlier)
         if left:
             with st.container(border=True, height="stretch", key="question-rest"):
                 st.button(
@@ -61,18 +72,13 @@ def _does(name: str) -> str:
     return label(said or f"Run {AUDITS[name].title}")
 
 
-def _weight(finding: RunFinding) -> int:
-    return BADGES.index(finding.judged.badge)
-
-
-def _answer(finding: RunFinding, latest: Mapping[str, dict[str, Any]], *, said: bool) -> None:
+def _answer(name: str, finding: RunFinding, record: Mapping[str, Any], *, said: bool) -> None:
     """Write an audit's badge and, unless the headline has `said` it, what it found; link to the run."""
     st.badge(label(finding.badge_text, 200), color="gray")
     if not said:
         st.text(finding.sentence)
-    record = latest[finding.audit.name]
     query = {**record.get("address", {}), **state.where(), "run": [record["key"][:KEY]]}
-    page = page_of(finding.audit.name)
+    page = page_of(name)
     if page is not None:
         st.page_link(page, label=f"{page.title} →", query_params=query)
 
@@ -83,6 +89,7 @@ def _not_run(
     names: tuple[str, ...],
     usual: Mapping[str, dict[str, Any]],
     begun: Mapping[str, jobs.SpecStatus],
+    earlier: Mapping[str, str],
 ) -> None:
     """Say that no audit of the question has a result, and offer the first that needs no choice."""
     name = next((each for each in names if each in usual), names[0])
@@ -91,7 +98,8 @@ def _not_run(
         st.text("Running")
         return
     error = standing.run.error if standing is not None and standing.run is not None else None
-    st.text(error.sentence if error is not None else "Not run yet")
+    last = next((f"Last run {earlier[each]}" for each in names if each in earlier), "Not run yet")
+    st.text(last if error is None else error.sentence)
     if name in usual and error is None:
         st.button(
             _does(name),

@@ -13,7 +13,7 @@ from app.figure_cache import cached_figure, cached_section
 from app.glance.matrix import badge_matrix
 from app.glance.questions import question_cards
 from app.glance.runs import begin_example, runs_under_way, usual_options, watch_runs
-from app.latest_runs import latest_together
+from app.latest_runs import earlier_runs, latest_comparison, latest_together
 from app.widgets import notices
 from app.widgets.audit_page import open_data, to_data
 from app.widgets.results.exhibits import show_section
@@ -59,7 +59,11 @@ if headline is not None:
         st.text(f"Asked: {badge}. {headline.asked.sentence}")
     if len(latest) > 1:
         st.caption(f"Corrected for all {len(latest)} audits (Holm). {headline.leads.across.note}")
-else:
+elif earlier_runs(space, draft):
+    st.text("No audit has been run with these settings. Earlier results are saved.")
+    query = state.address("Report & saved audits")
+    st.page_link("views/saved.py", label="Open saved audits", query_params=query)
+elif latest_comparison(space, draft) is None:
     st.text("No audit has been run on these data and this model.")
 going = {name: each.run for name, each in begun.items() if each.going and each.run is not None}
 if going:

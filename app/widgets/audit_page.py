@@ -13,7 +13,7 @@ from app import jobs, state
 from app.drafts.drafts import audit_spec, check_invents, prediction_column
 from app.drafts.sanity import words_of
 from app.drafts.validation import whole_model
-from app.latest_runs import KEY, latest_audits, linked_run, saved_run
+from app.latest_runs import KEY, is_outdated, latest_audits, linked_run, saved_run
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary, audited_size
 from app.widgets import notices
@@ -31,6 +31,14 @@ from audits.runs.executors.job import RunProgress
 from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.stats.text import in_words
+from audits.text import join_names
+
+_OTHER = {
+    "data": "other choices of data",
+    "model": "another model",
+    "threshold": "another threshold",
+    "seed": "another seed",
+}
 
 
 @dataclass(frozen=True)
@@ -218,19 +226,26 @@ def to_data(label: str = "Fix this on the data page") -> None:
 def _earlier_result(space: Workspace, spec: Mapping[str, Any], audit: str) -> None:
     """Show the last result of `audit`, grayed and dated, unless it is that of `spec`."""
     for record in space.runs():
-        if record["spec"].get("audits", [{}])[0].keys() != {audit} or record["spec"] == spec:
-            continue
-        if "compare" in record["spec"]:
+        if record["spec"].get("audits", [{}])[0].keys() != {audit} or "compare" in record["spec"]:
             continue  # its page is another one
         if record["spec"].get("data", {}).get("path") != spec.get("data", {}).get("path"):
             continue  # of other people
+        outdated = is_outdated(space, record)
+        if record["spec"] == spec and not outdated:
+            continue
         try:
-            result = jobs.result(space, record["spec"]).audits[0].result
-        except (RunFailed, ValueError):
+            saved = saved_run(space, record["key"]) if outdated else None
+            found = (
+                jobs.result(space, record["spec"]) if saved is None else jobs.saved_result(space, saved.id)
+            )
+            result = found.audits[0].result
+        except (InputError, RunFailed, ValueError):
             continue  # it was cancelled, failed, or its file is gone
         when = time.strftime("%d %B %Y, %H:%M", time.localtime(record["submitted"]))
         st.divider()
-        st.text(f"Earlier result, {when}, with other settings: {record['title']}")
+        parts = [words for part, words in _OTHER.items() if record["spec"].get(part) != spec.get(part)]
+        parts += ["another version of Evenhand"] if outdated else [] if parts else ["other options"]
+        st.text(f"Earlier result, {when}, with {join_names(parts)}: {record['title']}")
         with st.container(key="earlier"):
             earlier_page(AUDITS[audit], result)
         return

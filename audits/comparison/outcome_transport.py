@@ -9,6 +9,7 @@ import numpy as np
 from audits.comparison.intervals import mean_moved
 from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_people, people_of, same_people
 from audits.outcome_transport.result import OutcomeTransportResult
+from audits.stats.text import people_in
 
 _GIVEN = (
     "Intervals take each model's own matching of outcomes as given. They do not cover how the matching "
@@ -33,7 +34,7 @@ def compare(first: OutcomeTransportResult, second: OutcomeTransportResult, subje
     for both in common(first.bias, second.bias, "level", "group"):
         earlier, row = both
         members = known & (True if row.level == "all" else (table[row.level] == row.group).to_numpy())
-        who = "everyone" if row.level == "all" else f"{row.level} “{row.group}”"
+        who = "everyone" if row.level == "all" else people_in(row.group)
         judged, where = row.level != "subgroup" and pairs.material > 0, f"bias[{names[id(row)]}]"
         moved = pairs.mean(
             where, f"mean bias of {who}", estimates_of(both, "mean"), members, *values, judged=judged

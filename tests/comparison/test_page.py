@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from app import jobs
 from app.workspaces.workspace import Workspace
+from audits.reports.comparison import leading_first
 from tests.app.test_pages import bring, carry_out, figures, prepared, texts, visit
 
 
-def test_a_model_that_decides_nobody_differently_is_told_before_any_number(space: Workspace) -> None:
+def test_a_model_that_decides_nobody_differently_is_told_before_any_number(
+    space: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = "sex,x,decided,same\n" + "f,1,0,0\nm,2,1,1\nf,3,1,1\nm,4,0,0\n" * 40
     bring(space, rows, label=None, favorable=1, protected=["sex"])
     draft: Any = space.draft()
@@ -20,3 +26,14 @@ def test_a_model_that_decides_nobody_differently_is_told_before_any_number(space
     assert not len(found.compared.changes.people)
     assert any(found.compared.changes.finding in text for text in texts(at))
     assert not any("newly" in str(figure) for figure in figures(at)), "nothing changes that could be drawn"
+    leading, _ = leading_first(found.compared.changes)[0]
+    at = visit(space).switch_page("views/glance.py").run()
+    assert leading.headline in texts(at), "at a glance, too"
+    monkeypatch.setattr("audits.runs.spec.stamp", lambda: {"evenhand": "later"})
+    jobs.forget(space)
+    at = at.run()
+    assert leading.headline not in texts(at), "of another version"
+    draft["compare"]["model"] = {"predictions": {"label": "decided", "made": "held_out"}}
+    space.save_draft(draft)
+    at = prepared(visit(space).switch_page("views/compare.py").run())
+    assert not any(each.key == "run" for each in at.button), "no model is compared with itself"
