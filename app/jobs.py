@@ -54,7 +54,8 @@ from audits.runs.storage.store import RunStore, home
 _RESULT_BYTES, _RESULT_BYTES_EACH = 500_000_000, 300_000_000
 _IDLE_SECONDS = 600.0
 _FINISH_SECONDS = 5.0  # that runs have to finish when the server ends
-_READING = ("path", "format", "read")
+READING = ("path", "format", "read")
+"""What of a spec's data decides which table is read, and how."""
 _BYTES_COLUMN, _BYTES_VALUE = 5_000, 150  # about, beside the values of the first rows
 
 _log = logging.getLogger("evenhand")
@@ -142,7 +143,7 @@ def table(
 ) -> Future[tuple[TableHandle, tuple[ColumnProfile, ...]]]:
     """Return the table that a spec's data section names, being read, with what its columns hold."""
     # what else is said of the data may be wrong, and then has to be told beside the control that says it
-    ask, key, _ = _asking(space, {name: section[name] for name in _READING if name in section})
+    ask, key, _ = _asking(space, {name: section[name] for name in READING if name in section})
 
     def read() -> tuple[TableHandle, tuple[ColumnProfile, ...]]:
         told = ask("table")

@@ -196,13 +196,17 @@ def run_of(space: Workspace, key: str) -> RunResult:
     Raises
     ------
     InputError
-        If it is not kept any more.
+        If it is not kept any more, or its rows are those of another table.
     """
+    draft = space.draft()
     kept = [record for record in space.runs() if str(record["key"]).startswith(key)]
     specs = [record["spec"] for record in kept]
     if not specs:
         specs = [run.spec for run in SavedRuns().list(owner=space.token) if run.key.startswith(key)]
     try:
+        tables = [spec["data"] for spec in (specs[0], specs[0] if draft is None else draft["spec"])]
+        if any(tables[0].get(name) != tables[1].get(name) for name in jobs.READING):
+            raise InputError(WHERE, "is of people in another table", advice="select people again")
         return jobs.result(space, specs[0])
     except (IndexError, RunFailed):
         raise InputError(

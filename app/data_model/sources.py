@@ -111,6 +111,7 @@ def _begin(space: Workspace, make: Callable[[], dict[str, Any]], then: str = "")
         return
     state.forget("source problem")
     state.forget_addresses()
+    state.select("")
     state.keep("then", then)
 
 

@@ -12,6 +12,7 @@ from app.glance.runs import submit_usual
 from app.latest_runs import KEY, earlier_runs, latest_comparison
 from app.pages import QUESTIONS, page_of
 from app.widgets.notices import label
+from app.widgets.page_words import page_words
 from app.workspaces.workspace import Workspace
 from audits.reports.comparison import leading_first
 from audits.runs.headline import RunFinding, RunHeadline
@@ -99,7 +100,7 @@ def _not_run(
         return
     error = standing.run.error if standing is not None and standing.run is not None else None
     last = next((f"Last run {earlier[each]}" for each in names if each in earlier), "Not run yet")
-    st.text(last if error is None else error.sentence)
+    st.text(last if error is None else page_words(error.sentence))
     if name in usual and error is None:
         st.button(
             _does(name),

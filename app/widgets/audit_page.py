@@ -173,11 +173,11 @@ def open_data(
 
 
 def run_title(draft: Mapping[str, Any], question: str) -> str:
-    """Return what a run is called in lists: the data, the question and the threshold."""
+    """Return what a run is called in lists: the data, the model, the question and the threshold."""
     threshold = draft["spec"].get("threshold", 0.5)
     stored = "label" in (draft["spec"]["model"].get("predictions") or {})
     at = [] if stored else [f"at {threshold:g}" if isinstance(threshold, (int, float)) else "by group"]
-    return " · ".join([source_name(draft), in_words(question), *at])
+    return " · ".join([subject_line(draft), in_words(question), *at])
 
 
 def _too_good(found: RunResult) -> None:

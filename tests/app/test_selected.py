@@ -8,12 +8,13 @@ import re
 import pandas as pd
 import pytest
 
-from app.selection import read_selection
+from app.selection import WHERE, read_selection, run_of
 from app.widgets.people import selected
 from audits.drawing.selected import of_group, people_id
 from audits.errors import InputError
 from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
+from tests.refused import refused
 
 GROUP = people_id(of_group("sex", "woman"))
 RULE = people_id({"run": "", "rule": 0})
@@ -65,3 +66,10 @@ def test_a_selection_beyond_what_was_audited_says_so(runs):
     audited = runs["half"].data["rows_audited"]
     assert re.findall(r"\d+", told) == ["200", str(audited)]
     assert 0 < audited < 200
+
+
+def test_people_of_a_run_on_another_table_are_nobody_here(space):
+    space.note_run({"key": "key", "spec": {"data": {"path": "a.csv"}}})
+    space.save_draft({"spec": {"data": {"path": "b.csv"}}})
+    with refused(WHERE, "another table"):
+        run_of(space, "key")
