@@ -123,6 +123,51 @@ def draw_people(
     return found
 
 
+def sample_people(
+    data: AuditData,
+    rows: np.ndarray,
+    most: int,
+    rng: np.random.Generator,
+    *,
+    sizes: np.ndarray | None = None,
+    strata: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places `rows` (k,) and how many people each stands for; of more than `most` rows, a sample.
+
+    People are drawn and not rows: a row of many would come or go as one, and intervals count its people.
+
+    Parameters
+    ----------
+    most : int
+        Rows at most, and people where some are drawn.
+    sizes : array (k,), optional
+        People of each of the rows, if not all that it stands for.
+    strata : int array (k,), optional
+        Codes from 0; each keeps its share of the people.
+
+    Examples
+    --------
+    >>> from audits.data import build_data, data_spec
+    >>> frame = pd.DataFrame({"sex": ["f", "m", "x"], "n": [1, 50, 49]})
+    >>> told = {"protected": ["sex"], "features": [], "weights": {"column": "n", "kind": "counts"}}
+    >>> data = build_data(frame, data_spec(told))
+    >>> sample_people(data, np.arange(3), 2, np.random.default_rng(0))[1].sum()
+    np.float64(2.0)
+    """
+    if sizes is None:
+        sizes = np.ones(len(rows)) if data.weights is None else data.weights[rows]
+    if len(rows) <= most:
+        return rows, sizes
+    if (sizes % 1).any():
+        drawn = rng.multinomial(min(most, int(sizes.sum())), sizes / sizes.sum())
+    else:
+        code = np.zeros(len(rows), dtype=np.int64) if strata is None else strata
+        wanted = apportion(np.bincount(code, sizes), most, least=1)
+        drawn = draw_people(sizes, content_keys(data)[rows], code, wanted, rng)
+    kept = drawn > 0
+    return rows[kept], drawn[kept].astype(float)
+
+
 def held_out_strata(
     sizes: np.ndarray, y: np.ndarray | None, groups: pd.DataFrame, share: float
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from audits.data.partition import sample_people
 from audits.errors import InputError
 from audits.explain.result import Attribution, FeaturePart
 from audits.models import Subject
@@ -124,11 +125,9 @@ def attribution(
 
 
 def _sampled(subject: Subject, rows: np.ndarray, rng: np.random.Generator) -> _Side:
-    """Return at most `MAX_PEOPLE` rows of a group, drawn by chance, and what each weighs."""
+    """Return at most `MAX_PEOPLE` rows of a group, people drawn by chance, and what each weighs."""
     data = subject.data
-    if len(rows) > MAX_PEOPLE:
-        rows = np.sort(rng.choice(rows, MAX_PEOPLE, replace=False))
-    weight = np.ones(len(rows)) if data.weights is None else np.asarray(data.weights, dtype=float)[rows]
+    rows, weight = sample_people(data, rows, MAX_PEOPLE, rng)
     copies, unit = weight.copy(), np.arange(len(rows))
     if data.design is not None:
         weight, copies = data.design.weights[rows], np.ones(len(rows))

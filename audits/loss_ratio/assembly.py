@@ -39,7 +39,7 @@ def pack(
     options: LossRatioOptions,
 ) -> LossRatioResult:
     """Hold both ratios against the tolerance, and put everything into the result."""
-    data = subject.data.take(moved.used)
+    data = moved.data
     grounds = grounds_of(subject, metric, tests, options)
     standing = stand(
         (tests.loss, *tests.loss_ends),

@@ -70,13 +70,12 @@ def loss_ratio(
     first = 0.05 + 0.4 * (share - 0.05)
     seed = int(rng.integers(2**31))  # the same sample for each metric
     moved = move_people(subject, metric, options, generator(seed), part(progress, 0.05, first))
-    data = subject.data.take(moved.used)
     ends = _ends(subject, metric, options, exact=moved.exact)
     also = [
         move_people(subject, each, options, generator(seed), part(progress, first, share)) for each in ends
     ]
     progress(share, "Testing")
-    tests = with_ends(run_tests(data, moved, options), [run_tests(data, each, options) for each in also])
+    tests = with_ends(run_tests(moved, options), [run_tests(each, options) for each in also])
     middle = 0.5 * (share + 0.97) if options.compare else 0.97
     turned = turned_ratios(subject, metric, options, rng, part(progress, share, middle))
     comparison = (

@@ -67,7 +67,7 @@ def compare_models(
             model = _train(balance_outcomes(training), name, seed, options, part(stretch, 0.0, 0.6))
             rival = Subject(rest, model, 0.5, space, training, (), "probability", "favorable")
             moved = move_people(rival, metric, options, rng, part(stretch, 0.6, 1.0))
-            rows.append(_row(rest, moved, options))
+            rows.append(_row(moved, options))
     return tuple(_summary(name, rows) for name, rows in found.items())
 
 
@@ -104,9 +104,8 @@ def average_odds_difference(
     return float(np.mean(gaps))
 
 
-def _row(data: AuditData, moved: Moves, options: LossRatioOptions) -> dict[str, Any]:
-    held = data.take(moved.used)
-    tests = run_tests(held, moved, options)
+def _row(moved: Moves, options: LossRatioOptions) -> dict[str, Any]:
+    held, tests = moved.data, run_tests(moved, options)
     y = np.asarray(held.y)
     weights = np.ones(held.n) if held.weights is None else held.weights
     decisions = moved.before.wrong != y

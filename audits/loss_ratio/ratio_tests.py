@@ -55,10 +55,10 @@ class RatioTests:
     error_ends: tuple[PairedRatio, ...] = ()
 
 
-def run_tests(data: AuditData, moved: Moves, options: LossRatioOptions) -> RatioTests:
-    """Test the ratios of the people of `data`, all of whom were moved."""
+def run_tests(moved: Moves, options: LossRatioOptions) -> RatioTests:
+    """Test the ratios of the people moved."""
     floor = floor_of(options, moved.target, exact=moved.exact)
-    flow, weights = moved.flow, data.weights
+    data, flow, weights = moved.data, moved.flow, moved.data.weights
     how: MeanMethod = "skewness" if options.inference == "robust" else "normal"
     pairs: PairedMethod = "score" if options.inference == "robust" else "delta"
     ratios = loss_ratios(flow.before, flow.after, floor)
@@ -185,7 +185,7 @@ def turned_ratios(
         stretch = part(progress, place / len(angles), (place + 1) / len(angles))
         turned = turned_metrics(metrics, asked, degrees, subject.space.names)
         moved = move_people(subject, turned, options, rng, stretch)
-        loss = run_tests(subject.data.take(moved.used), moved, options).loss
+        loss = run_tests(moved, options).loss
         found.append(
             RotatedMetricRatio(float(degrees), loss.interval(options.level), loss.lower_bound(options.level))
         )

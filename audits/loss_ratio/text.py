@@ -216,7 +216,7 @@ def _moving(subject: Subject, moved: Moves, tests: RatioTests, options: LossRati
         )
     if moved.left_out:
         found.append(
-            f"A random {len(moved.used):,} of {subject.data.n:,} people were moved: "
+            f"A random {moved.data.size:,.0f} of {subject.data.size:,.0f} people were moved: "
             f"{', '.join(moved.left_out)}."
         )
     if moved.kept_inside:
@@ -229,7 +229,7 @@ def _moving(subject: Subject, moved: Moves, tests: RatioTests, options: LossRati
     outside = outside_of(subject, moved)
     if outside > 0.05:
         found.append(
-            f"{percent(outside, len(moved.used))} of the people end outside the observed range of some "
+            f"{percent(outside, moved.data.size)} of the people end outside the observed range of some "
             "number, because the flow has no bounds unless people are kept within observed ranges."
         )
     if flow.fell:
@@ -252,7 +252,7 @@ def outside_of(subject: Subject, moved: Moves) -> float:
         return 0.0
     slack = 1e-3
     beyond = (end < start.min(axis=0) - slack) | (end > start.max(axis=0) + slack)
-    return float(beyond.any(axis=1).mean())
+    return float(np.average(beyond.any(axis=1), weights=moved.data.weights))
 
 
 def _concentration_note(tests: RatioTests) -> list[str]:

@@ -83,8 +83,7 @@ def outcome_transport(
     comparison, matching = _with_matching(subject, options, rng)
     _check_size(comparison)
     options = dataclasses.replace(options, matching=matching)
-    every = np.ones(subject.data.n) if subject.data.weights is None else subject.data.weights
-    a, b = every[comparison.source.positions], every[comparison.target.positions]
+    a, b = comparison.source.people, comparison.target.people
     couple = functools.partial(
         match_outcomes,
         ground=options.cost,

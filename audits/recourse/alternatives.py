@@ -30,7 +30,7 @@ import pandas as pd
 from audits.checks import one_of
 from audits.data import AuditData, FeatureSpace
 from audits.data.encoder_blocks import NumberBlock
-from audits.data.partition import resample
+from audits.data.partition import resample, sample_people
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.models import Subject
@@ -65,7 +65,9 @@ class Alternatives:
         Which of them differ from today's.
     cost, score : float arrays (w,)
     looked_at : int array
-        Rejected people for whom ways were looked for.
+        Rejected people for whom ways were looked for, as rows of those followed.
+    people : float array
+        How many people each of these rows stands for.
     survives, noisy : float arrays (w,) or None
         Share of refits, and of noisy draws, that still accept.
     """
@@ -76,6 +78,7 @@ class Alternatives:
     cost: np.ndarray
     score: np.ndarray
     looked_at: np.ndarray
+    people: np.ndarray
     survives: np.ndarray | None
     noisy: np.ndarray | None
 
@@ -83,8 +86,9 @@ class Alternatives:
 def find_ways(way: RecoursePath, rng: np.random.Generator, progress: Progress = silent) -> Alternatives:
     """Find several ways for each of some rejected people, and try how well they hold."""
     options, people, columns = way.options, way.people, list(way.actions.columns)
-    n = len(people.positions)
-    looked_at = np.sort(rng.choice(n, min(options.ways_people, n), replace=False))
+    drawn = people.positions, options.ways_people, rng
+    rows, counted = sample_people(way.subject.data, *drawn, sizes=people.weights)
+    looked_at = np.searchsorted(people.positions, rows)
     after = downstream_of(way.subject.data, options.follows)
     held = way.subject.data.frame.iloc[way.accepted][columns].drop_duplicates()
     whole = held.dropna()  # nobody is told to have a value missing, unless all who are accepted have
@@ -126,7 +130,7 @@ def find_ways(way: RecoursePath, rng: np.random.Generator, progress: Progress = 
     cost, score = cost[chosen], score[chosen]
     survives = _acceptance_by_refits(way, after, moved, person, rng, part(progress, 0.6, 0.9))
     noisy = _with_noise(way, accepted, moved, changed, person, rng)
-    return Alternatives(person, moved, changed, cost, score, looked_at, survives, noisy)
+    return Alternatives(person, moved, changed, cost, score, looked_at, counted, survives, noisy)
 
 
 def decide(

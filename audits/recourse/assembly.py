@@ -218,7 +218,8 @@ def _ways_table(way: RecoursePath, ways: Alternatives) -> pd.DataFrame:
 def _ways_summary(way: RecoursePath, ways: Alternatives) -> WaysSummary:
     """Sum up over people, each by their cheapest way: several ways of one person are not several people."""
     helped, first = np.unique(ways.person, return_index=True)
-    weights, level = way.people.weights, way.options.level
+    weights, level = np.zeros(len(way.people.positions)), way.options.level
+    weights[ways.looked_at] = ways.people
 
     def mean(values: np.ndarray | None) -> Estimate | None:
         if values is None or not len(helped):
@@ -226,7 +227,7 @@ def _ways_summary(way: RecoursePath, ways: Alternatives) -> WaysSummary:
         return mean_test(values[first], weights[helped]).interval(level)
 
     return WaysSummary(
-        with_way=wilson(float(weights[helped].sum()), float(weights[ways.looked_at].sum()), level=level),
+        with_way=wilson(float(weights[helped].sum()), float(ways.people.sum()), level=level),
         ways=len(ways.person) / len(helped) if len(helped) else None,
         cost=mean(ways.cost),
         survives=mean(ways.survives),

@@ -6,6 +6,7 @@ import numpy as np
 
 from audits.checks import generator
 from audits.data.intersections import group_codes
+from audits.data.partition import sample_people
 from audits.errors import InputError
 from audits.models import Subject
 from audits.progress import Progress, part, silent
@@ -127,18 +128,18 @@ def _sides(
             raise InputError("recourse", rule, advice="check the threshold")
     code, names = group_codes(data, options.by, "recourse.by")
     left_out, warnings = {"already accepted": len(accepted)}, []
-    if len(rejected) > options.max_people:
-        left_out["not drawn into the subsample"] = len(rejected) - options.max_people
+    followed, weights = sample_people(data, rejected, options.max_people, rng)
+    if len(followed) < len(rejected):
+        left_out["not drawn into the subsample"] = len(rejected) - len(followed)
+        known = len(rejected) if data.weights is None else data.weights[rejected].sum()
         warnings.append(
-            f"Of {len(rejected):,} rejected people a random {options.max_people:,} were followed "
-            f"(max_people)."
+            f"Of {known:,.0f} rejected people a random {weights.sum():,.0f} were followed (max_people)."
         )
-        rejected = np.sort(rng.choice(rejected, options.max_people, replace=False))
+        rejected = followed
     present, code = np.unique(code[rejected], return_inverse=True)
-    every = np.ones(data.n) if data.weights is None else data.weights
     people = RejectedPeople(
         positions=rejected,
-        weights=every[rejected],
+        weights=weights,
         frame=data.frame.iloc[rejected],
         groups=data.groups.iloc[rejected],
         code=code,

@@ -119,7 +119,7 @@ def _distance(kind: str, apart: float, sizes: tuple[int, int], number: int) -> F
     sides = []
     for name, people, far in (("a", n, apart), ("b", m, 0.0)):
         code, drawn = np.zeros(people, dtype=int), unit * OUTCOMES[kind](rng, people, far)[:, None]
-        sides.append(Side(name, np.arange(people), drawn, code, (name,), code, (name,)))
+        sides.append(Side(name, np.arange(people), np.ones(people), drawn, code, (name,), code, (name,)))
     comparison, ground = TwoSides(*sides, False, named, unit, {}, ()), "euclidean"
     two = {"comparison": comparison, "a": np.ones(n), "b": np.ones(m)}
     observed, null = distance_null(**two, ground=ground, permutations=99, rng=rng, progress=silent)

@@ -80,7 +80,8 @@ def figure_2(years: str = "30", n: str = "200") -> None:
 def _side(name: str, rows: np.ndarray, p: np.ndarray, group: np.ndarray, label: Any = None) -> Side:
     own = group if label is None else group + np.where(label, ", high risk", ", low risk")
     (groups, code), (subgroups, subcode) = (np.unique(each, return_inverse=True) for each in (group, own))
-    return Side(name, rows, p[:, None] * np.sqrt(2), code, tuple(groups), subcode, tuple(subgroups))
+    outcomes = p[:, None] * np.sqrt(2)
+    return Side(name, rows, np.ones(len(p)), outcomes, code, tuple(groups), subcode, tuple(subgroups))
 
 
 def _compared(source: Side, target: Side) -> TwoSides:

@@ -214,10 +214,11 @@ def test_the_deciding_group_is_within_the_figure(audited, ends):
     assert 1.0 in figure.layout.xaxis.tickvals
 
 
-def test_max_people_counts_who_is_left_out(logistic):
-    found = sensitivity(logistic, SensitivityOptions(max_people=100, bootstrap=100))
-    assert found.rows["used"] == len(found.people) == 100
-    assert sum(found.rows["left_out"].values()) + 100 == found.rows["audited"]
+def test_max_people_draws_people_and_counts_who_is_left_out(logistic):
+    counts = replace(logistic, data=replace(logistic.data, weights=1.0 + np.arange(logistic.data.n) % 7))
+    found = sensitivity(counts, SensitivityOptions(max_people=100, bootstrap=100))
+    assert found.people["people"].sum() == found.judged.interval.n == 100
+    assert sum(found.rows["left_out"].values()) + len(found.people) == found.rows["audited"]
 
 
 def test_threshold_and_flags_agree(audited):
@@ -226,6 +227,5 @@ def test_threshold_and_flags_agree(audited):
     assert (values > limit.value).sum() == audited.above
     assert audited.above <= 0.05 * len(values) < audited.above + 1
     assert audited.flagged.value == pytest.approx(audited.above / len(values))
-    by_group = np.sum(list(audited.histogram.groups.values()), axis=0)
-    np.testing.assert_allclose(by_group, audited.histogram.people)
+    np.testing.assert_allclose(np.sum([*audited.histogram.groups.values()], axis=0), audited.histogram.people)
     assert sum(audited.histogram.people) == len(values)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from audits.data import AuditData
+from audits.data.partition import sample_people, with_counts
 from audits.errors import InputError, RunFailed
 from audits.loss_ratio.attack.flow import Flow, gradient_flow
 from audits.loss_ratio.attack.search import MAX_SCORED, WorstPoints, black_box_flow, scorings
@@ -35,14 +36,14 @@ _AGREEMENT = 1e-4  # a float32 network and its float64 copy differ by about 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Who was moved (positions among the audited), from where, where to, and what the model says of them.
+    """Who was moved, from where, where to, and what the model says of them.
 
     `target` is what losses compare; `before` and `after` are the model's answers; `steps` is how many
     there were; `searched` is what the search found where there was no gradient, and `kept_inside` whether
     people then had to be kept within the observed ranges.
     """
 
-    used: np.ndarray
+    data: AuditData
     left_out: dict[str, int]
     start: np.ndarray
     flow: Flow
@@ -104,17 +105,13 @@ def differentiable_of(subject: Subject) -> Differentiable | None:
 
 def _draw(
     data: AuditData, most: int, rng: np.random.Generator, reason: str
-) -> tuple[np.ndarray, dict[str, int]]:
-    """Positions of everyone, or of `most` people drawn with both outcomes in their shares."""
+) -> tuple[np.ndarray, AuditData, dict[str, int]]:
+    """Return everyone, or `most` people drawn with both outcomes in their shares, and their rows' places."""
     if data.n <= most:
-        return np.arange(data.n), {}
-    y = np.asarray(data.y)
-    good, bad = np.flatnonzero(y), np.flatnonzero(~y)
-    first = min(max(1, round(most * good.size / data.n)), most - 1)
-    picked = np.r_[
-        rng.choice(good, min(first, good.size), False), rng.choice(bad, min(most - first, bad.size), False)
-    ]
-    return np.sort(picked), {reason: data.n - picked.size}
+        return np.arange(data.n), data, {}
+    counts, outcome = np.zeros(data.n), np.asarray(data.y, dtype=np.int64)
+    used, counts[used] = sample_people(data, np.arange(data.n), most, rng, strata=outcome)
+    return used, with_counts(data, counts), {reason: data.n - len(used)}
 
 
 def _by_gradient(
@@ -128,8 +125,7 @@ def _by_gradient(
     import torch
 
     most = options.max_people or subject.data.n
-    used, left_out = _draw(subject.data, most, rng, "not drawn into the sample (max_people)")
-    data = subject.data.take(used)
+    used, data, left_out = _draw(subject.data, most, rng, "not drawn into the sample (max_people)")
     target = target_of(subject, data, options.loss)
     units = category_units(subject.space)
     x = subject.space.encode(data.frame) * units
@@ -171,7 +167,7 @@ def _by_gradient(
         )
     flow = _join_flows(flows, order)
     answers = target.answers(before), target.answers(answers_at(network, flow.positions, target))
-    return Moves(used, left_out, x, flow, target, *answers, steps, AUTOGRAD)
+    return Moves(data, left_out, x, flow, target, *answers, steps, AUTOGRAD)
 
 
 def _join_flows(flows: Sequence[Flow], order: np.ndarray) -> Flow:
@@ -209,8 +205,7 @@ def _by_scoring(
     reason = f"not drawn into the sample (a model without gradient scores each person {each} times)"
     if options.max_people is not None and options.max_people <= most:
         most, reason = options.max_people, "not drawn into the sample (max_people)"
-    used, left_out = _draw(subject.data, most, rng, reason)
-    data = subject.data.take(used)
+    used, data, left_out = _draw(subject.data, most, rng, reason)
     target = target_of(subject, data, options.loss)
 
     theirs = dataclasses.replace(metrics, place=metrics.place[used])
@@ -239,4 +234,4 @@ def _by_scoring(
     answers = target.answers(target.raw(data.frame)), target.answers(found.raw)
     x = subject.space.encode(data.frame) * category_units(subject.space)
     method = ESTIMATE if splits is None else OF_TREES
-    return Moves(used, left_out, x, found.flow, target, *answers, steps, method, found, kept_inside)
+    return Moves(data, left_out, x, found.flow, target, *answers, steps, method, found, kept_inside)

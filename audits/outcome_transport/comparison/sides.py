@@ -10,6 +10,7 @@ import numpy as np
 
 from audits.data import group_name
 from audits.data.intersections import group_codes
+from audits.data.partition import sample_people
 from audits.errors import InputError
 from audits.models import Subject
 from audits.models.protocol import class_text, label_values
@@ -26,7 +27,9 @@ class Side:
     name : str
         Whose outcomes, in words.
     positions : array (n,)
-        The people, as positions in the audited data.
+        The rows, as positions in the audited data.
+    people : array (n,)
+        How many people each stands for.
     outcomes : array (n, c)
         Scaled so that their Euclidean distance is Eq. 10's.
     group, subgroup : arrays (n,)
@@ -35,6 +38,7 @@ class Side:
 
     name: str
     positions: np.ndarray
+    people: np.ndarray
     outcomes: np.ndarray
     group: np.ndarray
     groups: tuple[str, ...]
@@ -99,18 +103,18 @@ def _put_together(
 ) -> TwoSides:
     """Draw the people of both sides, if they are too many, and say what that leaves out."""
     most = options.max_people
-    drawn = [_draw(positions, most, rng) for positions in people]
-    lost = sum(len(before) - len(after) for before, after in zip(people, drawn, strict=True))
+    drawn = [sample_people(subject.data, positions, most, rng) for positions in people]
+    lost = sum(len(before) - len(after) for before, (after, _) in zip(people, drawn, strict=True))
     left_out = {"not drawn into the subsample": lost} if lost else {}
     if lost:
-        said = f"At most {most:,} people on each side are compared; {lost:,} were left out at random."
+        said = f"At most {most:,} people a side are compared, drawn at random. {lost:,} rows were left out."
         warnings = [*warnings, said]
     neither = subject.data.n - sum(map(len, people))
     if neither:
         left_out["in neither group"] = neither
     source, target = (
-        _side(subject, options, outcome, positions, name)
-        for outcome, positions, name in zip(outcomes, (drawn[0], drawn[-1]), names, strict=True)
+        _side(subject, options, outcome, *of_side, name)
+        for outcome, of_side, name in zip(outcomes, (drawn[0], drawn[-1]), names, strict=True)
     )
     kind, unit = outcomes[1].kind, outcomes[1].unit
     return TwoSides(source, target, same_people, kind, unit, left_out, tuple(warnings))
@@ -161,17 +165,12 @@ def _members(subject: Subject, options: OutcomeTransportOptions, side: str) -> n
     return mask
 
 
-def _draw(positions: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    if len(positions) <= most:
-        return positions
-    return np.sort(rng.choice(positions, most, replace=False))
-
-
 def _side(
     subject: Subject,
     options: OutcomeTransportOptions,
     outcomes: PolicyOutcomes,
     positions: np.ndarray,
+    people: np.ndarray,
     name: str,
 ) -> Side:
     data = subject.data
@@ -185,6 +184,7 @@ def _side(
     return Side(
         name=name,
         positions=positions,
+        people=people,
         outcomes=outcomes.values[positions] * outcomes.unit,
         group=group,
         groups=tuple(groups[one] for one in kept),

@@ -11,7 +11,7 @@ import numpy as np
 from audits.checks import one_of
 from audits.data import AuditData
 from audits.data.outliers import check_spread
-from audits.data.partition import single_people
+from audits.data.partition import sample_people, single_people, with_counts
 from audits.errors import InputError
 from audits.models import Subject
 from audits.models.networks.dense import dense_of
@@ -29,7 +29,7 @@ from audits.sensitivity.measurement.status_models import (
 from audits.sensitivity.options import SensitivityOptions
 
 _HELD_OUT = 0.5
-_MAX_LEARNERS = 100_000
+MAX_LEARNERS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +92,16 @@ def choose_people(
     data, training, left_out = subject.data, subject.training, {}
     if training is None:
         training, data = data.split(_HELD_OUT, rng)
-        left_out["rows that the protected-status model learned from"] = training.n
+        left_out["rows that the protected-status model learned from"] = subject.data.n - data.n
     if options.max_people is not None and data.n > options.max_people:
-        left_out[f"rows not drawn (max_people {options.max_people:,})"] = data.n - options.max_people
-        data = data.take(np.sort(rng.choice(data.n, options.max_people, replace=False)))
+        counts = np.zeros(data.n)
+        rows, counts[rows] = sample_people(data, np.arange(data.n), options.max_people, rng)
+        left_out[f"rows not drawn (max_people {options.max_people:,})"] = data.n - len(rows)
+        data = with_counts(data, counts)
     everybody = data if subject.training is not None or options.max_people is not None else subject.data
     if data is not subject.data:
         subject = dataclasses.replace(subject, data=data)
-    training = single_people(training, most=_MAX_LEARNERS)  # a network learns from rows
+    training = single_people(training, most=MAX_LEARNERS)  # a network learns from rows
     z = subject.space.encode(data.frame)
     return MeasurementSetup(subject, everybody, training, z, row_weights(data), left_out)
 
