@@ -217,7 +217,7 @@ def _facts(result: SensitivityResult) -> dict[str, str]:
         given = "given the protected column" if each.given_protected else "not given the protected column"
         off = points_words(f"{100 * each.calibration_error:.0f}")
         facts[f"Protected-status model for {each.attribute}"] = (
-            f"{each.kind}, {given}, learned from {count(each.trained_on)} rows; AUC "
+            f"{each.kind}, {given}, learned from {count(each.trained_on)} people; AUC "
             f"{estimate_text(each.auc)}, probabilities off by {off} on average"
         )
     facts["Match set"] = result.match_set_note if result.match_set is None else result.match_set.sentence

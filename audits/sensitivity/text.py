@@ -55,7 +55,7 @@ def status_sentence(status: StatusQuality) -> str:
     own = " (with that column given)" if status.given_protected else ""
     return (
         f"{begun(status.attribute)} guessed from the other features{own}: AUC {value}{reach}{level}; "
-        f"{status.kind}, trained on {count(status.trained_on)} rows."
+        f"{status.kind}, trained on {count(status.trained_on)} people."
     )
 
 

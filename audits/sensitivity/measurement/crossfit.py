@@ -14,12 +14,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from audits.data import AuditData
+from audits.data.partition import single_people
 from audits.errors import InputError
 from audits.models.protocol import row_weights
 from audits.models.quality import area_under_curve
 from audits.progress import Progress, part
 from audits.sensitivity.measurement.gradients import Status
-from audits.sensitivity.measurement.setup import MeasurementSetup, Models, measure_by
+from audits.sensitivity.measurement.setup import MAX_LEARNERS, MeasurementSetup, Models, measure_by
 from audits.sensitivity.measurement.status_models import GroupArea, StatusQuality, hidden_widths, train_status
 from audits.sensitivity.options import SensitivityOptions
 from audits.stats import Estimate
@@ -77,8 +78,9 @@ def cross_fit(
     for place in range(times):
         stretch = part(progress, 0.6 * place / times, 0.6 * (place + 1) / times)
         if subject.training is None:
-            halves: tuple[AuditData, ...] = data.split(_HELD_OUT, rng)
-            share = _share(halves[1], data)
+            parts = data.split(_HELD_OUT, rng)
+            halves = tuple(single_people(half, most=MAX_LEARNERS) for half in parts)
+            share = _share(parts[1], data)
         else:
             halves, share = (_bootstrap(people.training, rng),), np.ones(data.n)
         try:

@@ -56,7 +56,7 @@ class StatusQuality:
     given_protected : bool
         Whether the protected column itself is among them.
     trained_on : int
-        Rows it learned from.
+        People it learned from, or bundles of them.
     groups : tuple of GroupArea
         One a group; of two groups the second stands for both.
     calibration : tuple of CalibrationBin
