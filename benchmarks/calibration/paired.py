@@ -6,7 +6,7 @@ of its own. Where models are equal in distribution the true change is 0, and evi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 from types import SimpleNamespace
@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from audits.comparison.intervals import Moved, People, apart, mean_moved, ratio_moved, share_moved
+from audits.comparison.sensitivity import _times
 from audits.groups import GroupsOptions
 from audits.groups.audit import groups_from_people
 from audits.groups.labels import LABEL
@@ -27,7 +28,12 @@ from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, covers, grid, insi
 _TAIL_SAID = (
     "where a few people make most of the change, the interval's method says that it misses more often"
 )
-World = Callable[[np.random.Generator], tuple[Moved, float]]
+_OF_SHARE, _OF_MEAN, _OF_TIMES = (
+    "change of a share",
+    "change of a mean",
+    "change of a mean as a multiple of others'",
+)
+World = Callable[[np.random.Generator], Moved]
 
 
 def _pair(
@@ -43,87 +49,74 @@ def _plain(n: int) -> tuple[People, np.ndarray]:
     return People.counted(np.ones(n)), np.ones(n, dtype=bool)
 
 
-def _share(n: int, rate: float, by: float, rng: np.random.Generator) -> tuple[Moved, float]:
+def _share(n: int, rate: float, by: float, rng: np.random.Generator) -> Moved:
     people, everyone = _plain(n)
     first, second = _pair(rng, n, rate, rate + by)
-    return share_moved(people, (everyone, first), (everyone, second)), by
+    return share_moved(people, (everyone, first), (everyone, second))
 
 
-def _gap(n: int, rng: np.random.Generator) -> tuple[Moved, float]:
-    people, _ = _plain(2 * n)
-    inside = np.arange(2 * n) < n
+def _gap(n: int, rng: np.random.Generator) -> Moved:
+    (people, _), inside = _plain(2 * n), np.arange(2 * n) < n
     first, second = _pair(rng, 2 * n, 0.4, 0.4)
     own, rest = (share_moved(people, (part, first), (part, second)) for part in (inside, ~inside))
-    return apart(rest, own, people), 0.0
+    return apart(rest, own, people)
 
 
-def _others(n: int, rng: np.random.Generator) -> tuple[Moved, float]:
+def _others(n: int, rng: np.random.Generator) -> Moved:
     """Of whom each model is about, some have a property: others with the second model, as often."""
-    people, _ = _plain(n)
     about, has = _pair(rng, n, 0.5, 0.5), _pair(rng, n, 0.3, 0.3)
-    return share_moved(people, (about[0], has[0]), (about[1], has[1])), 0.0
+    return share_moved(_plain(n)[0], *zip(about, has, strict=True))
 
 
-def _mean(n: int, tail: float, rng: np.random.Generator) -> tuple[Moved, float]:
-    """Values whose logarithm has the deviation √(0.75² + 0.5²), after times `tail`."""
+def _mean(n: int, tail: float, rng: np.random.Generator) -> Moved:
+    """Values whose logarithm has the variance `_SPREAD`, after times the square of `tail`."""
     people, everyone = _plain(n)
     shared = 0.75 * rng.normal(size=n)
     first, second = (np.exp(k * (shared + 0.5 * rng.normal(size=n))) for k in (1.0, tail))
-    spread = 0.75**2 + 0.5**2
-    return mean_moved(people, everyone, first, second), float(
-        np.exp(tail**2 * spread / 2) - np.exp(spread / 2)
-    )
+    return mean_moved(people, everyone, first, second)
 
 
-def _ratio(n: int, rng: np.random.Generator) -> tuple[Moved, float]:
-    people, _ = _plain(n)
+def _ratio(n: int, rng: np.random.Generator) -> Moved:
     below = [rng.gamma(2, 1, n), rng.gamma(2, 1, n)]
     shared = rng.gamma(2, 1, n)
     above = [0.5 * part + 0.3 * shared + 0.2 * rng.gamma(2, 1, n) for part in below]
-    return ratio_moved(people, (above[0], below[0]), (above[1], below[1])), 0.0
+    return ratio_moved(_plain(n)[0], *zip(above, below, strict=True))
 
 
-def _multiple(n: int, rng: np.random.Generator) -> tuple[Moved, float]:
+def _multiple(n: int, rng: np.random.Generator) -> Moved:
     """A group's mean as a multiple of everyone else's, linearised as prediction sensitivity does."""
-    from audits.comparison.sensitivity import _times
-
-    people, _ = _plain(n)
-    inside = rng.random(n) < 0.4
-    shared = rng.normal(size=n)
+    inside, shared = rng.random(n) < 0.4, rng.normal(size=n)
     sides = [np.exp(0.7 * shared + 0.4 * rng.normal(size=n)) * np.where(inside, 1.5, 1.0) for _ in range(2)]
     ratios = [float(side[inside].mean() / side[~inside].mean()) for side in sides]
-    both = [SimpleNamespace(ratio=SimpleNamespace(value=ratio), spread=0.0) for ratio in ratios]
-    return _times(people, inside, sides, pd.DataFrame(index=range(n)), tuple(both)), 0.0
+    both = (SimpleNamespace(ratio=SimpleNamespace(value=ratio), spread=0.0) for ratio in ratios)
+    return _times(_plain(n)[0], inside, sides, pd.DataFrame(index=range(n)), tuple(both))
 
 
-def _clusters(k: int, rng: np.random.Generator) -> tuple[Moved, float]:
+def _clusters(k: int, rng: np.random.Generator) -> Moved:
     """Persons with several rows, whose decisions hang together."""
     person = np.repeat(np.arange(k), rng.integers(1, 6, k))
-    n = len(person)
-    own = [np.where(rng.random(k) < 0.7, part, 0.4) for part in rng.random((2, k))]
-    first, second = (np.where(rng.random(n) < 0.6, part[person] < 0.4, rng.random(n) < 0.4) for part in own)
-    people = People.sampled(make_design(n, cluster=person))
-    everyone = np.ones(n, dtype=bool)
-    return share_moved(people, (everyone, first), (everyone, second)), 0.0
+    everyone = np.ones(len(person), dtype=bool)
+    own = [np.where(rng.random(k) < 0.7, part, 0.4)[person] for part in rng.random((2, k))]
+    sides = [
+        np.where(rng.random(len(person)) < 0.6, part < 0.4, rng.random(len(person)) < 0.4) for part in own
+    ]
+    people = People.sampled(make_design(len(person), cluster=person))
+    return share_moved(people, *((everyone, side) for side in sides))
 
 
-def _flips(k: int, rng: np.random.Generator) -> tuple[Moved, float]:
+def _flips(k: int, rng: np.random.Generator) -> Moved:
     """Two people share a counterpart: their flips hang together, and count as one cluster."""
-    counterpart = np.repeat(np.arange(k), 2)
-    ours = _pair(rng, 2 * k, 0.5, 0.5)
-    theirs = [side[counterpart] for side in _pair(rng, k, 0.6, 0.6)]
-    flips = [here & ~there for here, there in zip(ours, theirs, strict=True)]
+    counterpart, everyone = np.repeat(np.arange(k), 2), np.ones(2 * k, dtype=bool)
+    ours, theirs = _pair(rng, 2 * k, 0.5, 0.5), _pair(rng, k, 0.6, 0.6)
+    flips = [here & ~there[counterpart] for here, there in zip(ours, theirs, strict=True)]
     people = People.counted(np.ones(2 * k), counterpart)
-    everyone = np.ones(2 * k, dtype=bool)
-    return share_moved(people, (everyone, flips[0]), (everyone, flips[1])), 0.0
+    return share_moved(people, *((everyone, side) for side in flips))
 
 
-def _change(drawn: tuple[str, str, World], number: int) -> Facts:
+def _change(drawn: tuple[str, World, float, str], number: int) -> Facts:
     """Whether the interval holds the change, and where nothing changes, whether it leaves out 0."""
-    setting, shown, world = drawn
-    said = _TAIL_SAID if setting == "100 people, lognormal, a longer tail then" else ""
-    moved, truth = world(np.random.default_rng([number, 13]))
-    told = moved.interval(LEVEL)
+    shown, world, truth, said = drawn
+    told = world(np.random.default_rng([number, 13])).interval(LEVEL)
     if told.low is not None and told.high is not None:
         yield covers(shown, told, truth, said=said)
         if truth == 0:
@@ -173,24 +166,25 @@ def _overview(drawn: tuple[int, bool], number: int) -> Facts:
     yield alarm("evidence of any change", audit_change(*results, 0).verdict == EVIDENCE)
 
 
-def _changes() -> Iterator[tuple[str, str, World]]:
-    """Yield settings of one change: people, what is shown, and what draws it."""
-    for n, rate, moved in product((30, 200, 1000), (0.4, 0.05), (0.0, 0.1)):
-        setting = f"{n:,} people, rates of {rate:g} and {rate + moved:g}"
-        yield setting, "change of a share", partial(_share, n, rate, moved)
-    for n in (100, 1000):
-        yield f"2 groups of {n:,}", "change of a gap between groups", partial(_gap, n)
-        yield f"{n:,} people, each model about half", "change of a share of others", partial(_others, n)
-        yield f"{n:,} people, lognormal, the same tails", "change of a mean", partial(_mean, n, 1.0)
-        yield f"{n:,} people, lognormal, a longer tail then", "change of a mean", partial(_mean, n, 1.2)
-        yield f"{n:,} people, long-tailed sums", "change of a ratio of sums", partial(_ratio, n)
-        group = f"{n:,} people, two in five in the group"
-        yield group, "change of a mean as a multiple of others'", partial(_multiple, n)
-    for k in (30, 200):
-        yield f"{k} persons of 1 to 5 rows", "change of a share", partial(_clusters, k)
-        yield f"{2 * k} people, {k} counterparts", "change of a share of flips", partial(_flips, k)
-
-
+_SPREAD = 0.75**2 + 0.5**2
+_LONGER = float(np.exp(1.2**2 * _SPREAD / 2) - np.exp(_SPREAD / 2))
+_CHANGES: dict[str, tuple[str, World, float, str]] = {
+    f"{n:,} people, rates of {rate:g} and {rate + by:g}": (_OF_SHARE, partial(_share, n, rate, by), by, "")
+    for n, rate, by in product((30, 200, 1000), (0.4, 0.05), (0.0, 0.1))
+}
+for n in (100, 1000):
+    _tail = _TAIL_SAID if n == 100 else ""
+    _CHANGES |= {
+        f"2 groups of {n:,}": ("change of a gap between groups", partial(_gap, n), 0.0, ""),
+        f"{n:,} people, each model about half": ("change of a share of others", partial(_others, n), 0.0, ""),
+        f"{n:,} people, lognormal, the same tails": (_OF_MEAN, partial(_mean, n, 1.0), 0.0, ""),
+        f"{n:,} people, lognormal, a longer tail then": (_OF_MEAN, partial(_mean, n, 1.2), _LONGER, _tail),
+        f"{n:,} people, long-tailed sums": ("change of a ratio of sums", partial(_ratio, n), 0.0, ""),
+        f"{n:,} people, two in five in the group": (_OF_TIMES, partial(_multiple, n), 0.0, ""),
+    }
+for k in (30, 200):
+    _CHANGES[f"{k} persons of 1 to 5 rows"] = _OF_SHARE, partial(_clusters, k), 0.0, ""
+    _CHANGES[f"{2 * k} people, {k} counterparts"] = "change of a share of flips", partial(_flips, k), 0.0, ""
 _PAIRS = {
     "runs of 400 people, the second in another order": "permuted",
     "runs of 400 other people each, with the same row numbers": "disjoint",
@@ -198,7 +192,7 @@ _PAIRS = {
 }
 _LABELS = {"100 people, without": (100, False), "1,000 people, with": (1000, True)}
 SETTINGS = [
-    *grid("paired", "{drawn}", _change, drawn={name: (name, *more) for name, *more in _changes()}),
+    *grid("paired", "{drawn}", _change, drawn=_CHANGES),
     *grid("paired", "{who}", _runs, who=_PAIRS, part=SLOW),
     *grid("paired", "overview of 3 groups, {drawn} labels", _overview, drawn=_LABELS, part=SLOW / 2),
 ]

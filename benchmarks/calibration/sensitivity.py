@@ -31,25 +31,17 @@ from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, f
 from benchmarks.calibration.loss_ratio import people, subject_of
 from benchmarks.measuring import Scorer
 
-Draw = Callable[[np.random.Generator, int], np.ndarray]
-
-
-def lognormal(spread: float) -> Draw:
-    """Mean 1, standard deviation of the logarithm `spread`."""
-    return lambda rng, n: np.exp(spread * rng.normal(size=n) - spread**2 / 2)
-
-
-def gamma(variation: float) -> Draw:
-    """Mean 1, standard deviation `variation`."""
-    return lambda rng, n: rng.gamma(variation**-2, variation**2, n)
-
-
-WORLDS: dict[str, tuple[Draw, Draw]] = {
-    "alike, lognormal 0.8": (lognormal(0.8), lognormal(0.8)),
-    "group wider, lognormal 1 against 0.5": (lognormal(1.0), lognormal(0.5)),
-    "group narrower, lognormal 0.5 against 1": (lognormal(0.5), lognormal(1.0)),
-    "group wider, gamma 0.9 against 0.3": (gamma(0.9), gamma(0.3)),
-    "group narrower, gamma 0.3 against 0.9": (gamma(0.3), gamma(0.9)),
+# of mean 1, by the deviation of the logarithm and by that of the values
+SHAPES: dict[str, Callable[[float, np.random.Generator, int], np.ndarray]] = {
+    "lognormal": lambda spread, rng, n: np.exp(spread * rng.normal(size=n) - spread**2 / 2),
+    "gamma": lambda variation, rng, n: rng.gamma(variation**-2, variation**2, n),
+}
+WORLDS = {
+    "alike, lognormal 0.8": ("lognormal", 0.8, 0.8),
+    "group wider, lognormal 1 against 0.5": ("lognormal", 1.0, 0.5),
+    "group narrower, lognormal 0.5 against 1": ("lognormal", 0.5, 1.0),
+    "group wider, gamma 0.9 against 0.3": ("gamma", 0.9, 0.3),
+    "group narrower, gamma 0.3 against 0.9": ("gamma", 0.3, 0.9),
 }
 _SKEWED = (
     "“Among 50 people or fewer … an interval of their mean holds in about 87 to 90 of 100 samples, not 95”"
@@ -78,11 +70,11 @@ def penalized(n: int, apart: float, seed: int, penalty: float = 4.0) -> Subject:
     return trained(frame, "logistic", seed, **_HIRED, features=["skill", "height", *["sex"] * bool(penalty)])
 
 
-def _ratio(draws: tuple[Draw, Draw], sizes: tuple[int, int], number: int) -> Facts:
+def _ratio(world: tuple[str, float, float], sizes: tuple[int, int], number: int) -> Facts:
     """Whether equal means are rejected, by interval and permutations together."""
-    (group, others), (first, second) = draws, sizes
+    (shape, *spreads), (first, second) = world, sizes
     rng = np.random.default_rng([number, first])
-    mine, rest = group(rng, first), others(rng, second)
+    mine, rest = (SHAPES[shape](spread, rng, n) for spread, n in zip(spreads, sizes, strict=True))
     members = np.arange(first + second) < first
     ratio = mean_ratio(mean_test(mine), mean_test(rest), level=LEVEL)
     p = ratio_p_value(np.r_[mine, rest], np.ones(first + second), members, rng, draws=199)
@@ -96,14 +88,13 @@ def _alone(n: int, number: int) -> Facts:
     options, parts = SensitivityOptions(bootstrap=200), np.array([0.5, 0.3, 0.2])
     rng = np.random.default_rng([number, n, 12])
     values, ones = rng.exponential(size=n), np.ones(n)
-    told = baseline_of(values, ones, level=LEVEL).quantiles
-    held = np.mean([inside(each, -np.log1p(-float(share))) for share, each in told.items()])
+    told = baseline_of(values, ones, level=LEVEL).quantiles.items()
+    held = np.mean([inside(each, -np.log1p(-float(share))) for share, each in told])
     yield covers("quantiles of sensitivity", float(held))
     threshold = threshold_of(values, ones, options)
     yield covers("threshold", threshold, -np.log(options.false_alarm_rate))
     above, to_come = values > threshold.value, float(np.exp(-(threshold.value or 0.0)))
-    flagged = wilson(float(above.sum()), float(n))
-    yield covers("share flagged, of people to come", flagged, to_come)
+    yield covers("share flagged, of people to come", wilson(float(above.sum()), float(n)), to_come)
     own = wilson(float(above[: n // 2].sum()), float(n // 2))
     yield covers("share of a group flagged, of people to come", own, to_come)
     contributions = values[:, None] * rng.dirichlet(5 * parts, n)
@@ -181,11 +172,10 @@ def _direct(drawn: tuple[float, float], number: int) -> Facts:
 def _unread(apart: float, number: int) -> Facts:
     """Whole audits of a model that reads only proxies, whose slopes are the same for both groups."""
     rng = np.random.default_rng([number, 22])
-    woman = rng.random(1200) < 0.5
-    frame = pd.DataFrame({"skill": rng.normal(size=1200)})
-    frame["height"] = rng.normal(size=1200) + apart * (woman - 0.5)
-    frame["hired"] = (rng.random(1200) < expit(1.2 * frame["skill"])).astype(int)
-    frame["sex"] = np.where(woman, "f", "m")
+    woman, skill = rng.random(1200) < 0.5, rng.normal(size=1200)
+    height = rng.normal(size=1200) + apart * (woman - 0.5)
+    frame = pd.DataFrame({"skill": skill, "height": height, "sex": np.where(woman, "f", "m")})
+    frame["hired"] = (rng.random(1200) < expit(1.2 * skill)).astype(int)
     subject = trained(frame, "logistic", number, **_HIRED, features=["skill", "height"])
     told = audited("sensitivity", subject, number, **_QUICK)
     yield alarm("evidence of a difference", told.verdict == EVIDENCE)
@@ -317,7 +307,7 @@ _WORLDS = {
     "2,000 people in rows of many, 4% gain": World(2000, 0.04, 0.0, counts=True),
 }
 SETTINGS = [
-    *_slow("equal means, {draws}, {sizes} people", _ratio, draws=WORLDS, sizes=_SIZES),
+    *_slow("equal means, {world}, {sizes} people", _ratio, world=WORLDS, sizes=_SIZES),
     *_slow("whole audits, groups alike, {n:,} people", _audits, n=(300, 1000)),
     *_slow("reads the attribute: {drawn}, 600 people", _direct, drawn=_DIRECT),
     *_slow(f"{_PROXIES}, {{apart}}, 600 people", _unread, apart=_UNREAD),
