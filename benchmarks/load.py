@@ -4,11 +4,11 @@
 
 Each session speaks to the server as a browser does, over its socket, in a workspace of its own whose groups
 have names that nobody else's have: it opens all pages, moves sliders, clicks marks of figures, sends files
-and has audits run, closing his tab now and then. A monitor is sent 200 rows a second meanwhile. The clients
+and has audits run, closing its tab now and then. A monitor is sent 200 rows a second meanwhile. The clients
 compute on the cores that the server has. Printed: reactions of pages (from asking until the script has run),
-audits, what was wrong or someone else's, and the memory of the server's own process: at most, and by how much
-it grows a minute over the last half. Half a megabyte is flat; that takes half an hour to tell (``--seconds
-1800``), until what is remembered of results and closed tabs is full.
+what was done, what was wrong or someone else's, and the memory of the server's own process: at most, and by
+how much it grows a minute over the last half. Half a megabyte is flat; that takes half an hour to tell
+(``--seconds 1800``), until what is remembered of results and closed tabs is full.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -56,11 +55,8 @@ from tests.security.corpus import MODELS, TABLES
 ROWS_A_SECOND, BATCHES_A_SECOND = 200, 5
 PATIENCE = 60.0
 THINKING = (1.0, 4.0)  # seconds between two acts of one person
-BROUGHT_BYTES = 1_000_000  # of a table that is sent over a page
-LEFT_BYTES = 8_000_000
-CLOSES = 0.02  # how often he closes his tab after an act: a session ends, and another begins
-LIMIT_SECONDS = 1.5
-FLAT_MB = 0.5  # by which the last half may grow a minute
+BROUGHT_BYTES, LEFT_BYTES = 1_000_000, 8_000_000  # of a table sent over a page, and of what no page takes
+CLOSES = 0.02  # how often a tab is closed after an act: a session ends, and another begins
 _HTTP = urllib3.PoolManager(maxsize=8, retries=False)
 # a run that ended early for another one is not what someone sees
 _FINISHED = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
@@ -137,17 +133,14 @@ class Visitor:
         self._opened.__exit__(None, None, None)
 
     def _ask(self, widget: str = "", **value: Any) -> float:
-        known = self.pages.get(self._page, "")
-        place = {"page_script_hash": known, "page_name": "" if known else self._page}
-        if not widget:
+        known, parts, began = self.pages.get(self._page, ""), [], time.monotonic()
+        asked = {"page_script_hash": known, "page_name": "" if known else self._page}
+        asked |= {"query_string": f"w={self._token}"}
+        if widget:
+            asked["widget_states"] = {"widgets": [{"id": widget, **value}]}
+        else:
             self.sliders, self.figures, self.uploader = {}, [], ""
-        changed = {"widgets": [{"id": widget, **value}] if widget else []}
-        message = BackMsg(
-            rerun_script={"query_string": f"w={self._token}", "widget_states": changed, **place}
-        )
-        began = time.monotonic()
-        self._socket.send(message.SerializeToString())
-        parts = []
+        self._socket.send(BackMsg(rerun_script=asked).SerializeToString())
         while True:
             told = ForwardMsg.FromString(self._socket.recv(timeout=PATIENCE))  # type: ignore[arg-type]
             kind = told.WhichOneof("type")
@@ -203,12 +196,14 @@ def person(port: int, place: int, space: Workspace, until: float, told: Told) ->
             _check(visitor, own, page, told)
             if "Run audit" in visitor.buttons and page == "groups" and drawn.random() < 0.5:
                 told.acts["audits"] += 1
-                for words in results(visitor):
+                visitor.press("Run audit")
+                while "Cancel" in visitor.buttons and time.monotonic() < until:
+                    time.sleep(0.7)
+                    visitor.buttons.clear()
+                    visitor.open("groups")
                     _check(visitor, own, "groups", told)
-                    if "Cancel" not in visitor.buttons and own not in words:
+                    if "Cancel" not in visitor.buttons and own not in visitor.words:
                         told.wrong.append(f"{own}: its result is not shown")
-                    if "Selection rate" in words or time.monotonic() > until:
-                        break
             if visitor.uploader and drawn.random() < 0.5:
                 visitor.bring(content)
                 space.save_draft(draft)
@@ -223,20 +218,9 @@ def person(port: int, place: int, space: Workspace, until: float, told: Told) ->
         visitor.close()
 
 
-def results(visitor: Visitor) -> Iterator[str]:
-    """Run the audit of the page, and yield what the page says, again and again until it has ended."""
-    visitor.press("Run audit")
-    while "Cancel" in visitor.buttons:
-        time.sleep(0.7)
-        visitor.buttons.clear()
-        visitor.open("groups")
-        yield visitor.words
-
-
 def _check(visitor: Visitor, own: str, page: str, told: Told) -> None:
     words, page = visitor.words, page or "data"
-    others = {*re.findall(r"group\d{3}", words)} - {own}
-    if others:
+    if others := {*re.findall(r"group\d{3}", words)} - {own}:
         told.wrong.append(f"{own} saw {sorted(others)[:3]} on {page}")
     if "Something went wrong on this page" in words or "Traceback" in words:
         told.wrong.append(f"{own}: the page {page} broke")
@@ -247,16 +231,13 @@ def _check(visitor: Visitor, own: str, page: str, told: Told) -> None:
 def attacker(port: int, base: Path, until: float, told: Told) -> None:
     """Open what wants more than it shows, run what never ends, and guess tokens."""
     drawn = random.Random(0)
-    tables, models = list(TABLES.items()), list(MODELS.items())
     while time.monotonic() < until:
-        space = workspace(999, base)
-        draft = space.draft() or {}
-        if drawn.random() < 0.5:
-            name, (make, _) = drawn.choice(tables)
-            draft = drafts.from_files([space.add_file(name, io.BytesIO(make()))], "upload")
+        space, corpus = workspace(999, base), drawn.choice([TABLES, MODELS])
+        name, (make, _) = drawn.choice(list(corpus.items()))
+        path, draft = space.add_file(name, io.BytesIO(make())), space.draft() or {}
+        if corpus is TABLES:
+            draft = drafts.from_files([path], "upload")
         else:
-            name, (make, _) = drawn.choice(models)
-            path = space.add_file(name, io.BytesIO(make()))
             model = {"path": str(path), "columns": ["skill", "other"]}
             draft = {**draft, "spec": {**draft["spec"], "model": model}}
         space.save_draft(draft)
@@ -323,20 +304,15 @@ def measure(sessions: int, seconds: float, app: Served) -> Told:
     slope = theilslopes(sizes, minutes).slope
     spent = processor(pid) - began
     median, p95, longest = np.quantile(told.reactions, [0.5, 0.95, 1])
-    rows = [
-        ("sessions, seconds, cores", f"{sessions}, {seconds:,.0f}, {os.cpu_count()}"),
-        *((what, f"{number:,}") for what, number in sorted(told.acts.items())),
-        ("page reactions", f"{len(told.reactions):,}"),
-        ("median", f"{median:.2f} s"),
-        ("95th percentile", f"{p95:.2f} s (limit {LIMIT_SECONDS} s)"),
-        ("longest", f"{longest:.1f} s"),
-        ("processor time of the web process", f"{spent / seconds:.0%} of one core"),
-        ("its memory, at most", f"{max(size for _, size in memory):,.0f} MB"),
-        ("it grows, last half", f"{slope:+.2f} MB a minute ({'flat' if slope <= FLAT_MB else 'not flat'})"),
-        ("wrong or somebody else's", f"{len(told.wrong)}"),
-        *(("", sentence) for sentence in told.wrong[:20]),
-    ]
-    print("\n".join(f"| {what:34} | {value:>30} |" for what, value in rows))
+    print(f"{sessions} sessions, {seconds:,.0f} seconds, {os.cpu_count()} cores")
+    print("\n".join(f"{what}: {number:,}" for what, number in sorted(told.acts.items())))
+    print(f"{len(told.reactions):,} page reactions: median {median:.2f} s, longest {longest:.1f} s")
+    print(f"95th percentile {p95:.2f} s (limit 1.5 s); web process {spent / seconds:.0%} of one core")
+    print(
+        f"its memory, at most {max(size for _, size in memory):,.0f} MB, grows in the last half by ", end=""
+    )
+    print(f"{slope:+.2f} MB a minute (flat up to 0.5)\nwrong or somebody else's: {len(told.wrong)}")
+    print("\n".join(told.wrong[:20]))
     return told
 
 
