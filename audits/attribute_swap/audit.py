@@ -481,10 +481,13 @@ def _judge(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judgment:
         for row in read
     }
     judged = judge_conditions([each for pair in conditions.values() for each in pair], level=options.level)
-    if judged.verdict != EVIDENCE:
-        covered = [each for row, pair in conditions.items() if row.covered for each in pair]
-        judged = judge_conditions(covered, level=options.level)
-    return judged if judged.verdict != INSUFFICIENT else _to_settle(judged, read, options.level / len(read))
+    if judged.verdict == EVIDENCE:
+        return judged
+    covered = [(row, each) for row, pair in conditions.items() if row.covered for each in pair]
+    judged = judge_conditions([each for _, each in covered], level=options.level)
+    return (
+        judged if judged.verdict != INSUFFICIENT else _to_settle(judged, covered, options.level / len(read))
+    )
 
 
 def _limit(row: SwapRow, overall: float | None, options: AttributeSwapOptions) -> tuple[float, float]:
@@ -495,12 +498,27 @@ def _limit(row: SwapRow, overall: float | None, options: AttributeSwapOptions) -
     return low * (1 + row.within), high * (1 + row.within)
 
 
-def _to_settle(judged: Judgment, rows: Sequence[SwapRow], level: float) -> Judgment:
-    """Add how many people of the group would settle it, or why none would."""
-    row = next(each for each in rows if each.name == judged.decided_by.removeprefix("changed: "))
+def _to_settle(judged: Judgment, looked_at: Sequence[tuple[SwapRow, Condition]], level: float) -> Judgment:
+    """Add how many people of the group settle what is open of all groups, or why none would."""
+    open_ = [
+        (_times_to_settle(row, each, level), each)
+        for row, each in looked_at
+        if judge(each.interval, immaterial=each.immaterial).material is not False
+    ]
+    if never := [each for times, each in open_ if times is None]:
+        judged = judge_conditions(never)
+        unlimited = 0 in (judged.immaterial_low, judged.immaterial_high)
+        return replace(judged, reason=text.NO_RATIO if unlimited else text.CANCELS)
+    row = next(row for row, each in looked_at if each.name == judged.decided_by)
+    people = math.ceil(max(times or 0.0 for times, _ in open_) * row.n)
+    return replace(judged, people_needed=people, people_of=people_in(row.group))
+
+
+def _times_to_settle(row: SwapRow, condition: Condition, level: float) -> float | None:
+    """Return how many times as many people settle one condition; None where none would."""
     gained, lost, changed = (row.people(each) for each in (row.gained, row.lost, row.changed))
-    net = judged.decided_by == row.name
-    limit = min(abs(end) for end in (judged.immaterial_low, judged.immaterial_high) if end is not None)
+    net = condition.name == row.name
+    limit = min(abs(end) for end in condition.immaterial)
 
     def length(times: float) -> float:
         found = (
@@ -511,10 +529,11 @@ def _to_settle(judged: Judgment, rows: Sequence[SwapRow], level: float) -> Judgm
         return float(found.high or 0.0) - float(found.low or 0.0)
 
     room = limit if net else limit - changed / row.n
-    times = times_to_settle(length, room) if room > 0 else None
-    if times is None:
-        return replace(judged, reason=text.CANCELS if limit > 0 else text.NO_RATIO)
-    return replace(judged, people_needed=math.ceil(times * row.n), people_of=people_in(row.group))
+    if room > 0:
+        return times_to_settle(length, room)
+    # an interval of the net share as long as its limit leaves out 0: that is evidence, and settles it
+    one_way = not net and 2 * abs(gained - lost) / row.n >= limit / _GROSS * (1 + row.within)
+    return 1.0 if one_way else None
 
 
 def _stand_ins(subject: Subject, attributes: Sequence[_Attribute]) -> list[tuple[str, str]]:
