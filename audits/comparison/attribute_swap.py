@@ -9,7 +9,15 @@ import pandas as pd
 
 from audits.attribute_swap.result import AttributeSwapResult
 from audits.comparison.intervals import mean_moved
-from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_people, people_of
+from audits.comparison.pairs import (
+    Pairing,
+    Pairs,
+    common,
+    estimates_of,
+    limit_on_rates,
+    other_people,
+    people_of,
+)
 from audits.stats.text import people_in
 
 _WHY = {"": "it is part of the net share beside it, or of texts with both terms"}
@@ -20,7 +28,8 @@ def compare(first: AttributeSwapResult, second: AttributeSwapResult, subjects: A
     theirs, ours = (result.people.sort_index() for result in (first, second))
     if not len(ours) or not theirs.index.equals(ours.index):
         return other_people()
-    pairs = Pairs(people_of(ours), float(second.options["material"]))
+    sizes, decisions = ours["people"].to_numpy(dtype=float), (side["decision"] for side in (theirs, ours))
+    pairs = Pairs(people_of(ours), **limit_on_rates(second.options, sizes, decisions))
     for both in common(first.swaps, second.swaps, "name"):
         row = both[1]
         column = f"{row.attribute} = {row.target}"

@@ -14,6 +14,7 @@ from audits.comparison.pairs import (
     Pairs,
     common,
     estimates_of,
+    limit_on_rates,
     other_people,
     people_of,
     same_people,
@@ -51,7 +52,7 @@ def compare(first: BarycenterResult, second: BarycenterResult, subjects: Any = N
         np.isclose(share, sizes[inside[name]].sum() / sizes.sum(), rtol=1e-6)
         for name, share in counts.items()
     )
-    pairs = Pairs(people, float(second.options["material"]))
+    pairs = Pairs(people, **limit_on_rates(second.options, sizes, sides))
     for both in common(first.groups, second.groups, "group"):
         name = both[1].group
         who, place, mask = people_in(name), f"groups[{name}]", inside[name]

@@ -9,7 +9,7 @@ import numpy as np
 
 from audits.checks import build
 from audits.comparison.intervals import Moved, People, linear_moved, share_moved
-from audits.comparison.pairs import Pairing, Pairs, common, estimates_of
+from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, limit_on_rates
 from audits.explain.bins import levels_of
 from audits.explain.doubly_robust import MIN
 from audits.explain.options import ExplainOptions
@@ -47,7 +47,7 @@ def compare(first: ExplainResult, second: ExplainResult, subjects: Any = None) -
     side = masks[0][here]
     favored = [np.asarray(subject.decisions, dtype=bool)[here] for subject in subjects]
     people = People.counted(sizes) if design is None else People.sampled(design.take(masks[0] | masks[1]))
-    pairs = Pairs(people, float(second.options["material"]))
+    pairs = Pairs(people, **limit_on_rates(second.options, sizes, favored))
     both, (source, target) = (first, second), (people_in(name) for name in (second.source, second.target))
     own, rest = (share_moved(people, (mask, favored[0]), (mask, favored[1])) for mask in (side, ~side))
     words = f"gap in favorable decisions between {source} and {target}"

@@ -9,7 +9,15 @@ import numpy as np
 import pandas as pd
 
 from audits.comparison.intervals import Moved, People, share_moved
-from audits.comparison.pairs import Pairing, Pairs, estimates_of, other_people, people_of, same_people
+from audits.comparison.pairs import (
+    Pairing,
+    Pairs,
+    estimates_of,
+    limit_on_rates,
+    other_people,
+    people_of,
+    same_people,
+)
 from audits.flipset.result import FlipsetResult
 from audits.stats.text import people_in
 
@@ -35,7 +43,10 @@ def compare(first: FlipsetResult, second: FlipsetResult, subjects: Any = None) -
         return other_people()
     both, people, others = (first, second), people_of(after), people_of(second.counterparts)
     source, target = people_in(second.source), people_in(second.target)
-    pairs = Pairs(people, float(second.options["material"]))
+    tables = [(before, first.counterparts), (after, second.counterparts)]
+    decided = [np.concatenate([_decisions(table) for table in side]) for side in tables]
+    sizes = np.concatenate([table["people"].to_numpy(dtype=float) for table in tables[1]])
+    pairs = Pairs(people, **limit_on_rates(second.options, sizes, decided))
     own, other = (
         share_moved(whom, *((np.ones(len(table), dtype=bool), _decisions(table)) for table in tables))
         for whom, tables in ((people, (before, after)), (others, (first.counterparts, second.counterparts)))

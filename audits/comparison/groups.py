@@ -8,7 +8,16 @@ import numpy as np
 import pandas as pd
 
 from audits.comparison.intervals import Moved, share_moved
-from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, other_people, people_of, same_people
+from audits.comparison.pairs import (
+    Pairing,
+    Pairs,
+    common,
+    estimates_of,
+    limit_on_rates,
+    other_people,
+    people_of,
+    same_people,
+)
 from audits.data import named_with
 from audits.groups.labels import LABEL, counted_in
 from audits.groups.metrics import METRICS, Metric
@@ -48,6 +57,8 @@ def compare(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> 
         theirs, ours = theirs.reindex(both), ours.reindex(both)
         ours, theirs = (one.where(one.notna(), other) for one, other in ((ours, theirs), (theirs, ours)))
     pairs = Pairs(people_of(ours), float(second.options["material"]))
+    sizes = ours["people"].to_numpy(dtype=float) if "people" in ours else np.ones(len(ours))
+    rates_limit = limit_on_rates(second.options, sizes, (side["decision"] for side in (theirs, ours)))
     scores = [side["score"].to_numpy(dtype=float) for side in (theirs, ours)] if same else []
     metrics, tables = _shares(LABEL in ours and LABEL in theirs), ((theirs, present[0]), (ours, present[1]))
     looked_at = _looked_at(first) & _looked_at(second)
@@ -66,7 +77,7 @@ def compare(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> 
             pair = rows.get((spread.attribute, name))
             if pair is None:
                 continue
-            _rates(pairs, pair, moved, spread.reference, metrics, looked_at)
+            _rates(pairs, pair, moved, spread.reference, metrics, looked_at, rates_limit)
             if same:
                 where, whom = f"{_place(pair[1])}.mean_score", _whom(spread.attribute, name)
                 pairs.mean(where, f"mean score of {whom}", estimates_of(pair, "mean_score"), mask, *scores)
@@ -125,18 +136,22 @@ def _rates(
     reference: str,
     metrics: list[Metric],
     looked_at: set[str],
+    rates_limit: dict[str, Any],
 ) -> None:
-    """Pair a group's rates, and how far they lie from the reference group's."""
+    """Pair a group's rates, and how far they lie from the reference group's; ratios are of decisions."""
     attribute, name, place = both[1].attribute, both[1].group, _place(both[1])
     who = _whom(attribute, name)
     for metric in metrics:
         rates, own = [row.metric(metric.name) or _NONE for row in both], moved[metric.name, name]
         where, words = f"{place}.{metric.name}", f"{metric.words} of {who}"
-        pairs.add(where, words, rates, own, "share", judged=metric.name in looked_at)
+        limit = {} if metric.needs_label else rates_limit
+        pairs.add(where, words, rates, own, "share", judged=metric.name in looked_at, **limit)
         if metric.judged and name != reference and all(metric.name in row.differences for row in both):
             gaps = [row.differences[metric.name].estimate for row in both]
             words = f"gap in {metric.words} between {' and '.join(title_pair(attribute, name, reference))}"
-            pairs.gap(f"{place}.differences.{metric.name}", words, gaps, moved[metric.name, reference], own)
+            pairs.gap(
+                f"{place}.differences.{metric.name}", words, gaps, moved[metric.name, reference], own, **limit
+            )
 
 
 def _looked_at(result: GroupsResult) -> set[str]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from audits.comparison.intervals import Moved, People, apart, mean_moved, ratio_moved, share_moved
 from audits.data import named_with
-from audits.stats import Estimate
+from audits.stats import Estimate, limit_of
+from audits.stats.badges import FOUR_FIFTHS
 from audits.stats.design import make_design
 from audits.stats.text import people_in
 
@@ -43,6 +44,8 @@ class Row:
         Whether the comparison's verdict looks at it: it is then corrected for all that are.
     material : float
         Smallest change that matters.
+    limit_name : str
+        What that is called where it was computed: ``"ratio of 0.8"``.
     """
 
     where: str
@@ -53,6 +56,7 @@ class Row:
     kind: Kind
     judged: bool = True
     material: float = 0.1
+    limit_name: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +96,15 @@ class Pairs:
 
     people: People
     material: float
+    limit_name: str = ""
     rows: list[Row] = field(default_factory=list)
 
     def add(
         self, where: str, name: str, both: Iterable[Estimate], moved: Moved, kind: Kind, **how: Any
     ) -> Moved:
-        """Add a number whose change is known; `how`: ``judged``, ``material``."""
-        how = {"judged": kind == "gap", "material": self.material} | how
+        """Add a number whose change is known; `how`: ``judged``, ``material``, ``limit_name``."""
+        limit = {} if "material" in how else {"material": self.material, "limit_name": self.limit_name}
+        how = {"judged": kind == "gap", **limit, **how}
         first, second = both
         self.rows.append(Row(where, name, first, second, moved, kind, **how))
         return moved
@@ -129,6 +135,27 @@ class Pairs:
     def pairing(self, **said: Any) -> Pairing:
         """Return all that was paired; `said` are the other fields of `Pairing`."""
         return Pairing(tuple(self.rows), **said)
+
+
+def limit_on_rates(
+    options: Mapping[str, Any], people: np.ndarray, decisions: Iterable[Any]
+) -> dict[str, Any]:
+    """Return the smallest change of a decision rate that matters, ``material``, and its ``limit_name``.
+
+    Parameters
+    ----------
+    options : mapping
+        The audit's own.
+    people : array (n,)
+        People that each row stands for.
+    decisions : iterable of bool arrays (n,)
+        By either model. Where one of them favors few, the ratio is held to the limit, too.
+    """
+    material, on = float(options["material"]), options.get("material_on", "difference")
+    rates = [float(people @ np.asarray(side, dtype=bool) / people.sum()) for side in decisions]
+    least = min(-limit_of(material, on, rate=rate, overall=rate)[0] for rate in rates)
+    by_ratio = on == "ratio" or least < material - 1e-12
+    return {"material": least, "limit_name": f"ratio of {FOUR_FIFTHS}" if by_ratio else ""}
 
 
 def estimates_of(both: Iterable[Any], name: str) -> tuple[Estimate, Estimate]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from audits.comparison.intervals import Moved, People, mean_moved, share_moved
-from audits.comparison.pairs import Kind, Pairing, Pairs, other_people, same_people
+from audits.comparison.pairs import Kind, Pairing, Pairs, limit_on_rates, other_people, same_people
 from audits.rule_sets.leaders.query import members
 from audits.rule_sets.measures.values import WORDS, values_of
 from audits.rule_sets.result import LeaderRow, MeasureResult, RuleSetsResult
@@ -34,7 +34,8 @@ def compare(first: RuleSetsResult, second: RuleSetsResult, subjects: Any = None)
     if sizes is None:
         return Pairing(why={"": "people represent others, and the table does not say how many"})
     both, names = (first, second), GroupNames(second)
-    pairs = Pairs(People.counted(sizes), float(second.options["material"]))
+    favored = [result.people["favorable"].to_numpy(dtype=bool) for result in both]
+    pairs = Pairs(People.counted(sizes), **limit_on_rates(second.options, sizes, favored))
     for row, inside in _groups_of_both(both, (first.leaderboard, second.leaderboard)):
         _pair_decisions(pairs, (row.rule_set, names(row.rule_set)), inside, both, sizes)
     looked_at = max(first.n_distinct, second.n_distinct, 1)
@@ -47,7 +48,8 @@ def compare(first: RuleSetsResult, second: RuleSetsResult, subjects: Any = None)
             continue
         looked_at += max(before.family, after.family)
         for row, inside in _groups_of_both(both, (before.leaderboard, after.leaderboard)):
-            _pair_measure(pairs, (before, after), (row.rule_set, names(row.rule_set)), inside, values)
+            group = row.rule_set, names(row.rule_set)
+            _pair_measure(pairs, (before, after), group, inside, values, second.options["material"])
     return pairs.pairing(looked_at=looked_at, why=why)
 
 
@@ -107,7 +109,12 @@ _Measures = tuple[MeasureResult, MeasureResult]
 
 
 def _pair_measure(
-    pairs: Pairs, both: _Measures, group: tuple[str, str], inside: np.ndarray, values: _Values
+    pairs: Pairs,
+    both: _Measures,
+    group: tuple[str, str],
+    inside: np.ndarray,
+    values: _Values,
+    material: float,
 ) -> None:
     """Pair a measure within a group and outside it, and how far the two lie apart."""
     second, (rule_set, who) = both[1], group
@@ -131,7 +138,7 @@ def _pair_measure(
         for own, within, rest in zip(rows, told["inside"], told["outside"], strict=True)
     ]
     how: dict[str, Any] = {"kind": "gap" if second.share else "number", "judged": True}
-    how["material"] = pairs.material if scaled else 0.0
+    how["material"] = material if scaled else 0.0
     words = f"gap in {what} between {who} and everyone else"
     pairs.gap(f"{place}.difference", words, gaps, moved["outside"], moved["inside"], **how)
     for key, whose in (("inside", who), ("outside", f"everyone but {who}")):

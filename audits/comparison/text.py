@@ -67,14 +67,13 @@ def _number(name: str, kind: Kind, first: Estimate, second: Estimate, judged: Ju
             return f"The second model {way} the {name} a little {side} {before}{unit}{_ends(change, kind)}."
         less = "" if judged.material is not False else ", by less than matters"
         return f"The second model {way} the {name} from {before} to {after}{unit}{less}{_ends(change, kind)}."
-    if judged.verdict == NO_MATERIAL:
-        goes = f"stays at {after}" if before == after else f"goes from {before} to {after}"
-        return f"{_NOTHING} the {name} {goes}{unit}."
     told = f"{after}{unit} with either" if before == after else f"from {before} to {after}{unit}"
+    if judged.verdict == NO_MATERIAL:
+        return f"The second model changes the {name} {_NOTHING}: {told}."
     return f"{_UNTOLD} the {name}: {told}{_ends(change, kind)}."
 
 
-_NOTHING = "The second model changes nothing that matters:"
+_NOTHING = "by less than matters, if at all"
 _UNTOLD = "We can't tell whether the second model changes"
 
 
@@ -116,11 +115,10 @@ def _gap(name: str, first: Estimate, second: Estimate, judged: Judgment) -> str:
     sizes = points_of(abs(before), change.n), points_of(abs(after), change.n)
     turned = before * after < 0
     if judged.verdict == NO_MATERIAL:
+        told = f"{points_words(sizes[0])} with either" if sizes[0] == sizes[1] else _from_to(*sizes)
         if turned:
-            return f"{_NOTHING} the {name} goes from {points_words(sizes[0])} to {sizes[1]} the other way."
-        stays = sizes[0] == sizes[1]
-        goes = f"stays at {points_words(sizes[1])}" if stays else f"goes {_from_to(*sizes)}"
-        return f"{_NOTHING} the {name} {goes}."
+            told = f"from {points_words(sizes[0])} to {sizes[1]} the other way"
+        return f"The second model changes the {name} {_NOTHING}: {told}."
     if judged.verdict != EVIDENCE:
         way = ", the other way round" if turned else ""
         told = f"{sizes[0]} against {points_words(sizes[1])}"

@@ -46,6 +46,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame["paid"] = (skill + rng.normal(0, 1, N) > 0).astype(int)
     frame["now"], frame["then"], frame["same"] = now.round(4), then.round(4), now.round(4)
     frame["holes"] = frame["then"].where(frame.index > 0)
+    frame["rare"], frame["rarer"] = now - 0.3, now - 0.35
     frame["count"] = rng.integers(1, 5, N)
     frame.to_csv(folder / "people.csv", index=False)
     return folder
@@ -194,6 +195,15 @@ def test_equal_models_change_exactly_nothing(base: Path) -> None:
         assert {row.change.value for row in each.rows if row.change.low is not None} == {0.0}
         assert each.verdict != "evidence of a difference"
     assert changes.finding in render_report(found, template="comparison")  # though nothing can be drawn
+
+
+def test_a_change_of_rare_decisions_is_held_to_a_ratio_as_they_are(base: Path) -> None:
+    rare, rarer = ({"predictions": {"score": name}} for name in ("rare", "rarer"))
+    found = run(base, spec({"flipset": PAIR}, {"explain": PAIR}, model=rare, compare={"model": rarer}))
+    rate = pd.read_csv(base / "people.csv")["rarer"].ge(0.5).mean()
+    for each in found.compared.changes.audits:
+        assert each.judged.immaterial_high == pytest.approx(0.2 * rate)
+        assert each.judged.limit_name == "ratio of 0.8"
 
 
 def test_it_is_saved_loaded_and_reported(found: RunResult, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from itertools import combinations
 
 import numpy as np
@@ -19,7 +18,7 @@ from audits.recourse import GERMAN_ROLES, Limit
 from audits.recourse.figures import groups
 from audits.recourse.figures.people import cut_off
 from audits.recourse.figures.person import person_path
-from audits.recourse.text import headline, near_and_far
+from audits.recourse.text import near_and_far
 from audits.runs.registry import AUDITS
 from audits.stats.text import percent
 from tests.outcome_transport.conftest import crowd, scored
@@ -127,21 +126,6 @@ def test_the_group_that_has_further_to_go_is_found():
     assert judged.interval == rows["b"].burden_difference
     assert result.verdict == judged.verdict == "evidence of a difference"
     assert judged.material
-
-
-def test_a_headline_too_long_for_both_names_whom_it_helps_less():
-    """The badge says that a difference was found, so the sentence beside it is about that one."""
-    rng, far = np.random.default_rng(3), f"far {' '.join(f'out{k}' for k in range(20))}"
-    group = rng.choice(["near", far], 500)
-    frame = pd.DataFrame({"x": rng.normal(size=500) - 1.5 * (group == far), "group": group})
-    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), permutations=999)
-    row = next(each for each in result.by_group if each.group == far)
-    judged = dataclasses.replace(row.accepted_judged, verdict="evidence of a difference")
-    rows = tuple(
-        dataclasses.replace(each, accepted_judged=judged if each is row else None) for each in result.by_group
-    )
-    result = dataclasses.replace(result, judged=judged, by_group=rows)
-    assert "far" in re.findall(r"\w+", headline(result))
 
 
 def test_of_groups_with_as_far_to_go_finding_and_figure_name_the_larger(by_hand):

@@ -198,7 +198,10 @@ def audit_change(
     known = [(row, judged) for row, judged in told if judged is not None and row.moved.ends is not None]
     if known:
         worst = _leading_change(known)
-        row = next(row for row, judged in known if judged is worst)
+        if worst.verdict == NO_MATERIAL:  # nor is it known what became of a number without an interval
+            worst = next((each for row, each in told if each and each.reason and row.moved.value), worst)
+        row = next(row for row, judged in told if judged is worst)
+        worst = _settling_all(worst, [judged for _, judged in known])
         headline = sentence(row.name, row.kind, row.first, row.second, worst)
     else:
         why = next((row.moved.method for row in pairing.rows if row.judged), "")
@@ -215,6 +218,18 @@ def _leading_change(known: Sequence[tuple[Row, Judgment]]) -> Judgment:
     gaps = [judged for row, judged in known if row.kind == "gap" and judged.verdict == EVIDENCE]
     sure = worst.verdict == EVIDENCE and bool(gaps)
     return worst_of(gaps) if sure else worst
+
+
+def _settling_all(worst: Judgment, judged: Sequence[Judgment]) -> Judgment:
+    """Return the judgment with as many people as settle all that are open; unknown where one does not say."""
+    if worst.people_needed is None:
+        return worst
+    times = [
+        (each.people_needed or math.inf) / each.interval.n for each in judged if each.verdict == INSUFFICIENT
+    ]
+    needed = max(times) * worst.interval.n
+    number = math.ceil(round(needed / 10, 6)) * 10 if math.isfinite(needed) else None
+    return dataclasses.replace(worst, people_needed=number)
 
 
 _NOT_PAIRED = "the audit does not say how its numbers depend on individual people"
@@ -263,14 +278,15 @@ def _judge_change(row: Row, level: float, looked_at: int) -> Judgment | None:
     if change.low is not None and change.high is not None and row.material > 0:
         half = (change.high - change.low) / 2
         needed = math.ceil(change.n * max(1.1, _POWER_FACTOR * (half / row.material) ** 2) / 10) * 10
-    return judge(
+    judged = judge(
         change,
         immaterial=(-row.material, row.material),
         p_value=None if p is None else min(p * looked_at, 1.0),
         level=level,
         people_needed=needed,
-        reason="" if change.low is not None else row.moved.method,
+        reason="" if change.low is not None else row.moved.method.removeprefix("no interval: "),
     )
+    return dataclasses.replace(judged, limit_name=row.limit_name)
 
 
 def _paired_row(row: Row, judged: Judgment | None, level: float) -> ChangeRow:
