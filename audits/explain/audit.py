@@ -141,7 +141,7 @@ def explain(
     rates = [_rate(people, side, options.level) for side in (people.source, ~people.source)]
     no_gap = subject.data.numeric is None and {rate.value for rate in rates} in ({0.0}, {1.0})
     why = "there is no gap to explain" if no_gap else no_clearance_text(len(names))
-    judged = _not_cleared(judged, options, unknown, why if options.explainers is None else "", telling)
+    judged = _not_cleared(judged, options, unknown, "" if options.explainers else why, telling)
     if subject.data.numeric is not None:
         judged = dataclasses.replace(judged, unit=subject.data.numeric.unit or subject.data.numeric.name)
     each = [_alone(people, name, columns[name], gap, options, len(names)) for name in names]

@@ -54,7 +54,8 @@ def _headline(result: ExplainResult, ours: str, theirs: str) -> str:
         size = f"gap of {amount(abs(gap), result.amount.unit)}"
     if judged.verdict == EVIDENCE and left is not None:
         more = "more" if left > 0 else "less"
-        start = f"Like for like{place_words(judged)}, {ours} {_verb(result)}"
+        alike = "Like for like" if result.together.columns else "Without any adjustment"
+        start = f"{alike}{place_words(judged)}, {ours} {_verb(result)}"
         apart = left_words(judged) if result.amount is None else size_words(result, abs(left))
         return f"{start} {apart} {more}{_often(result)} than {theirs}."
     if judged.verdict == NO_MATERIAL:
@@ -67,7 +68,8 @@ def _headline(result: ExplainResult, ours: str, theirs: str) -> str:
         return f"The {size} between {both} cannot be adjusted: too few of them are comparable."
     nothing_left = no_clearance_text(len(result.together.columns))
     if judged.badge == "no verdict" and (judged.reason == nothing_left or _is_exact(result)):
-        return f"Of the {size} between {both}, {nothing_left}."
+        of = f"of the {size} between {both}, " if result.together.columns else ""
+        return f"{begun(f'{of}{nothing_left}')}."
     return f"We can't tell whether the {size} between {both} remains like for like."
 
 

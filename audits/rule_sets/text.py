@@ -91,7 +91,7 @@ def finding(result: RuleSetsResult, *, n_evidence: int, smallest: float) -> str:
     n, words = about.n_in, vocabulary()
     others = "the others in the same context" if about.within is not None else "all others"
     ends = [points(end, n) for end in (about.difference.value, about.difference.low, about.difference.high)]
-    reach = f"{points_words(ends[0])} ({ends[1]} to {ends[2]}, corrected for {family:,} groups)"
+    reach = f"{points_words(ends[0])} ({ends[1]} to {ends[2]}, corrected for {several(family, 'group')})"
     reach = reach.replace("-", "−")
     inside = about.favorable_in.value or 0.0
     who = (

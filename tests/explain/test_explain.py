@@ -278,8 +278,8 @@ def test_explainers_by_default_and_by_name():
     assert audited(frame, data=data, explainers=None).together.columns == ("department", "noise0")
     named = audited(frame, data=data, explainers=("noise1", "department"))
     assert named.together.columns == ("noise1", "department")
-    nothing = audited(frame, explainers=())
-    assert nothing.each == ()
+    nothing = audited(frame.assign(decision=np.arange(300) % 2), explainers=(), material=0.9)
+    assert (nothing.each, nothing.verdict) == ((), "insufficient evidence")
     assert nothing.together.unexplained.value == pytest.approx(nothing.gap.value)
     assert alt_text(figures.values(nothing))
 
