@@ -39,8 +39,7 @@ def _section(record: Audit, result: object) -> Section:
     name = f"section of {record.name}"
     if name not in own:
         own[name] = record.section(result)
-    section: Section = own[name]
-    return section
+    return own[name]
 
 
 def drawn_once(

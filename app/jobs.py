@@ -484,8 +484,7 @@ def badge(space: Workspace, spec: Mapping[str, Any]) -> str | None:
     path = RunStore(home(), writes=False).folder(key, space.token) / "results.json"
 
     def read() -> str | None:
-        found: str | None = json.loads(path.read_text(encoding="utf-8"))["audits"][0].get("badge")
-        return found
+        return json.loads(path.read_text(encoding="utf-8"))["audits"][0].get("badge")
 
     return _badges.get(f"{space.token} {key}", read, space.token)
 

@@ -48,6 +48,13 @@ def one_of(where: str, value: T, options: Iterable[T], *, what: str = "") -> T:
     raise InputError(where, f"must be {what or 'one of its options'}", value, advice)
 
 
+def check_apart(audit: str, source: np.ndarray, target: np.ndarray, named: Any) -> None:
+    """Raise `InputError` where an audit's target, as `named`, has people (n,) of its source."""
+    if shared := int((source & target).sum()):
+        rule = f"must not share people with the source, but {shared:,} are in both"
+        raise InputError(f"{audit}.target", rule, named, "choose another value")
+
+
 def allowed_address(where: str, address: str, hosts: Iterable[str], variable: str) -> None:
     """Raise `InputError` unless `address` is http(s) on one of `hosts`, a port named as there.
 

@@ -66,8 +66,7 @@ class Mitigation(Findings):
     @property
     def frontier(self) -> tuple[FrontierPoint, ...]:
         """Accuracy and gap of each estimator, with intervals that hold together."""
-        found: tuple[FrontierPoint, ...] = self["mitigation"].frontier
-        return found
+        return self["mitigation"].frontier
 
     @property
     def estimator(self) -> Any:
@@ -81,8 +80,7 @@ class Mitigation(Findings):
 
     def to_frame(self) -> pd.DataFrame:
         """Return the frontier as a table, one row a model."""
-        table: pd.DataFrame = self["mitigation"].frontier_frame()
-        return table
+        return self["mitigation"].frontier_frame()
 
     def export(self, path: str | Path) -> Path:
         """Write the chosen estimator: ``.skops`` for every one, ``.onnx`` where one has such a form.
@@ -306,8 +304,7 @@ class OwnEstimator:
             ) from error  # fmt: skip
 
     def _model(self, fitted: Any, reads: tuple[str, ...]) -> Model:
-        found: Model = in_memory_model(fitted, self.people.given, self.people.data, reads)
-        return found
+        return in_memory_model(fitted, self.people.given, self.people.data, reads)
 
 
 def _own_value(data: AuditData) -> Any:

@@ -53,14 +53,13 @@ def _choose_group(result: BarycenterResult) -> str:
     """Draw the choice of a group, at first that of the verdict."""
     names = [each.group for each in result.groups]
     first = names.index(result.rests_on)
-    group: str = st.selectbox("Group", names, index=first, format_func=in_words, **state.choice("all-group"))
-    return group
+    return st.selectbox("Group", names, index=first, format_func=in_words, **state.choice("all-group"))
 
 
 def _choose_way(result: BarycenterResult, group: str) -> str:
     """Draw the choice of a direction, at first the one that more of the group flip."""
     words = {name: notices.label(begun(way_words(name)), 100) for name in _WAYS}
-    way: str = st.segmented_control(
+    return st.segmented_control(
         "People who are",
         list(words),
         default=result.group(group).way,
@@ -68,7 +67,6 @@ def _choose_way(result: BarycenterResult, group: str) -> str:
         required=True,
         **state.choice("all-way"),
     )
-    return way
 
 
 def _who(result: BarycenterResult) -> None:

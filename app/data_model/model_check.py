@@ -8,6 +8,7 @@ import streamlit as st
 from app.widgets import notices
 from audits.checks import choices
 from audits.models.inspection import ModelReport
+from audits.stats.text import several
 
 _MAX_SHOWN = 11
 
@@ -22,7 +23,7 @@ def checked_section(found: ModelReport) -> None:
         return
     gives = f" and predicts {choices(found.classes)}" if found.classes else ""
     opened = "The service answered" if found.format == "endpoint" else f"{found.format} model loaded"
-    st.text(f"{opened}: it reads {_columns(len(found.feeds))}{gives}.")
+    st.text(f"{opened}: it reads {several(len(found.feeds), 'column')}{gives}.")
     table = pd.DataFrame(
         [(each.input, each.column, each.first) for each in found.feeds],
         columns=["model input", "column", "first person"],
@@ -36,7 +37,3 @@ def checked_section(found: ModelReport) -> None:
     scores = ", ".join(f"{score:.4g}" for score in found.scores)
     st.text(f"Favorable scores of the first {len(found.scores)} people: {scores}.")
     notices.bullets(found.notes)
-
-
-def _columns(n: int) -> str:
-    return "1 column" if n == 1 else f"{n:,} columns"

@@ -9,6 +9,7 @@ import streamlit as st
 from app.widgets.subject import source_name
 from app.workspaces.visits import COOKIE, ago, recent_workspaces
 from app.workspaces.workspace import Workspace
+from audits.stats.text import several
 
 
 def recent_section(space: Workspace) -> None:
@@ -26,5 +27,4 @@ def recent_section(space: Workspace) -> None:
 def _words(space: Workspace) -> str:
     draft, runs = space.draft(), space.runs()
     name = source_name(draft) if draft else "no data"
-    audits = f"{len(runs)} audit{'' if len(runs) == 1 else 's'}"
-    return f"{name} · {audits} · {ago(space.last_change)}"
+    return f"{name} · {several(len(runs), 'audit')} · {ago(space.last_change)}"

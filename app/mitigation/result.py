@@ -24,8 +24,6 @@ from audits.errors import InputError
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.record import AUDIT
 from audits.mitigation.result import MitigationResult
-from audits.records import Size
-from audits.runs.registry import AUDITS
 
 _SHARED = ("protected", "support", "bins", "depth", "text", "terms")
 
@@ -71,20 +69,12 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
         return
     st.markdown(page_text("mitigation"))
     with st.container(width=320, key="mitigation"):
-        seconds = _seconds(chosen, audited_size(draft, summary))
+        options_chosen = build(MitigationOptions, chosen, "mitigation")
+        seconds = AUDIT.expected_seconds(options_chosen, audited_size(draft, summary))
         run_button(
             space, spec, "Rule sets: trained again", standing, seconds, "mitigate", label="Train again"
         )
     show_standing(standing)
-
-
-def _seconds(options: Mapping[str, Any], size: Size) -> float:
-    """About how long it takes to train again, and to run every other audit before and after."""
-    seconds = AUDITS["mitigation"].expected_seconds(build(MitigationOptions, options, "mitigation"), size)
-    for name, given in options["also"].items():
-        audit = AUDITS[name]
-        seconds += 2 * audit.expected_seconds(build(audit.options, given, name), size)
-    return seconds
 
 
 def mitigation_options(

@@ -136,8 +136,7 @@ def _left(result: RuleSetsResult, *among: Any) -> tuple[LeaderRow, ...]:
         names = ("support", "tolerance", "margin", "attributes", "direction")
         rows = refine(result, **dict(zip(names, among, strict=True)))
         own["leaderboard under choices"] = (among, rows)
-    found: tuple[LeaderRow, ...] = rows
-    return found
+    return rows
 
 
 def _leaders(result: RuleSetsResult, *among: Any) -> go.Figure:

@@ -60,8 +60,7 @@ class FrameHandle:
     def __getitem__(self, wanted: Any) -> pd.DataFrame:
         rows, columns = wanted if isinstance(wanted, tuple) else (wanted, None)
         names = None if columns is None else list(columns)
-        found: pd.DataFrame = self._ask("rows", part=self._part, rows=pd.Index(rows), columns=names)
-        return found
+        return self._ask("rows", part=self._part, rows=pd.Index(rows), columns=names)
 
 
 class DataHandle:
@@ -112,8 +111,7 @@ class DataHandle:
 
     def members(self, where: Mapping[str, object], *, argument: str = "group") -> np.ndarray:
         """Return who belongs to a group, as `AuditData.members` does."""
-        found: np.ndarray = self._ask("members", where=dict(where), argument=argument)
-        return found
+        return self._ask("members", where=dict(where), argument=argument)
 
     def selected(self, terms: Sequence[Mapping[str, Any]], among: pd.Index | None) -> tuple[pd.Index, float]:
         """Return the rows of those `among` some who meet all terms, and how many people they stand for.

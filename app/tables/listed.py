@@ -77,8 +77,7 @@ class Order:
             return np.argsort(values, kind="stable")
         last = np.partition(values, most - 1)[most - 1]
         near = np.flatnonzero(~(values > last))  # where it is missing, all are
-        first: np.ndarray = near[np.argsort(values[near], kind="stable")[:most]]
-        return first
+        return near[np.argsort(values[near], kind="stable")[:most]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,8 +54,8 @@ class Story:
         The group of the story, in words.
     sexes : mapping of str to FavoredShare
         In words, each sex with those approved: the first screen.
-    focus, rest, all : FavoredShare
-        The group, everyone else, and all.
+    focus, rest : FavoredShare
+        The group, and everyone else.
     looked_at : int
         Rule sets that were searched.
     first : bool
@@ -82,7 +82,6 @@ class Story:
     sexes: Mapping[str, FavoredShare]
     focus: FavoredShare
     rest: FavoredShare
-    all: FavoredShare
     looked_at: int
     first: bool
     confirmed: bool
@@ -113,8 +112,7 @@ def pair_values(story: Story, data: DataHandle, threshold: float) -> pd.DataFram
     values = data.frame.loc[list(story.pair), list(data.features)].astype(object).T
     people = [{"row": row, **side} for row, side in zip(story.pair, story.sides, strict=True)]
     values.attrs.update(people=people, threshold=threshold)
-    found: pd.DataFrame = values
-    return found
+    return values
 
 
 def _value(estimate: Estimate | None) -> float:
@@ -149,7 +147,6 @@ def tell(
         sexes=dict(sorted(named.items(), key=lambda each: each[1].yes / each[1].of)),
         focus=_favored_share(favored[inside]),
         rest=_favored_share(favored[~inside]),
-        all=_favored_share(favored),
         looked_at=rule_sets.n_frequent,
         first=own is rule_sets.leaderboard[0] and own.verdict == EVIDENCE,
         confirmed=own.confirmed,
@@ -167,8 +164,7 @@ def tell(
 
 def _members(table: pd.DataFrame, group: Mapping[str, str]) -> np.ndarray:
     each = [(table[f"group: {name}"] == value).to_numpy(dtype=bool) for name, value in group.items()]
-    found: np.ndarray = np.logical_and.reduce(each)
-    return found
+    return np.logical_and.reduce(each)
 
 
 def _favored_share(favored: np.ndarray) -> FavoredShare:

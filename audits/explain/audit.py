@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from audits.checks import generator, one_of
+from audits.checks import check_apart, generator, one_of
 from audits.data import group_name
 from audits.data.preprocessing.leakage import telling_features
 from audits.data.values import MISSING
@@ -200,9 +200,7 @@ def _sides(subject: Subject, options: ExplainOptions) -> np.ndarray:
     data = subject.data
     source = data.members(options.source, argument="explain.source")
     target = data.members(options.target, argument="explain.target")
-    if (source & target).any():
-        shared = f"must not share people with the source, but {int((source & target).sum()):,} are in both"
-        raise InputError("explain.target", shared, options.target, "choose another value")
+    check_apart("explain", source, target, options.target)
     for side, mask in (("source", source), ("target", target)):
         if not mask.any():
             raise InputError(f"explain.{side}", "has nobody in the audited data", getattr(options, side))

@@ -113,8 +113,7 @@ def figure(exhibit: Exhibit, name: str) -> Figure:
 
 def as_yaml(value: Any) -> str:
     """Return plain data as YAML."""
-    text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
-    return text
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
 
 
 def on_one_line(value: Any) -> str:

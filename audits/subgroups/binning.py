@@ -312,5 +312,4 @@ def _quantiles(values: np.ndarray, times: np.ndarray | None, shares: np.ndarray)
     low, high = (
         values[order][np.searchsorted(upto, end(place), side="right")] for end in (np.floor, np.ceil)
     )
-    found: np.ndarray = low + (high - low) * (place - np.floor(place))
-    return found
+    return low + (high - low) * (place - np.floor(place))

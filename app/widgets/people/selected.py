@@ -184,8 +184,7 @@ def _selected_people(space: Workspace, chosen: Selection, data: DataHandle) -> t
     if kept is None or kept[0] != mark:
         kept = (mark, (chosen.words(partial(run_of, space)), *chosen.rows(space, data)))
         state.keep("selection found", kept)
-    found: tuple[str, pd.Index, float] = kept[1]
-    return found
+    return kept[1]
 
 
 def _make_group(space: Workspace, chosen: Selection, data: DataHandle, words: str) -> None:

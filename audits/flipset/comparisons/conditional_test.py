@@ -230,5 +230,4 @@ def _left_over(bases: list[_Basis], y: np.ndarray) -> np.ndarray:
         fitted = (basis.shrunk * (basis.vectors.T @ middle)) @ basis.vectors.T  # (penalties, n)
         found.append((middle - fitted) / (1 - basis.own))
     left = np.concatenate(found)
-    best: np.ndarray = left[(left**2).mean(1).argmin()]
-    return best
+    return left[(left**2).mean(1).argmin()]

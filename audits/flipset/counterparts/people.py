@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.checks import one_of
+from audits.checks import check_apart, one_of
 from audits.data import AuditData, group_name
 from audits.data.report_lines import ReportLine, report_lines
 from audits.errors import InputError
@@ -147,14 +147,7 @@ def choose(
     source = data.members(options.source, argument="flipset.source")
     target = data.members(options.target, argument="flipset.target")
     names = group_name(options.source), group_name(options.target)
-    shared = int((source & target).sum())
-    if shared:
-        raise InputError(
-            "flipset.target",
-            f"must not share people with the source, but {shared:,} are in both",
-            options.target,
-            "choose another value",
-        )
+    check_apart("flipset", source, target, options.target)
     for side, mask, name in (("source", source, names[0]), ("target", target, names[1])):
         if mask.sum() < 2:
             raise InputError(

@@ -32,8 +32,7 @@ def can_move(result: GroupsResult, row: GroupRow) -> bool:
 def _favored(people: pd.DataFrame, cut: float, sign: float) -> np.ndarray:
     """Return who gets the favorable decision (n,): where higher is worse, who lies at the cut does not."""
     scores = people["score"].to_numpy(dtype=float)
-    found: np.ndarray = scores >= cut if sign > 0 else scores > -cut
-    return found
+    return scores >= cut if sign > 0 else scores > -cut
 
 
 def confusion(people: pd.DataFrame, cut: float, sign: float = 1.0) -> dict[str, float]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from audits.checks import check_apart
 from audits.data import group_name
 from audits.data.intersections import group_codes
 from audits.data.partition import sample_people
@@ -129,14 +130,7 @@ def _two_policies(subject: Subject, options: OutcomeTransportOptions, rng: np.ra
 
 def _two_groups(subject: Subject, options: OutcomeTransportOptions, rng: np.random.Generator) -> TwoSides:
     masks = [_members(subject, options, side) for side in ("source", "target")]
-    shared = int((masks[0] & masks[1]).sum())
-    if shared:
-        raise InputError(
-            "outcome_transport.target",
-            f"must not share people with the source, but {shared:,} are in both",
-            options.target,
-            "choose another value",
-        )
+    check_apart("outcome_transport", masks[0], masks[1], options.target)
     both = [model_outcomes(subject, options.outcome)] * 2
     people = [np.flatnonzero(mask) for mask in masks]
     names = [_name(options.source), _name(options.target)]

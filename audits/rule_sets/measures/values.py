@@ -197,8 +197,7 @@ def _times(subject: Subject) -> np.ndarray | None:
             "need weights that are whole numbers of people, because values are shuffled among people",
             float(weights[np.abs(whole - weights).argmax()]),
         )
-    counted: np.ndarray = whole.astype(np.int64)
-    return counted
+    return whole.astype(np.int64)
 
 
 def _values(name: str, words: Words, values: np.ndarray, cells: Cells, times: np.ndarray | None) -> Values:
