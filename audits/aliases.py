@@ -122,8 +122,7 @@ def normalize_word(word: object) -> str:
     >>> normalize_word("Favourable_Label"), normalize_word("barycentre")
     ('favorablelabel', 'barycenter')
     """
-    found = re.sub(r"[^a-z0-9]", "", str(word).lower())
-    return american(found)
+    return american(re.sub(r"[^a-z0-9]", "", str(word).lower()))
 
 
 def american(word: str) -> str:

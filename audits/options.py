@@ -59,21 +59,8 @@ class Option:
     @property
     def bounds(self) -> str:
         """The bounds in words: ``"from 0 to 9,999"``; empty where there are none."""
-        first = (
-            f"from {self.at_least:g}"
-            if self.at_least is not None
-            else f"above {self.above:g}"
-            if self.above is not None
-            else ""
-        )
-        last = (
-            f"to {self.at_most:g}"
-            if self.at_most is not None
-            else f"below {self.below:g}"
-            if self.below is not None
-            else ""
-        )
-        return " ".join(filter(None, [first, last]))
+        ends = {"from": self.at_least, "above": self.above, "to": self.at_most, "below": self.below}
+        return " ".join(f"{word} {end:g}" for word, end in ends.items() if end is not None)
 
 
 def option(help: str, *, unit: str = "", **bounds: Any) -> Any:  # noqa: A002 - what it is called everywhere

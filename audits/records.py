@@ -85,10 +85,7 @@ class Section:
 
     def exhibit(self, key: str) -> Exhibit:
         """Return the exhibit of that key; KeyError where this result has none."""
-        for each in self.exhibits:
-            if each.key == key:
-                return each
-        raise KeyError(key)
+        return {each.key: each for each in self.exhibits}[key]
 
 
 @dataclass(frozen=True)

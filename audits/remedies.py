@@ -310,8 +310,7 @@ class OwnEstimator:
 def _own_value(data: AuditData) -> Any:
     """Return the favorable label as the frame holds it."""
     assert data.label is not None and data.y is not None  # noqa: S101, PT018 - `_people` names one
-    value = data.frame[data.label][np.asarray(data.y)].iloc[0]
-    return value.item() if hasattr(value, "item") else value
+    return plain_values(data.frame[data.label][np.asarray(data.y)].iloc[0])
 
 
 def _mitigation(

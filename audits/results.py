@@ -30,6 +30,7 @@ R = TypeVar("R")
 _HEAD = 12  # rows shown in a notebook
 _INSUFFICIENT = "insufficient evidence"
 _NO_INTERVAL = {"value": None, "low": None, "high": None, "n": 0.0, "method": "not kept"}
+_TOLD = ("decided_by", "material", "interval", "p_value", "people_needed", "reason")
 _BEFORE = "an earlier version stated this verdict without its interval"
 
 
@@ -132,12 +133,7 @@ def head(result: Any) -> dict[str, Any]:
         "verdict": judged["verdict"],
         "badge": result.judged.badge,
         "badge_text": result.judged.badge_text,
-        "decided_by": judged["decided_by"],
-        "material": judged["material"],
-        "interval": judged["interval"],
-        "p_value": judged["p_value"],
-        "people_needed": judged["people_needed"],
-        "reason": judged["reason"],
+        **{name: judged[name] for name in _TOLD},
         "finding": result.finding,
         "warnings": list(result.warnings),
     }
