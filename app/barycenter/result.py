@@ -119,7 +119,7 @@ def _people(found: RunResult, space: Workspace, data: DataHandle) -> None:
         )
     if chosen is not None and chosen in result.people.index:
         with card:
-            steps(list(listed().index), chosen, "person")
+            steps(list(listed().index), chosen)
             _person(found, space, chosen, data)
 
 

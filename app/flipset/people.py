@@ -35,10 +35,8 @@ def people_section(found: RunResult, space: Workspace, data: DataHandle) -> None
     else:
         rows = selected.index
         total, flipped = (float((each * selected["people"]).sum()) for each in (1.0, selected[way]))
-        some, where = (
-            f"{count(flipped)} of {count(total)} selected",
-            f", of {people_in(result.source)}{where}",
-        )
+        some = f"{count(flipped)} of {count(total)} selected"
+        where = f", of {people_in(result.source)}{where}"
     partly = f" · {len(rows):,} at least in part" if selected is None and count(len(rows)) != some else ""
     st.subheader(notices.label(f"{some} {way_words(way)}{where}{partly}", longest=120), anchor=False)
     if not len(rows):
@@ -64,7 +62,7 @@ def people_section(found: RunResult, space: Workspace, data: DataHandle) -> None
         chosen = rows[0]
     if chosen is not None and chosen in result.people.index:
         with card:
-            steps(list(listed().index), chosen, "person")
+            steps(list(listed().index), chosen)
             person_card(
                 space,
                 found,

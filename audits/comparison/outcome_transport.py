@@ -41,10 +41,8 @@ def compare(first: OutcomeTransportResult, second: OutcomeTransportResult, subje
         )
         if row.level == "group" and row.difference is not None and earlier.difference is not None:
             others = mean_moved(pairs.people, known & ~members, *values)
-            words, gaps = (
-                f"mean bias of {who} beyond everyone else's",
-                estimates_of(both, "difference.interval"),
-            )
+            words = f"mean bias of {who} beyond everyone else's"
+            gaps = estimates_of(both, "difference.interval")
             pairs.gap(f"{where}.difference", words, gaps, others, moved, kind="number", judged=judged)
     return pairs.pairing(given=_GIVEN, why=_WHY)
 

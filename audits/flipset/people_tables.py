@@ -115,10 +115,8 @@ def in_turn(wanted: np.ndarray, ours: Group, theirs: Group) -> np.ndarray:
     """
     count, reached = len(theirs.x), wanted[ours.of]
     members = np.argsort(theirs.of, kind="stable")
-    start, alike = (
-        np.searchsorted(theirs.of[members], np.arange(count)),
-        np.bincount(theirs.of, minlength=count),
-    )
+    start = np.searchsorted(theirs.of[members], np.arange(count))
+    alike = np.bincount(theirs.of, minlength=count)
     mine, turn = np.argsort(ours.of, kind="stable"), np.empty(len(ours.of), dtype=np.int64)
     turn[mine] = np.arange(len(mine)) - np.searchsorted(ours.of[mine], ours.of[mine])
     return np.asarray(theirs.rows[members[start[reached] + turn % alike[reached]]])

@@ -404,10 +404,8 @@ def warnings_of(result: FlipsetResult) -> Iterator[str]:
             f"({percent_interval(result.unmatched)}) {'is' if _one(left) else 'are'} left without a match "
             "and cannot flip. The difference of rates is of everyone."
         )
-    rates, words = (
-        {round(each.value or 0.0, 9) for each in (result.source_rate, result.target_rate)},
-        vocabulary(),
-    )
+    words = vocabulary()
+    rates = {round(each.value or 0.0, 9) for each in (result.source_rate, result.target_rate)}
     if rates in ({0.0}, {1.0}):
         yield (
             f"Everyone compared here {words.is_yes if rates == {1.0} else words.is_no}, so nobody can flip. "

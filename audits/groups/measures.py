@@ -111,10 +111,8 @@ class MetricDraws:
         seen = float(np.mean(((known - known.mean()) / drawn) ** 3))
         skewness = math.copysign(max(abs(seen) - math.sqrt(6 / len(known)), 0.0), seen)  # less its own error
         skewness *= (drawn / error) ** 3
-        below, above = (
-            max(reach, hall_quantile(reach, skewness)),
-            max(reach, -hall_quantile(-reach, skewness)),
-        )
+        below = max(reach, hall_quantile(reach, skewness))
+        above = max(reach, -hall_quantile(-reach, skewness))
         method = f"bootstrap t (Hall) {percent_level(level)}, {len(self.drawn):,} draws"
         low, high = self.value - error * below, self.value + error * above
         return Estimate(self.value, low, high, self.people, method)

@@ -105,12 +105,8 @@ def find_ways(way: RecoursePath, rng: np.random.Generator, progress: Progress = 
 
     progress(0.0, "Looking for several ways")
     score, good = accepted(moved, person)
-    person, moved, today, score = (
-        person[good],
-        _select_rows(moved, good),
-        _select_rows(today, good),
-        score[good],
-    )
+    person, score = person[good], score[good]
+    moved, today = _select_rows(moved, good), _select_rows(today, good)
     needless = bool(len(person))
     while needless:  # without one column another may no longer be needed
         needless = False

@@ -113,14 +113,14 @@ def person_card(
         what_if_section(space, found, row, beside=beside, of=of)
 
 
-def steps(rows: Sequence[Hashable], row: Hashable, person: str) -> None:
+def steps(rows: Sequence[Hashable], row: Hashable) -> None:
     """Draw the way to the person before and after `row` among some: ``‹ 3 of 39 ›``."""
     if row not in rows or len(rows) < 2:
         return
     place = list(rows).index(row)
 
     def to(step: int) -> None:
-        state.set_widget(person, str(rows[(place + step) % len(rows)]))
+        state.set_widget("person", str(rows[(place + step) % len(rows)]))
 
     with st.container(horizontal=True, vertical_alignment="center", key="person-steps"):
         st.button("‹", key="person-before", on_click=to, args=(-1,), type="tertiary", help="Person before")

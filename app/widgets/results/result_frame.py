@@ -32,45 +32,27 @@ def headline(said: str, judged: Judgment) -> None:
                 st.text(certainty)
 
 
-def fine_print(
-    found: RunResult,
-    draft: Mapping[str, Any],
-    texts: str,
-    *,
-    beside: Mapping[str, Callable[[], object]] | None = None,
-    **settings: Any,
-) -> None:
-    """Draw what stands closed below a result.
+def fine_print(found: RunResult, draft: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Draw what stands closed below a result; `settings` are those beside the run's spec.
 
-    Parameters
-    ----------
-    texts
-        The page texts ``TEXTS_reading`` and ``TEXTS_limits`` are shown; where there is none, no reading, and
-        the limits that the audit's record states.
-    beside
-        Further sections by title, drawn once they are opened.
-    settings
-        What else belongs to the settings used.
+    An audit's page text ``NAME_reading`` is shown where there is one, and ``NAME_limits``, or the limits that
+    the audit's record states.
     """
-    reading = page_text(f"{texts}_reading", "")
-    limits = page_text(f"{texts}_limits", AUDITS[found.audits[0].name].limits)
-    page = page_about(found.audits[0].name)
+    name = found.audits[0].name
+    reading = page_text(f"{name}_reading", "")
+    limits = page_text(f"{name}_limits", AUDITS[name].limits)
+    page = page_about(name)
     more = f"\n\n[Method, options and calibration]({page})" if page else ""
     sections: dict[str, Callable[[], object]] = {
         **({"How to read this": lambda: st.markdown(f"{reading}{more}")} if reading else {}),
         "What it cannot tell you": lambda: st.markdown(limits),
-        **(further := beside or {}),
         "Settings used": lambda: st.code(_settings_yaml(found, settings), language=None, wrap_lines=True),
         "Export": lambda: export_section(found, draft["source"].get("sample")),
     }
     with st.container(horizontal=True, key="fine-print"):
         for title, draw in sections.items():
-            if title not in further:
-                with st.popover(title):
-                    draw()
-            elif (panel := st.popover(title, key=f"beside-{texts}", on_change="rerun")).open:
-                with panel:
-                    draw()
+            with st.popover(title):
+                draw()
 
 
 _yaml: weakref.WeakKeyDictionary[RunResult, tuple[dict[str, Any], str]] = weakref.WeakKeyDictionary()

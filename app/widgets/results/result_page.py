@@ -87,7 +87,7 @@ def result_page(
             room = _TALLEST - _HEAD - _height(hero) - below_hero - below
             _fitting(kept.get(tab, []), room, instead or {}, f"{name}-")
             if tab == "tested":
-                fine_print(found, draft, name, **(settings or {}))
+                fine_print(found, draft, settings or {})
 
 
 def _looks_at_one() -> bool:

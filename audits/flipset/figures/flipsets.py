@@ -34,6 +34,7 @@ from audits.stats.text import count, number, people_in, so_many
 
 _ON_TOP = {"yref": "container", "y": 1.0, "yanchor": "top"}
 _MAX_TITLE, _MAX_VALUE, _LINE = 22, 16, 26  # letters: of a panel's title, of a value, under a panel
+_MOST_ROWS = 12
 
 
 def marginals(
@@ -81,7 +82,6 @@ def bar_grid(
     *,
     hollow: bool,
     alt: str,
-    columns: int = 3,
 ) -> go.Figure:
     """Draw a panel a feature: above the line those who flip, below it everyone, each as shares of their own.
 
@@ -92,7 +92,7 @@ def bar_grid(
     hollow : bool
         Whether those who flip are declined.
     """
-    columns = min(columns, len(shown))
+    columns = min(3, len(shown))
     deep = any(_upright(item) for item in shown)
     figure = _panels(shown, columns, deep=deep)
     bars = [_mirrored_bars(item, sides, hollow) for item in shown]
@@ -244,12 +244,7 @@ def transparency(result: FlipsetResult, within: str | None = None, *, by_sign: b
     return report_rows(reports, nobody=f"Nobody flips{_where(within)}.")
 
 
-def report_rows(
-    reports: Mapping[str, Sequence[FeatureDifference]],
-    *,
-    nobody: str,
-    most: int = 12,
-) -> go.Figure:
+def report_rows(reports: Mapping[str, Sequence[FeatureDifference]], *, nobody: str) -> go.Figure:
     """Draw how far those who flip lie from their matches, a row a feature: mean difference, and mean sign.
 
     Parameters
@@ -264,7 +259,7 @@ def report_rows(
     told = {name: lines for name, lines in told.items() if lines}
     if not told:
         return empty(nobody)
-    features = list(dict.fromkeys(name for lines in told.values() for name in lines))[:most][::-1]
+    features = list(dict.fromkeys(name for lines in told.values() for name in lines))[:_MOST_ROWS][::-1]
     figure = make_subplots(
         rows=1,
         cols=2,

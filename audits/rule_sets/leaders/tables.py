@@ -19,7 +19,7 @@ from audits.subgroups.cells import Cells
 from audits.subgroups.scores import differences
 
 MAX_ROWS = 50_000
-_MAX_NODES = 600
+_MAX_NODES, _MOST_RINGS = 600, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,17 +160,11 @@ def words_of(attributes: Sequence[Attribute], table: pd.DataFrame) -> list[str]:
     return rule_words(attributes, read_rules(table))
 
 
-def combination_tree(
-    result: RuleSetsResult, attributes: Sequence[str] | None = None, *, most_rings: int = 3
-) -> pd.DataFrame:
-    """Return people and favorable shares of every combination of levels, ring by ring.
+def combination_tree(result: RuleSetsResult) -> pd.DataFrame:
+    """Return people and favorable shares of every combination of levels, ring by ring from the inside out.
 
-    Parameters
-    ----------
-    attributes : sequence of str, optional
-        Rings from the inside out; by default the attributes of the first finding, then the others.
-    most_rings : int
-        Rings at most; fewer where there would be more than 600 combinations.
+    The rings are the attributes of the first finding, then the others: 3 at most, and fewer where there would
+    be more than 600 combinations.
 
     Returns
     -------
@@ -180,7 +174,7 @@ def combination_tree(
     """
     names = [item["name"] for item in result.attributes]
     first = [rule["attribute"] for rule in result.leaderboard[0].rules] if result.leaderboard else []
-    rings = list(attributes or [*first, *(name for name in names if name not in first)])[:most_rings]
+    rings = [*first, *(name for name in names if name not in first)][:_MOST_RINGS]
     total, good = float(result.cells["people"].sum()), float(result.cells["favorable"].sum())
     parts: list[pd.DataFrame] = []
     for depth in range(1, len(rings) + 1):
