@@ -1,16 +1,14 @@
-"""Does every interval, test and verdict that a page shows hold what it says? What a world says, and settings.
+"""Does every interval, test and verdict that a page shows hold what it says? What a world says, and rows.
 
-A module of this package states its `SETTINGS`: simulations by `grid`, of a function that draws one world from
-its number and yields what holds in it, over rows of worlds. `harness` draws, counts and keeps them.
+The functions of this package's modules draw one world from its number and yield what holds in it, in the
+settings that settings.yaml lists. `harness` draws, counts and keeps them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import product
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,6 @@ from audits.runs.registry import AUDITS
 from audits.stats import Estimate
 
 LEVEL = 0.05
-SLOW = 0.25  # of the worlds, where one takes long: 500 resolve a point
 FIRST_ROUND = 100  # worlds
 _DOUBT = 0.01
 
@@ -152,59 +149,3 @@ class Row:
         if self.kind == "coverage":
             return bool(k and beta.ppf(_DOUBT, k, n - k + 1) >= self.claimed - 0.015)
         return bool(k < n and beta.isf(_DOUBT, k + 1, n - k) <= self.claimed)
-
-
-@dataclass(frozen=True)
-class Simulation:
-    """One setting: ``run(numbers)`` draws worlds by their numbers and gives rows.
-
-    `part` is how many of the worlds asked for are drawn: below 1 where a world takes long.
-    """
-
-    audit: str
-    setting: str
-    run: Callable[[range], Iterable[Row]]
-    part: float = 1.0
-
-    @property
-    def name(self) -> str:
-        """The setting with its audit, as it is asked for."""
-        return f"{self.audit}: {self.setting}"
-
-    def worlds(self, asked: int) -> int:
-        """How many worlds it draws when so many are asked for."""
-        return max(round(asked * self.part), 20)
-
-
-def grid(
-    audit: str, setting: str, draw: Callable[..., Facts], *, part: float = 1.0, **axes: Any
-) -> list[Simulation]:
-    """Return the simulations of all combinations of `axes`, whose values `draw` takes in their order.
-
-    `setting` names the axes in braces; one that maps words to values is shown by its words.
-    """
-    named = [
-        each.items() if isinstance(each, Mapping) else [(at, at) for at in each] for each in axes.values()
-    ]
-    listed = []
-    for point in product(*named):
-        words = setting.format(**{axis: shown for axis, (shown, _) in zip(axes, point, strict=True)})
-        given = tuple(value for _, value in point)
-        listed.append(Simulation(audit, words, partial(_summed, audit, words, draw, given), part))
-    return listed
-
-
-def _summed(
-    audit: str, setting: str, draw: Callable[..., Facts], given: tuple[Any, ...], numbers: range
-) -> Iterator[Row]:
-    """Rows of what the worlds of these numbers found; a world may have nothing to state."""
-    drawn: dict[Found, list[float | Estimate]] = {}
-    for number in numbers:
-        for each in draw(*given, number):
-            drawn.setdefault(replace(each, hit=0.0), []).append(each.hit)
-    for kind, hits in drawn.items():
-        if known := [each for each in hits if isinstance(each, Estimate) and each.low is not None]:
-            truth = sum(each.value for each in known) / len(known)
-            hits = [inside(each, truth) for each in known]
-        what = kind.shown, setting, kind.kind, kind.claimed
-        yield Row(audit, *what, round(sum(hits)), len(hits), kind.said)

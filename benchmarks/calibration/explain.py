@@ -8,8 +8,9 @@ large as the limit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,11 +21,10 @@ from audits.explain.attribution import attribution
 from audits.models.subject import subject_of
 from audits.progress import silent
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, covers, found, grid, inside
+from benchmarks.calibration import LEVEL, Facts, alarm, covers, found, inside
 from benchmarks.measuring import Scorer
-from tests.explain.test_explain import audited, cancelling, crowd, masked, rule_of
+from tests.explain.test_explain import audited, cancelling, crowd, masked, rule_of  # noqa: F401  (settings)
 
-World = Callable[..., pd.DataFrame]
 _LEFT = "left with all columns, on average"
 
 
@@ -103,8 +103,10 @@ def _mixed(n: int, seed: int) -> pd.DataFrame:
     return _framed(columns, source, rng.random(2 * n) < chance)
 
 
-def _world(drawn: World, truth: float | None, said: str, number: int) -> Facts:
-    told = audited(drawn(seed=number), rng=number)
+def _world(drawn: dict[str, Any], truth: float | None = 0.0, said: str = "", *, number: int) -> Facts:
+    """People drawn by a function that is named; of whom `truth` is left, and what is said of it."""
+    of = dict(drawn)
+    told = audited(globals()[of.pop("of")](seed=number, **of), rng=number)
     left = told.together.unexplained
     evident = told.verdict == EVIDENCE
     yield alarm(EVIDENCE, evident, said=said) if truth == 0.0 else found(EVIDENCE, evident)
@@ -156,40 +158,3 @@ def _attributed(n: int, number: int) -> Facts:
     told = attribution(subject, side, level=3 * LEVEL, rng=rng, progress=silent)  # each alone at the level
     for each in told.features:
         yield covers("a feature's part of a gap in mean score", each.part, _parts_of_gap()[each.feature])
-
-
-_CELLS: dict[str, World] = {
-    "200 people, 3 departments": partial(crowd, 200, noise=0),
-    "1,000 people, 3 departments": partial(crowd, 1000, noise=0),
-    "1,000 people, 3 departments, rates of about 2%": partial(_rare, 1000),
-    "1,000 a group, 5 binary columns, one rule": _binary,
-}
-_LEARNED: dict[str, World] = {
-    "500 a group, 1 column": partial(_numbers, 500, 1, 0.5, "logistic"),
-    "500 a group, 3 columns": partial(_numbers, 500, 3, 0.5, "logistic"),
-    "500 a group, 3 columns, a curve and a product": partial(_numbers, 500, 3, 0.4, "curved"),
-    "500 a group, 4 columns of both kinds": partial(_hiring, 500),
-    "1,000 a group, 8 columns of both kinds, 10% missing": partial(_mixed, 1000),
-    "300 a group, 2 columns of 4 values, one rule": partial(_categories, 300),
-    "1,000 a group, 2 columns, one rule": partial(rule_of, 2, 1000),
-    "1,000 a group, 3 columns, one rule": partial(rule_of, 3, 1000),
-    "1,000 a group, 5 columns, one rule": partial(rule_of, 5, 1000),
-    "500 a group, 8 columns, one rule": partial(rule_of, 8, 500, shift=0.3),
-    "500 a group, 3 columns, a rule of boxes": partial(_numbers, 500, 3, 0.5, "boxes"),
-}
-_JUMP = "“a difference is found in about 10% of such data where there is none”"
-_TURNED = {"900 people, 2 columns, groups and decisions turn on one jump": partial(_jump, 900)}
-_LIMIT = {"500 a group, 3 columns, 10 points left": partial(_numbers, 500, 3, 0.5, "lower")}
-_HIDDEN: dict[str, World] = {
-    "1,000 a group, hidden by a better group": partial(masked, 1000),
-    "500 a group, −40 and +40 points cancel": partial(cancelling, 500),
-}
-_INTERACT = "{n:,} a group, 3 features, two of which interact"
-SETTINGS = [
-    *grid("explain", "{drawn}", _world, drawn=_CELLS, truth=(0.0,), said=("",)),
-    *grid("explain", "{drawn}", _world, drawn=_LEARNED, truth=(0.0,), said=("",), part=SLOW),
-    *grid("explain", "{drawn}", _world, drawn=_TURNED, truth=(0.0,), said=(_JUMP,), part=SLOW),
-    *grid("explain", "{drawn}", _world, drawn=_LIMIT, truth=(-0.1,), said=("",), part=SLOW),
-    *grid("explain", _INTERACT, _attributed, n=(50, 300), part=SLOW),
-    *grid("explain", "{drawn}", _world, drawn=_HIDDEN, truth=(None,), said=("",), part=SLOW),
-]

@@ -18,7 +18,7 @@ import pandas as pd
 from audits.flipset import FlipsetOptions, FlipsetResult, flipset
 from audits.flipset.comparisons.marginals import marginals
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration import SLOW, Facts, alarm, audited, covers, found, grid, inside
+from benchmarks.calibration import Facts, alarm, audited, covers, found, inside
 from tests.barycenter.test_barycenter import subject_of
 from tests.flipset.worlds import subject
 
@@ -27,17 +27,6 @@ _NO_DIFFERENCE = ("alike", "hangs together otherwise", "proxy", "equal by lot")
 """Kinds of world in which evidence is a false alarm."""
 _PLANTED = ("turned", "turned one way", "by lot", "parents")
 """Kinds in which people with the same features are decided differently, a tenth of them or more."""
-_KINDS = {
-    "alike": ((100, 1), (100, 2), (100, 8), (400, 2), (1_000, 8), (2_000, 2)),
-    "proxy": ((100, 8), (400, 2), (1_000, 2)),
-    "hangs together otherwise": ((100, 2), (400, 2), (200, 8), (1_000, 2), (2_000, 8)),
-    "shifted": ((100, 2), (400, 8)),
-    "turned": ((100, 2), (200, 8), (1_000, 8)),
-    "turned one way": ((200, 2),),
-    "by lot": ((200, 1), (1_000, 1)),
-    "parents": ((400, 2),),
-    "equal by lot": ((400, 2),),
-}
 
 
 def _audited(kind: str, n: int, d: int, seed: int, **more: float) -> FlipsetResult:
@@ -45,11 +34,11 @@ def _audited(kind: str, n: int, d: int, seed: int, **more: float) -> FlipsetResu
     return flipset(subject(kind, n, d, seed), options, rng=seed % 1000)
 
 
-def _cleared(seed: int) -> Facts:
+def _cleared(number: int) -> Facts:
     """How often the number of people stated settles that there is nothing, in another sample of so many."""
-    n = _audited("equal by lot", 400, 2, seed).people_needed
+    n = _audited("equal by lot", 400, 2, number).people_needed
     if n is not None:
-        yield found(NO_MATERIAL, _audited("equal by lot", n, 2, 1000 + seed).verdict == NO_MATERIAL)
+        yield found(NO_MATERIAL, _audited("equal by lot", n, 2, 1000 + number).verdict == NO_MATERIAL)
 
 
 def _stability(number: int) -> Facts:
@@ -80,25 +69,15 @@ def _by_lot(drawn: tuple[int, int], number: int) -> Facts:
     yield alarm("features of a flipset by lot", min(each.adjusted_p or 0.0 for each in told) <= 0.05)
 
 
-def _audit(world: tuple[str, int, int], seed: int) -> Facts:
+def _audit(world: tuple[str, int, int], number: int) -> Facts:
     """A whole audit, a second for the level of chance, and whether what lies above it is covered."""
     kind, n, d = world
-    told = _audited(kind, n, d, seed, seconds=1.0)
+    told = _audited(kind, n, d, number, seconds=1.0)
     yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=kind in _NO_DIFFERENCE)
     if kind in _PLANTED:
         yield alarm("no material difference, where there is one", told.verdict == NO_MATERIAL)
     if told.above_chance is not None:
         yield covers("flips above chance (their mean over studies)", told.above_chance.excess)
-
-
-_STABLE = "100 a group, 2 features, data sets of five kinds in turn, 20 seeds each"
-_NEEDED = "equal by lot, as many people as 400 a group say are needed, 2 features"
-_SETTINGS = {
-    f"{kind}, {n:,} a group, {d} feature{'s' if d > 1 else ''}": (kind, n, d)
-    for kind, sizes in _KINDS.items()
-    for n, d in sizes
-}
-_LOTS = {f"{n:,} people, {size} of them": (n, size) for n, size in ((100, 10), (400, 40))}
 
 
 _SIZES = (0.5, 0.3, 0.2)
@@ -139,24 +118,3 @@ def _rare(small: int, number: int) -> Facts:
     asked = {"permutations": 19, "seconds": 0.2, "rounds": 0, "weights": "equal", "fewest": 2}
     told = audited("barycenter", people, number, **asked)
     yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=True)
-
-
-_WORLDS = {
-    "120 people of three groups alike, everybody matched again": (120, 0.0, 20.0),
-    "400 people of three groups alike, samples matched again": (400, 0.0, 0.5),
-    "400 people, the smallest of three groups favored 30% less often": (400, 0.3, 0.5),
-}
-SETTINGS = [
-    *grid("flipset", "{world}", _audit, world=_SETTINGS, part=SLOW),
-    *grid("flipset", "{drawn} by lot, four features", _by_lot, drawn=_LOTS),
-    *grid("flipset", _STABLE, _stability, part=0.05),
-    *grid("flipset", _NEEDED, _cleared, part=0.02),
-    *grid("barycenter", "{world}", _world, world=_WORLDS, part=SLOW / 2),
-    *grid(
-        "barycenter",
-        "{small} people and 1,000, 2% favored, equal weights",
-        _rare,
-        small=(5, 20),
-        part=SLOW / 2,
-    ),
-]

@@ -13,8 +13,8 @@ evidence is an alarm; where they do, every stated interval of a difference is he
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
-from typing import NamedTuple
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,16 +31,10 @@ from audits.groups.options import GroupsOptions
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment, largest_gap
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
-from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, decided, found, grid, inside
+from benchmarks.calibration import LEVEL, Facts, alarm, audited, covers, decided, found, inside
 
 MATERIAL = 0.10
 LIMIT = GroupLimit(difference=MATERIAL)
-_SELECTIVE = {"decision rates of .5 and .5": (0.5, 0.5), "decision rates of .4 and .65": (0.4, 0.65)}
-_LOW = {
-    "call-backs of 6.45 and 9.65%, 2 groups of 2,435": (0.0645, 0.0965, 2435),
-    "equal rates of .06, 2 groups of 1,000": (0.06, 0.06, 1000),
-    "rates of .04 and .05, at the ratio, 2 groups of 10,000": (0.04, 0.05, 10_000),
-}
 
 
 def _decided(rates: Sequence[float], n: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -174,7 +168,7 @@ def _pooled(crossed: tuple[int, int], n: int, number: int) -> Facts:
 
 
 @cache
-def _truth(sharp: float, by_group: float) -> float:
+def _difference(sharp: float, by_group: float) -> float:
     chance = np.random.default_rng(0).beta(sharp, sharp, 400_000)
     p_mean, spread = chance.mean(), (chance * (1 - chance)).mean()
     truth = -0.2 * ((chance**2).mean() / p_mean - spread / (1 - p_mean))
@@ -183,7 +177,7 @@ def _truth(sharp: float, by_group: float) -> float:
 
 def _probable(n: int, sharp: float, by_group: float, number: int) -> Facts:
     """Bounds of a difference of two groups known by probability, and the estimate where its terms hold."""
-    rng, truth = np.random.default_rng([number, n, 4]), _truth(sharp, by_group)
+    rng, truth = np.random.default_rng([number, n, 4]), _difference(sharp, by_group)
     p = rng.beta(sharp, sharp, n)
     member = rng.random(n) < p
     decided = rng.random(n) < 0.6 - 0.2 * p - by_group * (member - p)
@@ -200,103 +194,80 @@ def _probable(n: int, sharp: float, by_group: float, number: int) -> Facts:
         yield covers("estimate of a difference, groups known by probability", estimated)
 
 
-_RATES = {
-    "equal rates of .4": (0.4, 0.4),
-    "rates of .4, of one group .6": (0.6, 0.4),
-    "equal rates of .02": (0.02, 0.02),
-}
-_CROSSED = {3: (1, 3), 8: (2, 4), 20: (4, 5)}
-_BESIDE = {"nothing beside": 0.0, "something beside": 0.2}
-_KNOWN = {"0%": 0.0, "20%": 0.2}
-_BETA = "{n:,} people, probabilities of beta({sharp:g}, {sharp:g}), {more} them"
-_LABELED = "{rates}, labels of the accepted and {refused} of the refused"
-_LEAST = "{k} groups of 300, {tiny} of 4, one of .6 among .4"
-_of = partial(grid, "groups")
-
-
 _PAY = {"label": "pay", "outcome": "numeric"}
 _SHARES = {"median": 0.5, "q10": 0.1, "q90": 0.9}
 
 
-class _World(NamedTuple):
-    """How groups "g0", "g1", … are drawn: how many people each, and from what, by a group's place.
-
-    `apart` are the true differences of the second group from the first by measure; without any no group
-    differs; `own` are the true numbers of the first.
-    """
-
-    sizes: tuple[int, ...]
-    draw: Callable[[np.random.Generator, int, int], np.ndarray]
-    apart: dict[str, float] | None = None
-    own: dict[str, float] | None = None
-    rows: int = 1
-    weighted: bool = False
-    missing: float = 0.0
-
-
-def _table(world: _World, rng: np.random.Generator) -> pd.DataFrame:
-    group = np.repeat(np.arange(len(world.sizes)), world.sizes)
-    pay = np.concatenate([world.draw(rng, place, n) for place, n in enumerate(world.sizes)])
-    table = pd.DataFrame({"g": [f"g{place}" for place in group], "pay": pay, "who": np.arange(len(group))})
-    if world.weighted:  # people of much pay are sampled twice as often
-        often = np.where(pay > np.median(pay), 1.0, 0.5)
+def _table(
+    sizes: Sequence[int],
+    pay: Sequence[Any],
+    rng: np.random.Generator,
+    *,
+    rows: int = 1,
+    weighted: bool = False,
+    missing: float = 0.0,
+) -> pd.DataFrame:
+    """People of groups "g0", "g1", … of these sizes, whose pay is drawn as `pay` names it."""
+    group, own = np.repeat(np.arange(len(sizes)), sizes), _PAID[pay[0]]
+    paid = np.concatenate([own(rng, place, n, *pay[1:]) for place, n in enumerate(sizes)])
+    table = pd.DataFrame({"g": [f"g{place}" for place in group], "pay": paid, "who": np.arange(len(group))})
+    if weighted:  # people of much pay are sampled twice as often
+        often = np.where(paid > np.median(paid), 1.0, 0.5)
         table = table[rng.random(len(table)) < often].assign(w=lambda kept: 1 / often[kept.index])
-    if world.rows > 1:  # several years of each person, much alike
-        table = table.loc[table.index.repeat(world.rows)].reset_index(drop=True)
+    if rows > 1:  # several years of each person, much alike
+        table = table.loc[table.index.repeat(rows)].reset_index(drop=True)
         table["pay"] *= rng.lognormal(0, 0.1, len(table))
-    if world.missing:
-        table.loc[rng.random(len(table)) < world.missing, "pay"] = np.nan
+    if missing:
+        table.loc[rng.random(len(table)) < missing, "pay"] = np.nan
     return table
 
 
-def _amounts(world: _World, number: int) -> Facts:
-    design = {"weights": {"column": "w", "kind": "sampling"}} if world.weighted else {}
-    design |= {"person": "who"} if world.rows > 1 else {}
-    drawn = _table(world, np.random.default_rng([number, *world.sizes, 71]))
+def _amounts(world: dict[str, Any], number: int) -> Facts:
+    apart, own = _truth(*world["pay"])
+    design = {"weights": {"column": "w", "kind": "sampling"}} if "weighted" in world else {}
+    design |= {"person": "who"} if "rows" in world else {}
+    drawn = _table(rng=np.random.default_rng([number, *world["sizes"], 71]), **world)
     people = decided(drawn, "pay", score=True, **_PAY, protected=["g"], features=[], **design)
     result = audited("groups", people, 0, reference={"g": "g0"})
     reference, *rows = sorted(result.amounts.table, key=lambda row: not row.is_reference)
-    yield found(
-        "evidence of a difference in amounts", result.verdict == EVIDENCE, no_difference=not world.apart
-    )
-    if world.apart is None:
+    yield found("evidence of a difference in amounts", result.verdict == EVIDENCE, no_difference=not apart)
+    if not apart:
         gaps = [gap.estimate for row in rows for gap in row.differences.values()]
         yield covers("differences of amounts, all together", all(inside(gap, 0.0) for gap in gaps))
         return
     yield alarm("all-clear of amounts that differ", result.verdict == NO_MATERIAL)
-    held = [inside(rows[0].differences[name].estimate, truth) for name, truth in world.apart.items()]
+    held = [inside(rows[0].differences[name].estimate, truth) for name, truth in apart.items()]
     yield covers("differences of amounts, all together", all(held))
-    if world.own:
-        own = [inside(getattr(reference, name), truth) for name, truth in world.own.items()]
-        yield covers("a group's own mean and percentiles, each", sum(own) / len(own))
-        relative, truth = rows[0].relative, world.apart["mean"] / world.own["mean"]
+    if own:
+        held = [inside(getattr(reference, name), truth) for name, truth in own.items()]
+        yield covers("a group's own mean and percentiles, each", sum(held) / len(held))
+        relative, truth = rows[0].relative, apart["mean"] / own["mean"]
         yield covers("difference of means as a share", relative is not None and inside(relative, truth))
 
 
-def _times(spread: float, ratio: float, rng: np.random.Generator, place: int, n: int) -> np.ndarray:
+_END, _HIGH = norm.ppf([0.8, 0.9], 10, 2)
+
+
+def _truth(kind: str, spread: float = 0.6, ratio: float = 1.0) -> tuple[dict[str, float], dict[str, float]]:
+    """The true differences of the second group from the first, if any, and the first's own numbers."""
+    if kind == "upper":
+        return {"median": 0.0, "q10": 0.0, "q90": 1.5 * float(_HIGH - _END)}, {}
+    own = {"mean": float(np.exp(spread**2 / 2))}
+    own |= {name: float(lognorm.ppf(share, spread)) for name, share in _SHARES.items()}
+    return ({}, {}) if ratio == 1 else ({name: (ratio - 1) * each for name, each in own.items()}, own)
+
+
+def _times(
+    rng: np.random.Generator, place: int, n: int, spread: float = 0.6, ratio: float = 1.0
+) -> np.ndarray:
     """Log-normal pay, of the other groups so many times the first's."""
     return rng.lognormal(np.log(ratio) if place else 0.0, spread, n)
 
 
-def _apart(sizes: tuple[int, int], spread: float, ratio: float) -> _World:
-    """Two groups whose log-normal pay differs; the mean and percentiles of the first are known."""
-    own = {"mean": float(np.exp(spread**2 / 2))}
-    own |= {name: float(lognorm.ppf(share, spread)) for name, share in _SHARES.items()}
-    truth = {name: (ratio - 1) * each for name, each in own.items()}
-    return _World(sizes, partial(_times, spread, ratio), truth, own)
-
-
-def _losses(rng: np.random.Generator, _place: int, n: int) -> np.ndarray:
-    return np.where(rng.random(n) < 0.9, 0.0, rng.lognormal(0, 1, n))
-
-
 def _huge(rng: np.random.Generator, place: int, n: int) -> np.ndarray:
-    pay = rng.lognormal(0, 0.6, n)
+    pay = _times(rng, place, n)
     pay[0] = 1e6 if place == 1 and rng.random() < 0.5 else pay[0]
     return pay
-
-
-_END, _HIGH = norm.ppf([0.8, 0.9], 10, 2)
 
 
 def _upper(rng: np.random.Generator, place: int, n: int) -> np.ndarray:
@@ -305,24 +276,12 @@ def _upper(rng: np.random.Generator, place: int, n: int) -> np.ndarray:
     return np.where((pay > _END) & (place == 1), _END + 2.5 * (pay - _END), pay)
 
 
-_EQUAL, _WIDE = partial(_times, 0.6, 1.0), partial(_times, 1.0, 1.0)
-_UPPER = {"median": 0.0, "q10": 0.0, "q90": 1.5 * float(_HIGH - _END)}
-_WORLDS = {
-    "log-normal pay (σ .6), 300 and 800": _World((800, 300), _EQUAL),
-    "log-normal pay (σ .6), 40 and 40": _World((40, 40), _EQUAL),
-    "log-normal pay (σ 1), 300 and 800": _World((800, 300), _WIDE),
-    "log-normal pay (σ 1), 30 and 800": _World((800, 30), _WIDE),
-    "log-normal pay (σ .6) of .85 times, 600 and 600": _apart((600, 600), 0.6, 0.85),
-    "log-normal pay (σ 1) of .7 times, 150 and 600": _apart((600, 150), 1.0, 0.7),
-    "rounded pay, 200 and 400": _World((400, 200), lambda *of: np.round(2 * _EQUAL(*of)) / 2),
-    "losses, nine in ten 0, 200 and 800": _World((800, 200), _losses),
-    "losses, nine in ten 0, 25 and 800": _World((800, 25), _losses),
-    "12 groups of 15 beside 2,000": _World((2000, *(15,) * 12), _EQUAL),
-    "sampling weights, 400 and 400": _World((400, 400), _EQUAL, weighted=True),
-    "four rows a person, 100 and 200 persons": _World((200, 100), _EQUAL, rows=4),
-    "one in five without pay, 300 and 500": _World((500, 300), _EQUAL, missing=0.2),
-    "one value of a million in half of the worlds, 200 and 400": _World((400, 200), _huge),
-    "a difference in the upper fifth alone, 500 and 500": _World((500, 500), _upper, _UPPER),
+_PAID: dict[str, Callable[..., np.ndarray]] = {
+    "times": _times,
+    "rounded": lambda *of: np.round(2 * _times(*of)) / 2,
+    "losses": lambda rng, _, n: np.where(rng.random(n) < 0.9, 0.0, rng.lognormal(0, 1, n)),
+    "huge": _huge,
+    "upper": _upper,
 }
 
 
@@ -339,18 +298,3 @@ def _explained(cells: bool, number: int) -> Facts:
     result = audited("explain", subject, number, **sides, explainers=["schooling"])
     yield alarm("evidence of a difference in amounts", result.verdict == EVIDENCE)
     yield covers("what is left of a gap in amounts", result.together.unexplained, 0.0)
-
-
-SETTINGS = [
-    *_of("{rates}, {k} groups of {n:,}", _ratios, k=(2, 8, 20), n=(20, 50, 200, 1000), rates=_RATES),
-    *_of("{k} groups of about {n:,}, which differ", _pooled, k=_CROSSED, n=(20, 100, 400)),
-    *_of("{n:,} people, a metric of one's own (F1)", _own_metric, n=(100, 1000)),
-    *_of("2 groups of {n:,}, functions of scores", _measured, n=(50, 200, 1000), part=SLOW),
-    *_of(_BETA, _probable, n=(100, 400, 2000), sharp=(0.1, 0.3, 1.0), more=_BESIDE),
-    *_of(_LABELED, _selective, rates=_SELECTIVE, refused=_KNOWN),
-    *_of(_LEAST, _least_ratio, k=(3, 5, 8), tiny=(0, 2)),
-    *_of("{drawn}", _low_rates, drawn=_LOW),
-    *grid("groups", "amounts: {world}", _amounts, world=_WORLDS),
-    *grid("explain", "amounts: skewed pay, by cells", _explained, cells=(True,)),
-    *grid("explain", "amounts: skewed pay, by learners", _explained, cells=(False,), part=SLOW),
-]

@@ -9,36 +9,103 @@ from __future__ import annotations
 import datetime
 import importlib
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from joblib import Parallel, delayed, parallel_config
 
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
-from benchmarks.calibration import FIRST_ROUND, Row, Simulation
+from audits.stats import Estimate
+from benchmarks.calibration import FIRST_ROUND, Facts, Found, Row, inside
 from benchmarks.serving import ROOT
 
 TABLE = ROOT / "docs" / "calibration.csv"
 PAGE = ROOT / "docs" / "calibration.md"
+SETTINGS = Path(__file__).with_name("settings.yaml")
 _COMMIT = "commit "  # in place of a stamp: what recorded the row
 
 
-def simulations(only: str = "", *, more: bool = False) -> list[Simulation]:
-    """Return all simulations, or those with `only` in the name of their module or setting.
+@dataclass(frozen=True)
+class Simulation:
+    """One setting: ``run(numbers)`` draws worlds by their numbers and gives rows.
 
-    A module's `MORE` are rivals and settings that the page does not tell of: drawn where they are asked for,
-    printed and not kept.
+    `part` is how many of the worlds asked for are drawn: below 1 where a world takes long.
+    """
+
+    audit: str
+    setting: str
+    run: Callable[[range], Iterable[Row]]
+    part: float
+
+    @property
+    def name(self) -> str:
+        """The setting with its audit, as it is asked for."""
+        return f"{self.audit}: {self.setting}"
+
+    def worlds(self, asked: int) -> int:
+        """How many worlds it draws when so many are asked for."""
+        return max(round(asked * self.part), 20)
+
+
+def simulations(only: str = "", *, more: bool = False) -> list[Simulation]:
+    """Return all simulations of settings.yaml, or those with `only` in the name of their module or setting.
+
+    Rivals are among them where they are asked for.
     """
     listed = []
-    for name in sorted({path.stem for path in Path(__file__).parent.glob("[!_]*.py")} - {"harness"}):
-        module = importlib.import_module(f"benchmarks.calibration.{name}")
-        own = [*module.SETTINGS, *(getattr(module, "MORE", ()) if only or more else ())]
-        listed += [each for each in own if only in name or only in each.name]
+    for name, settings in yaml.safe_load(SETTINGS.read_text(encoding="utf-8")).items():
+        for given in settings:
+            if not given.pop("rival", False) or only or more:
+                own = _simulations(f"benchmarks.calibration.{name}", **{"of": name} | given)
+                listed += [each for each in own if only in name or only in each.name]
     return listed
+
+
+def _simulations(
+    module: str,
+    /,
+    of: str,
+    draw: str,
+    setting: str,
+    part: float = 1.0,
+    given: Sequence[Any] = (),
+    **axes: Any,
+) -> Iterator[Simulation]:
+    """Yield the simulations of all combinations of `axes`, which the setting names in braces."""
+    own, named = importlib.import_module(module), []
+    drawn = getattr(own, f"_{draw}")
+    for values in axes.values():
+        of_module = getattr(own, values) if isinstance(values, str) else values
+        named.append(of_module.items() if isinstance(of_module, dict) else [(at, at) for at in of_module])
+    for point in product(*named):
+        words = setting.format(**{axis: shown for axis, (shown, _) in zip(axes, point, strict=True)})
+        values = (*given, *(value for _, value in point))
+        run = partial(drawn, of, words) if draw == "round" else partial(_summed, of, words, drawn)
+        yield Simulation(of, words, partial(run, values), part)
+
+
+def _summed(
+    audit: str, setting: str, draw: Callable[..., Facts], given: tuple[Any, ...], numbers: range
+) -> Iterator[Row]:
+    """Rows of what the worlds of these numbers found; a world may have nothing to state."""
+    drawn: dict[Found, list[float | Estimate]] = {}
+    for number in numbers:
+        for each in draw(*given, number=number):
+            drawn.setdefault(replace(each, hit=0.0), []).append(each.hit)
+    for kind, hits in drawn.items():
+        if known := [each for each in hits if isinstance(each, Estimate) and each.low is not None]:
+            truth = sum(each.value for each in known) / len(known)
+            hits = [inside(each, truth) for each in known]
+        what = kind.shown, setting, kind.kind, kind.claimed
+        yield Row(audit, *what, round(sum(hits)), len(hits), kind.said)
 
 
 class Kept:

@@ -8,7 +8,6 @@ must reject in at most 5%.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from audits.models.subspaces import category_units
 from audits.stats.means import MeanMethod, mean_test
 from audits.stats.paired_ratio import PairedMethod, PairedRatio
 from audits.stats.verdicts import EVIDENCE
-from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, found, grid, trained
+from benchmarks.calibration import LEVEL, Facts, alarm, audited, covers, found, trained
 
 Told = dict[str, float]
 
@@ -89,14 +88,7 @@ MEANS: dict[str, tuple[Draw, float]] = {
     ),
     "Pareto, index 3": (lambda rng, n: 1 + rng.pareto(3, n), 1.5),
 }
-# share wrong before, share wrong after only, share wrong before only
-RATIOS = ((0.05, 0.03, 0.0), (0.1, 0.05, 0.01), (0.2, 0.1, 0.02), (0.15, 0.04, 0.005), (0.3, 0.3, 0.0))
-SIZES = (100, 400, 2000)
 _TAILS = "“in simulations of such tails 95% intervals missed the true mean ratio in about one sample in ten”"
-_NO_USE = "deviations that a {} model does not use"
-_TIES = {f"{tie:g} {_NO_USE.format('logistic')}": (tie, "x5", "logistic") for tie in (0.25, 0.35, 0.5)}
-_TIES[f"0.35 {_NO_USE.format('mlp')}"] = (0.35, "x5", "mlp")
-_TIES["1 deviations that a logistic model uses"] = (1.0, "x0", "logistic")
 
 
 def _told(world: tuple[int, int, Told], number: int) -> Facts:
@@ -145,20 +137,3 @@ def _ratios(drawn: tuple[float, float, float], n: int, method: PairedMethod, num
     p = PairedRatio(*counts, method=method).p_value((wrong - gone + new) / wrong)
     yield covers("ratio of error rates", p is None or 0.025 <= p <= 0.975)
     yield alarm("lower bound of the ratio of error rates above the truth", p is not None and p < LEVEL)
-
-
-_ERRORS = {f"{100 * w:.0f}% wrong, true ratio {(w - g + n) / w:.2f}": (w, n, g) for w, n, g in RATIOS}
-_RATIO, _MEAN, _MODELS = "{drawn}, {n:,} people", "{name}, {n:,} people", ("logistic", "mlp")
-_of, _slow = partial(grid, "loss_ratio"), partial(grid, "loss_ratio", part=SLOW)
-SETTINGS = [
-    *_slow("independent, {world}", _told, world=WORLDS),
-    *_slow("independent, {world}, {model}", _verdicts, world=WORLDS, model=_MODELS),
-    *_slow("a tie of {tie}, 2,000 rows", _tied, tie=_TIES),
-    *_of(_MEAN, _means, name=MEANS, n=SIZES, method=("skewness",)),
-    *_of(_RATIO, _ratios, drawn=_ERRORS, n=SIZES, method=("score",)),
-]
-MORE = [
-    *_of(f"{_MEAN}, the paper's formula", _means, name=MEANS, n=(30, *SIZES), method=("normal",)),
-    *_of(_MEAN, _means, name=MEANS, n=(30,), method=("skewness",)),
-    *_of(f"{_RATIO}, delta method", _ratios, drawn=_ERRORS, n=SIZES, method=("delta",)),
-]

@@ -7,7 +7,6 @@ against the promise of one in 10,000 people; with a change, whether its kind ala
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from audits.sensitivity.monitor.bins import number_cells, numbers, row_hashes
 from audits.sensitivity.monitor.reference import beside_others
 from audits.stats import wilson
 from audits.stats.control import design_chart, flag_rate_bound
-from benchmarks.calibration import SLOW, Facts, alarm, covers, found, grid, inside
+from benchmarks.calibration import Facts, alarm, covers, found, inside
 
 BUDGET, REFERENCE, COLUMNS, BATCH = 10_000.0, 1000, 6, 500
 
@@ -136,9 +135,6 @@ def deployment(
 
 
 _PEOPLE = 2000
-_THOUSAND = 0.5  # of the 2,000 worlds of `benchmarks.calibration`
-_RATES = f"{_PEOPLE:,} people of three groups, looked at after every 50"
-_CHART = "1,000 people, 5% flagged as in the audit, one false alarm in 10,000 asked for"
 
 
 def _rates(number: int) -> Facts:
@@ -183,32 +179,3 @@ def _changed(change: str, before: int, within: int, number: int) -> Facts:
     """Whether a change is found, by an alarm of its own kind, within so many people."""
     kinds = deployment(np.random.default_rng((number, 8)), within, change=change, before=before)
     yield found(f"an alarm of {change}", change in kinds)
-
-
-_SOON = {
-    "a column moves by half a standard deviation": "inputs",
-    "a column that hangs together with five others moves by a quarter of a standard deviation": "joint",
-    "1 in 50 has a value that cannot be": "impossible",
-    "1 in 10 is sent twice": "repeats",
-    "scores fall by 0.1": "scores",
-    "1 in 20 gets another score": "model",
-    "twice the flags": "flags",
-}
-_LATE = {  # such a deployment takes a fifth of a second
-    "everybody's is a quarter larger": "sensitivity",
-    "1 in 5 favourable decisions is refused": "decisions",
-    "1 in 3 favourable decisions of one group is refused": "groups",
-    "outcomes of one group turn out 15 points worse": "outcomes",
-}
-_AGAIN = {"each once": False, "a third of them five times in a row, with `persons`": True}
-_FOUND = "{change}, after {before:,} people; found within {within:,} more"
-_of = partial(grid, "monitor", part=_THOUSAND)
-SETTINGS = [
-    *grid("monitor", _RATES, _rates, part=SLOW),
-    *grid("monitor", _CHART, _chart, part=SLOW),
-    *_of(f"{_PEOPLE:,} people, {{again}}", _quiet, again=_AGAIN),
-    *_of(_FOUND, _changed, change=_SOON, before=(0,), within=(1000,)),
-    *_of(_FOUND, _changed, change=_LATE, before=(5000,), within=(5000,)),
-    # other than the audited people from the first person on
-    *_of(_FOUND, _changed, change=_LATE, before=(0,), within=(4000,)),
-]

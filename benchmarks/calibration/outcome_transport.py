@@ -15,7 +15,7 @@ norm) and `decisions` (labels against decisions). W is measured by itself, betwe
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from audits.outcome_transport.matching.outcomes import match_outcomes
 from audits.outcome_transport.matching.resampling import distance_error, distance_null
 from audits.progress import silent
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, covers, grid
+from benchmarks.calibration import LEVEL, Facts, alarm, covers
 from tests.outcome_transport.conftest import scored
 from tests.outcome_transport.subjects import flows_of
 
@@ -141,28 +141,3 @@ def _distance(kind: str, apart: float, sizes: tuple[int, int], number: int) -> F
 
 def _policies(crowd: str, outcomes: str, n: int, number: int) -> Facts:
     yield alarm("evidence of a difference", said(world(crowd, outcomes, number, n)).evidence)
-
-
-_SIZES = {f"{n:,} and {n:,}": (n, n) for n in (100, 500, 2000)}
-_FEW = {f"{n} and {m}": (n, m) for n, m in ((3, 3), (5, 5), (5, 100), (20, 20), (60, 60))}
-_KINDS = ("normal", "binary", "fives", "lognormal")
-_CROWDS, _OUTCOMES = {"alike": "alike", "same of the mean": "same_mean"}, ("unique", "fives", "decisions")
-_ALL_CROWDS = ("alike", "same_mean", "spread_2", "spread_5", "spread_10")
-_ALL_OUTCOMES = ("unique", "pairs", "fives", "plain", "decisions")
-_APART = "{kind}, {apart}, {sizes} people"
-_POLICIES = "two policies, groups {crowd}, {outcomes}, {n:,} people"
-_of = partial(grid, "outcome_transport")
-
-
-def _apart(far: float) -> dict[str, float]:
-    return {"equal distributions": 0.0, f"{far:g} apart": far}
-
-
-SETTINGS = [
-    *_of(_APART, _distance, kind=_KINDS, apart=_apart(0.1), sizes=_SIZES, part=SLOW),
-    *_of(_APART, _distance, kind=("normal",), apart=_apart(0.5), sizes=_FEW),
-    *_of(_APART, _distance, kind=("decision",), apart=_apart(0.25), sizes=_FEW),
-    *_of(_APART, _distance, kind=("probability",), apart=_apart(0.15), sizes=_FEW),
-    *_of(_POLICIES, _policies, crowd=_CROWDS, outcomes=_OUTCOMES, n=(200, 1000), part=SLOW),
-]
-MORE = _of("policies, {crowd}, {outcomes}", _policies, crowd=_ALL_CROWDS, outcomes=_ALL_OUTCOMES, n=(200,))

@@ -6,10 +6,8 @@ of its own. Where models are equal in distribution the true change is 0, and evi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from itertools import product
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,17 +21,22 @@ from audits.runs.comparison.two_models import audit_change
 from audits.runs.result import AuditResult
 from audits.stats import EVIDENCE
 from audits.stats.design import make_design
-from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, covers, grid, inside
+from benchmarks.calibration import LEVEL, Facts, alarm, covers, inside
 
 _TAIL_SAID = (
     "where a few people make most of the change, the interval's method says that it misses more often"
 )
-_OF_SHARE, _OF_MEAN, _OF_TIMES = (
-    "change of a share",
-    "change of a mean",
-    "change of a mean as a multiple of others'",
-)
-World = Callable[[np.random.Generator], Moved]
+_SPREAD = 0.75**2 + 0.5**2  # variance of the logarithm of values
+_SHOWN = {
+    "_share": "change of a share",
+    "_gap": "change of a gap between groups",
+    "_others": "change of a share of others",
+    "_mean": "change of a mean",
+    "_ratio": "change of a ratio of sums",
+    "_multiple": "change of a mean as a multiple of others'",
+    "_clusters": "change of a share",
+    "_flips": "change of a share of flips",
+}
 
 
 def _pair(
@@ -68,7 +71,7 @@ def _others(n: int, rng: np.random.Generator) -> Moved:
     return share_moved(_plain(n)[0], *zip(about, has, strict=True))
 
 
-def _mean(n: int, tail: float, rng: np.random.Generator) -> Moved:
+def _mean(n: int, rng: np.random.Generator, tail: float = 1.0) -> Moved:
     """Values whose logarithm has the variance `_SPREAD`, after times the square of `tail`."""
     people, everyone = _plain(n)
     shared = 0.75 * rng.normal(size=n)
@@ -113,10 +116,14 @@ def _flips(k: int, rng: np.random.Generator) -> Moved:
     return share_moved(people, *((everyone, side) for side in flips))
 
 
-def _change(drawn: tuple[str, World, float, str], number: int) -> Facts:
+def _change(drawn: dict[str, Any], number: int) -> Facts:
     """Whether the interval holds the change, and where nothing changes, whether it leaves out 0."""
-    shown, world, truth, said = drawn
-    told = world(np.random.default_rng([number, 13])).interval(LEVEL)
+    of, truth, said = dict(drawn), drawn.get("by", 0.0), ""
+    shown, world = _SHOWN[of["of"]], globals()[of.pop("of")]
+    if "tail" in of:
+        truth = np.exp(of["tail"] ** 2 * _SPREAD / 2) - np.exp(_SPREAD / 2)
+        said = _TAIL_SAID if of["n"] == 100 else ""
+    told = world(rng=np.random.default_rng([number, 13]), **of).interval(LEVEL)
     if told.low is not None and told.high is not None:
         yield covers(shown, told, truth, said=said)
         if truth == 0:
@@ -164,35 +171,3 @@ def _overview(drawn: tuple[int, bool], number: int) -> Facts:
         for side in _pair(rng, n, 0.4, 0.4)
     ]  # fmt: skip
     yield alarm("evidence of any change", audit_change(*results, 0).verdict == EVIDENCE)
-
-
-_SPREAD = 0.75**2 + 0.5**2
-_LONGER = float(np.exp(1.2**2 * _SPREAD / 2) - np.exp(_SPREAD / 2))
-_CHANGES: dict[str, tuple[str, World, float, str]] = {
-    f"{n:,} people, rates of {rate:g} and {rate + by:g}": (_OF_SHARE, partial(_share, n, rate, by), by, "")
-    for n, rate, by in product((30, 200, 1000), (0.4, 0.05), (0.0, 0.1))
-}
-for n in (100, 1000):
-    _tail = _TAIL_SAID if n == 100 else ""
-    _CHANGES |= {
-        f"2 groups of {n:,}": ("change of a gap between groups", partial(_gap, n), 0.0, ""),
-        f"{n:,} people, each model about half": ("change of a share of others", partial(_others, n), 0.0, ""),
-        f"{n:,} people, lognormal, the same tails": (_OF_MEAN, partial(_mean, n, 1.0), 0.0, ""),
-        f"{n:,} people, lognormal, a longer tail then": (_OF_MEAN, partial(_mean, n, 1.2), _LONGER, _tail),
-        f"{n:,} people, long-tailed sums": ("change of a ratio of sums", partial(_ratio, n), 0.0, ""),
-        f"{n:,} people, two in five in the group": (_OF_TIMES, partial(_multiple, n), 0.0, ""),
-    }
-for k in (30, 200):
-    _CHANGES[f"{k} persons of 1 to 5 rows"] = _OF_SHARE, partial(_clusters, k), 0.0, ""
-    _CHANGES[f"{2 * k} people, {k} counterparts"] = "change of a share of flips", partial(_flips, k), 0.0, ""
-_PAIRS = {
-    "runs of 400 people, the second in another order": "permuted",
-    "runs of 400 other people each, with the same row numbers": "disjoint",
-    "runs of 400 people each, half of them in both": "overlapping",
-}
-_LABELS = {"100 people, without": (100, False), "1,000 people, with": (1000, True)}
-SETTINGS = [
-    *grid("paired", "{drawn}", _change, drawn=_CHANGES),
-    *grid("paired", "{who}", _runs, who=_PAIRS, part=SLOW),
-    *grid("paired", "overview of 3 groups, {drawn} labels", _overview, drawn=_LABELS, part=SLOW / 2),
-]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from audits.recourse import RecourseResult
 from audits.stats import EVIDENCE, NO_MATERIAL
-from benchmarks.calibration import SLOW, Facts, alarm, covers, found, grid
+from benchmarks.calibration import Facts, alarm, covers, found
 from tests.outcome_transport.subjects import Linear, recourse_of, subject_of
 
 
@@ -59,13 +59,3 @@ def _audit(crowd: tuple[int, str], apart: float, number: int) -> Facts:
     yield covers("mean burden of a group (its mean over studies)", last.burden)
     yield covers("mean burden minus the others' (its mean over studies)", last.burden_difference)
     yield covers("share accepted half way (its mean over studies)", drawn.by_alpha[2].reclassified)
-
-
-_ACTIONS = "500 people, one action a group, of which the best helps a few more at ten times the cost"
-_APART = {"groups alike": 0.0, "one with further to go": 1.5}
-_SIZES = ((200, "ab"), (200, "abcd"), (1000, "ab"), (2000, "abcd"))
-_CROWDS = {f"{n:,} people, {len(groups)}": (n, groups) for n, groups in _SIZES}
-SETTINGS = [
-    *grid("recourse", "{crowd} {apart}", _audit, crowd=_CROWDS, apart=_APART, part=SLOW),
-    *grid("recourse", _ACTIONS, _actions, part=SLOW),
-]

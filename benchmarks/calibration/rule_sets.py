@@ -13,8 +13,6 @@ audit's own.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
@@ -35,7 +33,7 @@ from audits.subgroups.attributes import Attribute, End, category, interval
 from audits.subgroups.cells import count_cells, memberships
 from audits.subgroups.search import Search
 from audits.subgroups.sums import GroupSums
-from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, decided, found, grid, inside
+from benchmarks.calibration import LEVEL, Facts, alarm, audited, covers, decided, found, inside
 
 
 def people(n: int, rng: np.random.Generator) -> tuple[Attribute, ...]:
@@ -152,14 +150,6 @@ def _searched(drawn: tuple[int, str], number: int) -> Facts:
     yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=of != "hidden")
 
 
-_LOTS = {"500 people, decided by lot": (500, "by lot"), "2,000 people, decided by lot": (2000, "by lot")}
-_LOTS |= {"2,000 people, decided by income": (2000, "by income")}
-_LOTS |= {f"{n:,} people, 3.4% accepted 15% instead of 60%": (n, "hidden") for n in (2000, 5000)}
-_NO = {f"{n:,} people, rate {rate:g}": (n, rate) for n, rate in ((300, 0.4), (2000, 0.4), (2000, 0.05))}
-_GROUP = "{n:,} people, one of 40 groups 20 points lower"
-_of, _slow = partial(grid, "rule_sets"), partial(grid, "rule_sets", part=SLOW)
-
-
 _MODELS = 4
 
 
@@ -218,21 +208,3 @@ def _frontier(n: int, number: int) -> Facts:
         held &= inside(point.gap, float(np.ptp(chosen)))
         held &= inside(point.accuracy, float((own[:, 0] + 1 - own[:, 1]).mean() / 2))
     yield covers("every accuracy and gap of a frontier", held, claimed=1 - 2 * LEVEL)
-
-
-_TOLD = {"none treats the group otherwise": 0.0, "the first 20 points, the last 5": 0.2}
-_HELD, _POINTS = "{n:,} people held out, ", f"{2 * _MODELS} points of a frontier"
-SETTINGS = [
-    *_slow("no difference, {drawn}", _no_effect, drawn=_NO, correction=("max",)),
-    *_slow("no difference, {n:,} people, errors", _errors, n=(300, 2000)),
-    *_slow(_GROUP, _planted, n=(1000, 4000), effect=(0.2,)),
-    *_of("{n} texts, 14 terms exchanged", _exchanged, n=(30, 200), part=0.2),
-    *_slow("run's search, {drawn}", _searched, drawn=_LOTS),
-    *grid("mitigation", f"{_HELD}{_MODELS} models, {{gap}}", _world, n=(200, 1000, 5000), gap=_TOLD),
-    *grid("mitigation", _HELD + _POINTS, _frontier, n=(200, 1000)),
-]
-MORE = [
-    *_of("no effect, {drawn}, {correction}", _no_effect, drawn=_NO, correction=("holm", "bh")),
-    *_of("planted, {n:,} people, 30 points", _planted, n=(1000, 4000), effect=(0.3,)),
-    *_of("planted, {n:,} people, 10 points", _planted, n=(4000, 16_000), effect=(0.1,)),
-]

@@ -8,8 +8,8 @@ it; what is stated is held against these.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ from audits.stats import EVIDENCE, NO_MATERIAL, wilson
 from audits.stats.curves import area_equally_far, area_within, roc_curves
 from audits.stats.means import mean_test
 from audits.stats.ratios import mean_ratio
-from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, found, grid, inside, trained
+from benchmarks.calibration import LEVEL, Facts, alarm, audited, covers, found, inside, trained
 from benchmarks.calibration.loss_ratio import people, subject_of
 from benchmarks.measuring import Scorer
 
@@ -35,13 +35,6 @@ from benchmarks.measuring import Scorer
 SHAPES: dict[str, Callable[[float, np.random.Generator, int], np.ndarray]] = {
     "lognormal": lambda spread, rng, n: np.exp(spread * rng.normal(size=n) - spread**2 / 2),
     "gamma": lambda variation, rng, n: rng.gamma(variation**-2, variation**2, n),
-}
-WORLDS = {
-    "alike, lognormal 0.8": ("lognormal", 0.8, 0.8),
-    "group wider, lognormal 1 against 0.5": ("lognormal", 1.0, 0.5),
-    "group narrower, lognormal 0.5 against 1": ("lognormal", 0.5, 1.0),
-    "group wider, gamma 0.9 against 0.3": ("gamma", 0.9, 0.3),
-    "group narrower, gamma 0.3 against 0.9": ("gamma", 0.3, 0.9),
 }
 _SKEWED = (
     "“Among 50 people or fewer … an interval of their mean holds in about 87 to 90 of 100 samples, not 95”"
@@ -190,22 +183,6 @@ def _audits(n: int, number: int) -> Facts:
     yield alarm("evidence of a difference", result.verdict == EVIDENCE)
 
 
-_OTHERWISE = "a tenth of them decided otherwise, sensitivity follows the distance in part"
-_WOMEN = "log-odds from every woman"
-_DIRECT = {
-    f"4 {_WOMEN}, whom nothing reveals": (0.0, 4.0),
-    f"4 {_WOMEN}, revealed in part": (0.8, 4.0),
-    f"1 {_WOMEN}, revealed in part": (0.8, 1.0),
-}
-_UNREAD = {"revealed in part": 0.8, "hardly revealed": 0.25}
-_SHARES = {f"{n:,} people, {share:.0%}": (n, share) for n, share in ((200, 0.1), (200, 0.3), (1000, 0.1))}
-_TWO = (100, 1000)
-_PAIRS = ((20, 400), (50, 400), (150, 600), (300, 300), (500, 4500))
-_SIZES = {f"{n:,} and {m:,}": (n, m) for n, m in _PAIRS}
-_slow = partial(grid, "sensitivity", part=SLOW)
-_PROXIES, _RIGHT = "does not read it: proxies used alike", "probabilities of group membership that are right"
-
-
 _TRAITS = ("as_woman", "as_man", "e")
 
 
@@ -257,7 +234,8 @@ def _people(world: World, rng: np.random.Generator) -> pd.DataFrame:
     return frame.groupby(list(frame)).size().rename("times").reset_index() if world.counts else frame
 
 
-def _audit(world: World, number: int) -> Facts:
+def _swap(told: dict[str, Any], number: int) -> Facts:
+    world = World(**told)
     spec = DataSpec(
         protected=("sex", "part") if world.part else ("sex",),
         features=("sex", *_TRAITS),
@@ -286,34 +264,3 @@ def _audit(world: World, number: int) -> Facts:
             own = truth if row.source == "f" or name == "changed" else -truth
             held &= stated.low is None or stated.low - 1e-12 <= own <= (stated.high or 0.0) + 1e-12
         yield covers(shown, held)
-
-
-_WORLDS = {
-    "400 people, the model does not read it": World(400, 0.0, 0.0, read=False),
-    "60 people, read but nothing changes": World(60, 0.0, 0.0),
-    "60 people, 8% gain": World(60, 0.08, 0.0),
-    "60 people, 10% gain and 10% lose": World(60, 0.1, 0.1),
-    "400 people, 3% gain and 3% lose": World(400, 0.03, 0.03),
-    "400 people, 4% gain": World(400, 0.04, 0.0),
-    "400 people, 10% gain": World(400, 0.1, 0.0),
-    "2,000 people, 10% gain": World(2000, 0.1, 0.0),
-    "2,000 people, 11% gain and 1% lose": World(2000, 0.11, 0.01),
-    "2,000 people, 30% gain and 30% lose": World(2000, 0.3, 0.3),
-    "2,000 people, 10% gain and 10% lose": World(2000, 0.1, 0.1),
-    "2,000 people, 1% gain": World(2000, 0.01, 0.0),
-    "2,000 people, nobody gains but 20% of a tenth": World(2000, 0.0, 0.0, 0.1, 0.2),
-    "2,000 people, nobody gains but 40% of 4%": World(2000, 0.0, 0.0, 0.04, 0.4),
-    "2,000 people in rows of many, 3% gain and 3% lose": World(2000, 0.03, 0.03, counts=True),
-    "2,000 people in rows of many, 4% gain": World(2000, 0.04, 0.0, counts=True),
-}
-SETTINGS = [
-    *_slow("equal means, {world}, {sizes} people", _ratio, world=WORLDS, sizes=_SIZES),
-    *_slow("whole audits, groups alike, {n:,} people", _audits, n=(300, 1000)),
-    *_slow("reads the attribute: {drawn}, 600 people", _direct, drawn=_DIRECT),
-    *_slow(f"{_PROXIES}, {{apart}}, 600 people", _unread, apart=_UNREAD),
-    *_slow("{drawn} of them decided otherwise", _areas, drawn=_SHARES),
-    *_slow("{n:,} people, exponential sensitivities", _alone, n=_TWO),
-    *_slow(f"{{n:,}} people, {_OTHERWISE}", _beside, n=_TWO),
-    *_slow(f"{{n:,}} people, {_RIGHT}", _status, n=_TWO),
-    *grid("attribute_swap", "{world}", _audit, world=_WORLDS, part=SLOW),
-]

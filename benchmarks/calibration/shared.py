@@ -15,15 +15,9 @@ from audits.stats.design import design_share, make_design
 from audits.stats.group_means import group_means
 from audits.stats.intervals import cautious_difference
 from audits.stats.sequential import DriftTest
-from benchmarks.calibration import LEVEL, SLOW, Facts, alarm, audited, covers, decided, grid, inside
+from benchmarks.calibration import LEVEL, Facts, alarm, audited, covers, decided, inside
 
 _PERSONS = "five rows a person, intra-class correlation .6"
-_CLUSTERS = "clusters of ten with both groups"
-_DESIGNS = {
-    "kind": (_PERSONS, _CLUSTERS, "weights of CV 1", f"two strata, {_CLUSTERS}"),
-    "n": (100, 400, 2000),
-    "share": (0.5, 0.1),
-}
 
 
 def _drawn(kind: str, n: int, share: float, rng: np.random.Generator) -> pd.DataFrame:
@@ -160,23 +154,3 @@ def _nearly_certain(rows: int, each: int, weighted: bool, number: int) -> Facts:
     told = _stated(rng, who, y, scores, weighted=weighted)[2]
     true = -0.02 * np.log(0.02) - 0.98 * np.log(0.98)
     yield covers("log loss of a model", told.low is None or inside(told, true))
-
-
-_EACH = {"one row": 1, "5 rows": 5}
-_WEIGHTED = {"": False, ", weights of CV 1": True}
-_QUALITY = "{rows:,} rows, {each} a person{weighted}"
-_SURE = f"{_QUALITY}, scores of 2 and 98%"
-_ROWS = "{kind}, {n:,} rows, share {share:g}"
-_THRICE = {"100 and 300": 100, "1,000 and 3,000": 1000}
-_VALUES = {"normal values": False, "skewed values": True}
-_SHAPES = {"normal": False, "six of ten exactly 0": True}
-SETTINGS = [
-    *grid("all", _ROWS, _designed, **_DESIGNS),
-    *grid("groups", _ROWS, _compared, **_DESIGNS, part=SLOW),
-    *grid("all", "{n:,} people, share {share:g}", _shares, n=(20, 100, 1000), share=(0.5, 0.1, 0.02)),
-    *grid("all", "groups of {n}, {values}, equal means", _means, n=_THRICE, values=_VALUES),
-    *grid("all", "eight audits of a run, p-values as claimed", _session),
-    *grid("all", "100 looks at 20 people each, reference of 500, {shape}", _drift, shape=_SHAPES),
-    *grid("quality", _QUALITY, _quality, rows=(100, 400, 2_000), each=_EACH, weighted=_WEIGHTED),
-    *grid("quality", _SURE, _nearly_certain, rows=(100, 400, 2_000), each=_EACH, weighted=_WEIGHTED),
-]

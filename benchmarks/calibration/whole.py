@@ -13,7 +13,6 @@ import dataclasses
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from audits.runs.execute import carry_out
 from audits.runs.registry import AUDITS
 from audits.runs.spec import AuditRequest
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
-from benchmarks.calibration import LEVEL, SLOW, Facts, Row, Simulation, alarm, audited, decided, grid
+from benchmarks.calibration import LEVEL, Facts, Row, alarm, audited, decided
 
 _NAMES = (
     "attribute", "group", "rule_set", "method", "feature", "column", "name", "columns", "value", "level",
@@ -177,27 +176,6 @@ def subject(frame: pd.DataFrame, **data: Any) -> Subject:
     return Subject(built, Linear(x=1.0, z=0.5), 0.5, FeatureSpace.fit(built), score_kind="probability")
 
 
-_FLIPS = {"source": {"group": "a"}, "target": {"group": "b"}}
-_CHANCE = {**_FLIPS, "permutations": 99, "seconds": 0.3, "bootstrap": 100}
-_CAUSES = {"counterfactuals": {"x": "x there", "z": "z there"}}
-_GIVEN = {**_FLIPS, **_CAUSES, "permutations": 0, "bootstrap": 200}
-_FLOWS = {**_FLIPS, "permutations": 99, "draws": 100, "outcome": "probability"}
-_RECOURSE = {"by": ["group"], "permutations": 99, "resolution": 0.05, "fewest": False}
-_RULES = {"permutations": 99, "samples": 0, "support": 0.1}
-_WITHIN = {**_RULES, "protected": ["group"], "context": ["site"]}
-WHOLE: tuple[tuple[str, str, dict[str, Any], int, float], ...] = (
-    ("groups", "whole audits", {"bootstrap": 200}, 400, SLOW),
-    ("flipset", "whole audits", _CHANCE, 100, SLOW),
-    ("flipset", "whole audits without permutations", _GIVEN, 200, SLOW),
-    ("explain", "whole audits", {**_FLIPS, "draws": 200}, 400, SLOW),
-    ("outcome_transport", "whole audits", _FLOWS, 200, SLOW),
-    ("recourse", "whole audits", _RECOURSE, 300, SLOW),
-    ("rule_sets", "whole audits", _RULES, 400, SLOW),
-    ("rule_sets", "whole audits within sites", _WITHIN, 400, 0.2),
-)
-"""Audit, what is run, options as a spec names them, people, and the part of the worlds that is drawn."""
-
-
 def _counts(audit: str, asked: dict[str, Any], number: int) -> Facts:
     """Whether an audit finds evidence in a table of counts in which no group differs."""
     rng = np.random.default_rng([number, 32])
@@ -247,45 +225,13 @@ def _missing(gap: float, third: bool, keep: bool, number: int) -> Facts:
     yield alarm(wrong, verdict == wrong)
 
 
-def world(audit: str, asked: dict[str, Any], n: int, apart: float, number: int) -> Any:
-    """Audit one draw of people; return the result."""
-    drawn = people(n, apart, np.random.default_rng([number, n, 11]))
-    return audited(audit, subject(drawn), number, **asked)
-
-
 def _round(
-    audit: str, setting: str, asked: dict[str, Any], n: int, apart: float, numbers: range
+    audit: str, setting: str, given: tuple[str, dict[str, Any], int, float], numbers: range
 ) -> Iterator[Row]:
-    results = [world(audit, asked, n, apart, number) for number in numbers]
+    """Rows of a round of worlds: audits of so many people, of whom one group lies `apart`."""
+    _, asked, n, apart = given
+    frames = (people(n, apart, np.random.default_rng([number, n, 11])) for number in numbers)
+    results = [
+        audited(audit, subject(frame), number, **asked) for frame, number in zip(frames, numbers, strict=True)
+    ]
     yield from measured(audit, setting, results, alike=apart == 0)
-
-
-_AGAIN = "whole audits, {rows:,} rows, five a person that hang together"
-_COUNTED = (("groups", {"bootstrap": 200}, 1.0), ("rule_sets", _RULES, 1.0), ("flipset", _CHANCE, SLOW))
-_COUNTS = "72 rows of 1 to 500 people, groups alike"
-_SESSION = "session of groups, rule sets and a second groups by site, 400 people, groups alike"
-_GAPS = {"groups alike": 0.0, "20 points apart": 0.2}
-_GONE = {"a third of one group's rejected": True, "3%": False}
-_KEPT = {"": False, ", filtered out": True}
-_MISSING = "2,000 people, {gap}, decisions missing of {third}{keep}"
-SETTINGS = [
-    *(
-        Simulation(audit, setting, partial(_round, audit, setting, asked, n, apart), part)
-        for audit, what, asked, n, part in WHOLE
-        for apart, words in ((0.0, "groups alike"), (0.8, "one group lower"))
-        for setting in (f"{what}, {n:,} people, {words}",)
-    ),
-    *(
-        each
-        for audit, what, asked, n, part in WHOLE
-        if what == "whole audits"
-        for each in grid(audit, _AGAIN, partial(_persons, audit, asked), part=part, rows=(5 * n,))
-    ),
-    *(
-        each
-        for audit, asked, part in _COUNTED
-        for each in grid(audit, _COUNTS, partial(_counts, audit, asked), part=part)
-    ),
-    *grid("groups", _SESSION, _session, part=SLOW),
-    *grid("groups", _MISSING, _missing, gap=_GAPS, third=_GONE, keep=_KEPT, part=SLOW),
-]
