@@ -27,9 +27,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
+import psutil
 import urllib3
 from scipy.stats import theilslopes
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
@@ -44,12 +46,11 @@ from app.workspaces.workspace import Workspace, new_token
 from audits.monitor.bundle import MonitorBundle
 from audits.monitor.monitors import Monitors
 from audits.runs.execute import prepared_subject
-from audits.runs.executors.sandbox import resident_memory
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import database
 from audits.runs.storage.store import home
 from benchmarks.measuring import asked
-from benchmarks.serving import Served, processor, served
+from benchmarks.serving import Served, served
 from tests.security.corpus import MODELS, TABLES
 
 ROWS_A_SECOND, BATCHES_A_SECOND = 200, 5
@@ -285,24 +286,25 @@ def _predictions(port: int, monitor: str) -> str:
 
 def measure(sessions: int, seconds: float, app: Served) -> Told:
     """Have everyone come within the first tenth of the time; return what was measured."""
-    told, until, port, pid = Told(), time.monotonic() + seconds, app.port, app.pid
+    told, until, port, pid = Told(), time.monotonic() + seconds, urlsplit(app.url).port, app.pid
     spaces = [workspace(place, app.home) for place in range(sessions)]
     works = [(person, port, place, space) for place, space in enumerate(spaces)]
     works += [(monitored, port), (attacker, port, app.home)]
     people = [threading.Thread(target=of, args=(*given, until, told), daemon=True) for of, *given in works]
-    memory, began, started = [], processor(pid), time.monotonic()
+    memory, web, started = [], psutil.Process(pid), time.monotonic()
+    began = sum(web.cpu_times()[:2])
     for each in people:
         each.start()
         time.sleep(0.1 * seconds / len(people))
     while time.monotonic() < until:
-        memory.append(((time.monotonic() - started) / 60, resident_memory(pid) / 1e6))
+        memory.append(((time.monotonic() - started) / 60, web.memory_info().rss / 1e6))
         time.sleep(min(5.0, seconds / 20))
     for each in people[:-1]:
         each.join(PATIENCE + 30)
     # the median slope between any two looks: a result that is opened in between lifts two of them, no more
     minutes, sizes = zip(*memory[len(memory) // 2 :], strict=True)
     slope = theilslopes(sizes, minutes).slope
-    spent = processor(pid) - began
+    spent = sum(web.cpu_times()[:2]) - began
     median, p95, longest = np.quantile(told.reactions, [0.5, 0.95, 1])
     print(f"{sessions} sessions, {seconds:,.0f} seconds, {os.cpu_count()} cores")
     print("\n".join(f"{what}: {number:,}" for what, number in sorted(told.acts.items())))

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
 import urllib3
 from urllib3.util import Retry
 
@@ -47,30 +46,30 @@ class Served:
     pid: int
     home: Path = Path()
 
-    @property
-    def port(self) -> int:
-        """Where it listens."""
-        return int(self.url.rpartition(":")[2])
-
     def page(self, name: str, query: str = "") -> str:
         """Return the address of a page."""
         return f"{self.url}/{'' if name == PAGES[0] else name}?{query}"
 
 
 @contextmanager
-def served(home: Path | None = None, **environment: str) -> Iterator[Served]:
-    """Start the app, with a home of its own where none is given, and end it."""
+def served(home: Path | None = None, **settings: str) -> Iterator[Served]:
+    """Start the app, in a home of its own if none is given, and end it; a setting may name its {port}."""
     with tempfile.TemporaryDirectory() as folder:
         home, port = home or Path(folder), free_port()
-        command = [sys.executable, "-m", "streamlit", "run", "app/server.py"]
-        options = [f"--server.port={port}", "--server.address=127.0.0.1", "--server.headless=true"]
-        known = {**os.environ, "EVENHAND_HOME": str(home), **environment}
+        command = [sys.executable, "-m", "streamlit", "run", "app/server.py", f"--server.port={port}"]
+        known = {name: value.replace("{port}", str(port)) for name, value in settings.items()}
+        known = {**os.environ, "EVENHAND_HOME": str(home), **known}
+        command += ["--server.address=127.0.0.1", "--server.headless=true"]
         with (home / "server.log").open("wb") as log:
-            server = subprocess.Popen(command + options, cwd=ROOT, env=known, stdout=log, stderr=log)
+            server = subprocess.Popen(command, cwd=ROOT, env=known, stdout=log, stderr=log)
+        app = Served(f"http://127.0.0.1:{port}", server.pid, home)
+        answer = Retry(600, backoff_factor=0.2, backoff_max=0.2, status_forcelist=[503])
         try:
-            app = Served(f"http://127.0.0.1:{port}", server.pid, home)
-            answer = Retry(600, backoff_factor=0.2, backoff_max=0.2, status_forcelist=[503])
-            urllib3.request("GET", f"{app.url}/api/v1/ready", retries=answer, timeout=2)
+            try:
+                urllib3.request("GET", f"{app.url}/api/v1/ready", retries=answer, timeout=2)
+            except urllib3.exceptions.MaxRetryError as error:
+                error.add_note((home / "server.log").read_text()[-2000:])
+                raise
             yield app
         finally:
             server.terminate()
@@ -86,9 +85,3 @@ def browsing() -> Iterator[Browser]:
         browser = engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
-
-
-def processor(pid: int) -> float:
-    """Return the seconds that a process has computed, its threads included and its children not."""
-    spent = psutil.Process(pid).cpu_times()
-    return spent.user + spent.system

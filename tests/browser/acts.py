@@ -15,7 +15,6 @@ from app.data_model.model_choice import WAYS
 from app.drafts import drafts
 from app.workspaces.workspace import Workspace, new_token
 from audits.data.samples import CATALOG
-from benchmarks.serving import Served
 
 SLOW = 180_000
 PRESS = 80
@@ -128,7 +127,7 @@ def arrive(page: Page, server: Any, name: str, example: str = "hiring", query: s
 
 def go_to(page: Page, server: Any, name: str, query: str) -> None:
     """Follow a link to a page."""
-    page.goto(Served(server.url, server.pid).page(name, query))
+    page.goto(server.page(name, query))
     page.wait_for_selector("h1", timeout=SLOW)
     settle(page)
 

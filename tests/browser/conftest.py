@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,24 +13,14 @@ playwright = pytest.importorskip("playwright.sync_api", reason="browser tests ne
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright  # noqa: E402
 
-from benchmarks.serving import CHROMIUM, FLAGS  # noqa: E402
+from benchmarks.serving import CHROMIUM, FLAGS, served  # noqa: E402
+from benchmarks.serving import Served as Server  # noqa: E402
 from tests.browser import acts  # noqa: E402
 
 expect.set_options(timeout=30_000)  # two servers, two browsers and their workers share two cores
 
-ROOT = Path(__file__).resolve().parents[2]
-_START_SECONDS = 90
 # a page that lives for seconds does not repay what optimises its scripts, and collects garbage, beside them
 _SHORT_LIVED = ["--js-flags=--no-turbofan --no-maglev --single-threaded-gc"]
-
-
-@dataclass
-class Server:
-    """A running app."""
-
-    url: str
-    pid: int
-    home: Path
 
 
 @dataclass
@@ -52,35 +35,8 @@ class Watched:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Start the app as `make run` does; every visit has a workspace of its own, to which nothing is known."""
-    with started(tmp_path_factory) as found:
+    with served(tmp_path_factory.mktemp("home")) as found:
         yield found
-
-
-@contextmanager
-def started(tmp_path_factory: pytest.TempPathFactory, **settings: str) -> Iterator[Server]:
-    """Start the app with a home of its own, and end it afterwards; a setting may name its {port}."""
-    home = tmp_path_factory.mktemp("home")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = (home / "server.log").open("wb")
-    settings = {name: value.replace("{port}", str(port)) for name, value in settings.items()}
-    command = [sys.executable, "-m", "streamlit", "run", "app/server.py", f"--server.port={port}"]
-    process = subprocess.Popen(
-        [*command, "--server.address=127.0.0.1"],
-        cwd=ROOT,
-        env={**os.environ, "EVENHAND_HOME": str(home), **settings},
-        stdout=log,
-        stderr=log,
-    )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        _await(f"{url}/api/v1/health", process, home / "server.log")
-        yield Server(url, process.pid, home)
-    finally:
-        process.terminate()
-        process.wait(20)
-        log.close()
 
 
 @pytest.fixture(scope="session")
@@ -141,16 +97,3 @@ def is_error(message: ConsoleMessage) -> bool:
     """Tell what broke from streamlit's own search for its base address below a page's address."""
     probe = re.search(r":\d+/[a-z_]+/_stcore/", str(message.location.get("url", "")))
     return message.type == "error" and probe is None
-
-
-def _await(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(_START_SECONDS * 5):
-        if process.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(url, timeout=2) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.2)
-    raise RuntimeError(f"the app did not start: {log.read_text()[-2000:]}")

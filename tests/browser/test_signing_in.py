@@ -16,8 +16,9 @@ from playwright.sync_api import Browser, Error, Page, expect
 
 from app.saved.runs import _ALONE
 from audits.runs.storage.audit_log import AuditLog
+from benchmarks.serving import served
 from tests.browser import acts
-from tests.browser.conftest import Server, started
+from tests.browser.conftest import Server
 
 provider_package = pytest.importorskip("oidc_provider_mock", reason="signing in needs an OIDC provider")
 provider = importlib.import_module("oidc_provider_mock._app")
@@ -40,7 +41,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             "EVENHAND_AUDITORS": "ada@example.org",
             "AUTHLIB_INSECURE_TRANSPORT": "1",
         }
-        with started(tmp_path_factory, **settings) as server:
+        with served(tmp_path_factory.mktemp("home"), **settings) as server:
             # the provider sends people back to this name of the same server
             yield replace(server, url=server.url.replace("127.0.0.1", "localhost"))
 
