@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from audits.data.values import MISSING
 from audits.drawing.style import CONTRAST, GRAY, describe, empty, finish
 from audits.stats.text import count, number
+from audits.stats.vocabulary import vocabulary
 
 _BINS, _FEW = 24, 12
 
@@ -191,7 +192,7 @@ def selected_among(table: pd.DataFrame, name: str) -> go.Figure:
         )
     figure.update_layout(barmode="overlay", bargap=0)
     figure.update_xaxes(title=describe(name))
-    figure.update_yaxes(title="share of people (%)", rangemode="tozero")
+    figure.update_yaxes(title=f"share of {vocabulary().people} (%)", rangemode="tozero")
     middle = [float(np.average((table["from"] + table["to"]) / 2, weights=table[c])) for c in _SIDES]
     alt = (
         f"{name} of the {count(chosen)} people selected over that of all {count(n)}; "

@@ -68,6 +68,7 @@ from audits.stats.design import design_share
 from audits.stats.intervals import cautious_difference, percent_level
 from audits.stats.selective import MAX_UNKNOWN, OutcomeSide, UnknownOutcomes, decision_side, unknown_outcomes
 from audits.stats.text import people_in
+from audits.stats.vocabulary import vocabulary
 
 _MIN = 20  # people of each group
 _COVERED = 0.8  # of the source
@@ -514,10 +515,10 @@ def _judge(
     few = min(people.units[people.source].sum(), people.units[~people.source].sum())
     withheld = unknown.withheld
     if few < _MIN:
-        withheld = f"a group has fewer than {_MIN} people"
+        withheld = f"a group has fewer than {_MIN} {vocabulary().people}"
     elif covered < _COVERED:
         whose = people_in(group_name(options.source))
-        withheld = f"only {100 * covered:.0f}% of {whose} have comparable people"
+        withheld = f"only {100 * covered:.0f}% of {whose} have comparable {vocabulary().people}"
     elif left.low is None and not withheld:
         withheld = left.method.removeprefix("no interval: ")
     limit = _limit(people, options)
@@ -528,7 +529,7 @@ def _judge(
         people_needed=_people_needed(float(few), told),
         only_estimated=withheld,
     )
-    return dataclasses.replace(judged, people_of="people in each group")
+    return dataclasses.replace(judged, people_of=f"{vocabulary().people} in each group")
 
 
 def _where_known(

@@ -144,7 +144,7 @@ def values(result: ExplainResult) -> go.Figure:
     add_legend(figure, [(names[0], dot(FOCUS)), (names[1], dot(INK))])
     if any(few):
         small = {"mode": "markers", "marker": {"color": INK, "size": _SMALL}}
-        add_legend(figure, [(f"small: fewer than {_FEW} people", small)])
+        add_legend(figure, [(f"small: fewer than {_FEW} {vocabulary().people}", small)])
     labels = [
         f"{describe(row.value)} ({count(row.source_people)} and {count(row.target_people)})" for row in shown
     ]

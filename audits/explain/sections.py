@@ -32,7 +32,7 @@ def section(result: ExplainResult) -> Section:
                 "values",
                 _levels_title(result),
                 f"{_rate_name(result)} at each level. If the dots meet in every row, this factor "
-                "accounts for the gap. In brackets: people of both groups.",
+                f"accounts for the gap. In brackets: {vocabulary().people} of both groups.",
                 lambda: figures.values(result),
                 result.values_frame,
                 tab="apart",

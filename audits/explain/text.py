@@ -168,7 +168,7 @@ def finding(result: ExplainResult) -> str:
         if any(row.covered for row in result.levels):
             said.append(f"At every level with a tenth of them, {limits[1]} is ruled out.")
     elif judged.verdict != EVIDENCE and judged.people_needed is not None:
-        said.append(f"About {judged.people_needed:,} people in each group would settle it.")
+        said.append(f"About {judged.people_needed:,} {vocabulary().people} in each group would settle it.")
     elif judged.reason:
         said.append(f"{begun(judged.reason)}.")
     return " ".join(said)

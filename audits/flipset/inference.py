@@ -29,6 +29,7 @@ from audits.stats import (
     weighted_sum,
 )
 from audits.stats.intervals import cautious_difference, fisher_mid_p
+from audits.stats.vocabulary import vocabulary
 from audits.text import join_names
 from audits.transport.levels import (
     LevelDifference,
@@ -122,7 +123,7 @@ def judge_flips(
         only_estimated=distrust,
         cannot_clear=why or _cannot_clear(compared, strata, levels, alike, level),
     )
-    judged = replace(judged, people_of="people in each group")
+    judged = replace(judged, people_of=f"{vocabulary().people} in each group")
     return net, found, replace(judged, limit_name=limit_name(options, compared.limit))
 
 

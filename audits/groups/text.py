@@ -247,7 +247,9 @@ def few_people(attribute: str, groups: Sequence[str]) -> str:
     """
     named = named_few(groups)
     some = several(len(groups), "group")
-    return f"{some} of {attribute} with fewer than 10 people ({named}): their rates say little."
+    return (
+        f"{some} of {attribute} with fewer than 10 {vocabulary().people} ({named}): their rates say little."
+    )
 
 
 def named_few(groups: Sequence[str]) -> str:

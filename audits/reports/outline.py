@@ -66,6 +66,9 @@ def _facts(run: RunResult) -> dict[str, Any]:
     data, model, ordered = run.data, run.model, contents.sections(run)
     names = list(dict.fromkeys(each.name for each in run.audits))
     trained = model.get("trained_on")
+    stored = run.spec.get("model", {}).get("predictions") is not None
+    sha256 = f"{model['sha256']}, of its predictions" if stored else model["sha256"]
+    reads = "" if stored else ", ".join(map(str, model.get("columns", ())))  # a stored score is no input
     return {
         "run": run,
         "aid": contents.AID,
@@ -77,11 +80,11 @@ def _facts(run: RunResult) -> dict[str, Any]:
             **data,
             "files": data.get("files") or (),
         },
-        "model": {"notes": (), "rule": "", "threshold": 0.5, **model},
+        "model": {"notes": (), "rule": "", "threshold": 0.5, **model, "sha256": sha256},
         "rule": model.get("rule") or "a decision",
         "accuracy": accuracy_words(model),
         "audited": audited_words(data),
-        "inputs": ", ".join(map(str, model.get("columns", ()))) or "not known: predictions alone",
+        "inputs": reads or "not known: predictions alone",
         "protected": ", ".join(run.spec.get("data", {}).get("protected") or []) or "none named",
         "trained": None if trained is None else count(trained),
         "left_out": [(reason, count(n)) for reason, n in data["excluded"].items() if n],

@@ -206,7 +206,7 @@ def badge_text(judged: Judgment) -> str:
         more = f"on average; see {judged.see}" if judged.see else ""
     elif badge == "cannot tell yet":
         needs = (
-            f"needs about {_round(judged.people_needed):,} {judged.people_of or 'people'}"
+            f"needs about {_round(judged.people_needed):,} {judged.people_of or vocabulary().people}"
             if judged.people_needed
             else ""
         )

@@ -67,7 +67,7 @@ def people(value: float) -> str:
     ('1 person', '0 people', '1,785 people')
     """
     words = count(value)
-    return f"{words} {'person' if words == '1' else 'people'}"
+    return f"{words} {vocabulary().person if words == '1' else vocabulary().people}"
 
 
 def several(number: float, noun: str) -> str:

@@ -52,7 +52,7 @@ def above_chance(result: FlipsetResult) -> go.Figure:
     return differences(
         result.judged,
         [(what.removeprefix("level: "), found, "") for what, found, _ in kept],
-        title="percentage points of people",
+        title=f"percentage points of {vocabulary().people}",
         unit=100.0,
         ordered=False,
     )
@@ -128,7 +128,7 @@ def score_change(result: FlipsetResult) -> go.Figure:
     )
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     figure.update_xaxes(title="score of the counterpart minus the person's own")
-    figure.update_yaxes(title="share of people (%)", rangemode="tozero")
+    figure.update_yaxes(title=f"share of {vocabulary().people} (%)", rangemode="tozero")
     alt = (
         f"Change of the score from {people_in(result.source)} to their counterparts: "
         f"{number(change.mean)} on average, nine in ten between {number(change.quantiles['0.05'])} and "

@@ -17,7 +17,7 @@ from audits.groups.text import among_words, rate_words
 from audits.stats import EVIDENCE
 from audits.stats.text import in_words, named_group, percent, several
 from audits.stats.vocabulary import vocabulary
-from audits.text import attributes_in, begun, brief
+from audits.text import begun
 
 _WORST, _SMALL = 5, 2  # groups of enough people, and smaller ones
 _LETTER = 6.6  # pixels, of a value
@@ -68,7 +68,7 @@ class RankedGroups:
         """Measure and unit, and which groups are drawn."""
         about = among_words(self.rate)
         whom = f", {vocabulary().people}{about}" if about else ""
-        small = " Dashed: fewer than 50 people." if any(map(_is_small, self.rows)) else ""
+        small = f" Dashed: fewer than 50 {vocabulary().people}." if any(map(_is_small, self.rows)) else ""
         shown = sum(row.attribute == self.attribute for row in self.rows)
         some = f"{shown} of {several(self.of, 'group')}" if shown < self.of else several(self.of, "group")
         words = begun(METRICS[self.rate].words)
@@ -181,8 +181,7 @@ def _rate(row: GroupRow, rate: str) -> float:
 
 
 def _name(row: GroupRow) -> str:
-    name = named_group(named_with(row.attribute, row.group))
-    return brief(name, 99, of=attributes_in(row.attribute))
+    return named_group(named_with(row.attribute, row.group))
 
 
 def _percent(share: float) -> str:

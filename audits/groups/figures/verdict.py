@@ -21,6 +21,7 @@ from audits.groups.result import GroupsResult
 from audits.groups.text import among_words, is_probable, rate_words
 from audits.stats import Estimate
 from audits.stats.text import estimate_text, named_group, people_in, percent, several
+from audits.stats.vocabulary import vocabulary
 from audits.text import begun
 
 MAX_ROWS = 8
@@ -185,7 +186,11 @@ def caption(result: GroupsResult) -> str:
     row, reference, rate = most_telling(result.table, result.options.get("measure"))
     drawn = result.of(row.attribute)
     some = f" The {MAX_ROWS} largest of {len(drawn) - 1}." if len(drawn) - 1 > MAX_ROWS else ""
-    small = " Dashed: fewer than 50 people." if any(each.n < MIN_COVERED for each in drawn) else ""
+    small = (
+        f" Dashed: fewer than 50 {vocabulary().people}."
+        if any(each.n < MIN_COVERED for each in drawn)
+        else ""
+    )
     measure = f"{begun(METRICS[rate].words)}{among_words(rate)}"
     return (
         f"{measure}, minus that of {people_of(reference)}. Dot: difference. Line: interval; the thick one "

@@ -41,7 +41,6 @@ def ll144(
         told.append(
             {
                 "people": head_count(run, result),
-                "outcome": result.outcome,
                 "tables": "; ".join(" and ".join(table.attributes) for table, _ in tables),
                 "median": _median(tables[0][0].median, lower_is_better) if tables and scored else "",
                 "shown": [(table, _grids(table, every, scored=scored)) for table, every in tables],

@@ -53,7 +53,6 @@ def four_fifths(
         told.append(
             {
                 "people": head_count(run, result),
-                "outcome": result.outcome,
                 "tables": [_table(*both, counted=counted, level=level) for both in alone],
                 "counted": counted,
                 "level": f"{level:g}",

@@ -178,7 +178,7 @@ def support_and_score(result: RuleSetsResult) -> go.Figure:
     add_legend(figure, [(words, dot(color)) for words, color, sure in looks if sure in marks])
     if any(row.rule_set == result.about for row in shown):
         add_legend(figure, [("the group named above", dot(FOCUS))])
-    figure.update_xaxes(title="share of people in the group (%)", rangemode="tozero")
+    figure.update_xaxes(title=f"share of {vocabulary().people} in the group (%)", rangemode="tozero")
     figure.update_yaxes(title="difference from the others (points)", zeroline=True)
     alt = (
         f"{len(table):,} rule sets by share of people and difference of favorable shares; "
