@@ -64,7 +64,8 @@ def told_of(row: SwapRow, some: float, many: float) -> str:
 
 def change(row: SwapRow) -> str:
     """Word what is changed: ``“male” instead of “female”``."""
-    return f"{_word(row.target)} instead of {_word(row.source)}"
+    several = attributes_in(row.attribute)
+    return f"{_word(row.target, several=several)} instead of {_word(row.source, several=several)}"
 
 
 def finding(rows: Sequence[SwapRow], judged: Judgment, looks: int) -> str:

@@ -114,5 +114,6 @@ def _title(result: ExplainResult) -> str:
     judged, gap = result.judged, result.gap.value
     if gap is None or judged.interval.low is None:
         return "What is left of the gap"
-    of = f"{left_words(judged)} left like for like{place_words(judged)}"
+    minus = "−" * ((judged.interval.value or 0.0) * gap < 0)  # what is left favors the other group
+    of = f"{minus}{left_words(judged)} left like for like{place_words(judged)}"
     return f"{of}; the gap overall is {size_words(result, abs(gap))}"

@@ -13,7 +13,7 @@ from audits.stats.vocabulary import vocabulary
 from audits.subgroups.attributes import read_rule_set
 from audits.subgroups.phrases import group_of
 from audits.subgroups.texts import MIN_TEXTS
-from audits.text import begun, cut_words, points_of, points_words, shortest
+from audits.text import begun, points_of, points_words, shortest
 
 
 def headline(result: RuleSetsResult) -> str:
@@ -25,7 +25,7 @@ def headline(result: RuleSetsResult) -> str:
         said = f"{'Everybody' if result.favorable.value else 'Nobody'} {words.is_yes}"
         return f"{said}, so no group stands out."
     row = _about(result)
-    return shortest(*(_headline(result, row, cut_words(group_of(row.rules), most)) for most in (99, 12, 8)))
+    return shortest(*(_headline(result, row, group_of(row.rules, longest=most)) for most in (None, 60, 40)))
 
 
 def _headline(result: RuleSetsResult, row: LeaderRow, who: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from audits.stats.vocabulary import vocabulary
 
 _LIMITS = re.compile(r"(?:(?P<low>.+?) ≤ )?(?P<name>.+?) (?P<sign>[<>≤≥]) (?P<end>\S+)$")
+_SIGN = re.compile("(.+?) ([=≠]) (.+)")
 _AGE = {"<": "under {}", "≤": "up to {}", "≥": "aged {} or more", ">": "over {}"}
 _ENDS = {"<": "below {}", "≤": "up to {}", "≥": "{} or more", ">": "above {}"}
 
@@ -29,8 +30,8 @@ def group_of(rules: Sequence[Mapping[str, Any]], *, longest: int | None = None) 
     >>> rules.append({"attribute": "race", "words": "race ≠ White", "values": ["Asian", "Black"]})
     >>> group_of(rules)
     'people under 30 with race ≠ White'
-    >>> group_of(rules, longest=8)
-    'people under 30 with race…ite'
+    >>> group_of(rules, longest=11)
+    'people under 30 with race ≠ Wh…e'
     >>> from audits.stats.vocabulary import DataWords, speaking
     >>> with speaking(DataWords(groups={"race": {"Asian": "Asian", "Black": "Black"}})):
     ...     group_of(rules)
@@ -58,9 +59,13 @@ def group_of(rules: Sequence[Mapping[str, Any]], *, longest: int | None = None) 
 
 
 def _cut(words: str, longest: int | None) -> str:
-    """Cut what is too long in its middle: its attribute begins it, and its value ends it."""
+    """Cut what is too long in its middle: the attribute, the value, and never the sign between."""
     if longest is None or len(words) <= longest:
         return words
+    if parts := _SIGN.fullmatch(words):
+        name, sign, value = parts.groups()
+        name = name if len(name) <= longest // 2 else f"{name[: longest // 2 - 1].rstrip()}…"
+        return f"{name} {sign} {_cut(value, max(3, longest - len(name) - 3))}"
     return f"{words[: longest // 2].rstrip()}…{words[longest // 2 + 1 - longest :].lstrip()}"
 
 
