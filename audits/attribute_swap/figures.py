@@ -24,6 +24,7 @@ from audits.drawing.style import (
     empty,
     finish,
     rows_named,
+    shorter_where_narrow,
     smaller_dots_where_narrow,
 )
 from audits.stats.badges import interval_text
@@ -32,6 +33,7 @@ from audits.stats.vocabulary import vocabulary
 
 _MAX_ROWS, _MAX_MOVED = 12, 8
 _MAX = 44  # letters above a row, on a phone too
+_MAX_NARROW = 26  # letters that half a phone holds
 _ACROSS, _MAX_DOTS = 18, 180  # dots of a block in a line, and in all
 _STRIP, _LINE, _HEAD = 74, 19, 80  # pixels: of the interval, of a line of dots, and above and below a block
 _REACH = 30.0  # points that the axis shows to either side, unless an interval is longer
@@ -67,6 +69,7 @@ def blocks(result: AttributeSwapResult) -> go.Figure:
     annotate(figure, notes)
     figure = finish(figure, height=height + 70, alt=_alt(rows[0]))
     figure.update_layout(margin={"l": 18, "r": 18, "t": 62, "b": 8}, showlegend=False)
+    shorter_where_narrow(figure, {_title(row): _title(row, _MAX_NARROW) for row in rows})
     return smaller_dots_where_narrow(figure, _ACROSS)
 
 
@@ -149,11 +152,17 @@ def _block(
         out_of(row.people(share), row.n) if row.counted else percent(share.value, row.n)
         for share in (row.before, row.after)
     )
-    name, what = (describe(said, longest=60) for said in (people_in(row.group), change(row)))
     return [
-        _note(f"<b>{name}</b><br>{what}", y=-1.3, align="left", **refs),
+        _note(_title(row), y=-1.3, align="left", **refs),
         _note(f"{before} {words.share_yes}<br>→ {after}", y=lines + 0.9, align="left", **refs),
     ]
+
+
+def _title(row: SwapRow, longest: int = 60) -> str:
+    """Return who stands in a block, and what is changed: on a phone, to what."""
+    name, said = people_in(row.group), change(row)
+    said = said if len(said) <= longest else f"→ “{row.target}”"
+    return f"<b>{describe(name, longest=longest * 5 // 6)}</b><br>{describe(said, longest=longest)}"
 
 
 def _people_of(row: SwapRow, earlier: bool, later: bool) -> str:

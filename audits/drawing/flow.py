@@ -222,20 +222,26 @@ def flow_bars(flows: FlowMap, *, alt: str) -> go.Figure:
 
 def flow_list(flows: FlowMap, *, alt: str) -> go.Figure:
     """Draw the same for a phone: under each row's name a bar for each column, the widest first."""
-    names, bars, place = [], [], 0
+    names, others, bars, place = [], list[tuple[int, str]](), [], 0
     for r, name in enumerate(flows.rows):
         names.append((place, name))
         own = sorted(
             (pair for pair in flows.bands(0.002) if pair[0] == r), key=lambda pair: -flows.mass[r][pair[1]]
         )
-        bars += [(place - 1 - k, r, c) for k, (_, c) in enumerate(own[:_MAX_BARS])]
-        place -= 1 + min(len(own), _MAX_BARS)
+        shown = own if len(own) <= _MAX_BARS + 1 else own[:_MAX_BARS]
+        bars += [(place - 1 - k, r, c) for k, (_, c) in enumerate(shown)]
+        place -= 1 + len(shown)
+        if rest := own[len(shown) :]:
+            share = 100 * sum(flows.share[r][c] for _, c in rest)
+            others.append((place, f"{share:.0f}% the {len(rest)} others"))
+            place -= 1
     figure = go.Figure(
         _bars(flows, [(r, c) for _, r, c in bars], [y for y, _, _ in bars]).update(
             width=0.7, text=[f"{flows.number(r, c)} {flows.columns[c]}" for _, r, c in bars], hoverinfo="skip"
         )
     )
-    annotate(figure, [{**_LEFT, "yanchor": "middle", "y": y, "text": f"<b>{name}</b>"} for y, name in names])
+    said = [*((y, f"<b>{name}</b>") for y, name in names), *others]
+    annotate(figure, [{**_LEFT, "yanchor": "middle", "y": y, "text": text} for y, text in said])
     figure.update_yaxes(visible=False, range=[place + 0.4, 0.6])
     figure.update_xaxes(range=[0, 300], visible=False)
     return finish(figure, height=50 + 24 * -place, alt=alt)

@@ -195,6 +195,16 @@ def smaller_dots_where_narrow(figure: go.Figure, across: int) -> go.Figure:
     return figure
 
 
+def shorter_where_narrow(figure: go.Figure, texts: Mapping[str, str]) -> None:
+    """Have annotations of a finished figure say less on a phone, by what they say where there is room."""
+    narrow = _narrow(figure)
+    notes = [dict(each) for each in narrow.get("annotations", [{}] * len(figure.layout.annotations))]
+    for own, note in zip(notes, figure.layout.annotations, strict=True):
+        if note.text in texts:
+            own["text"] = texts[note.text]
+    _set_narrow(figure, {**narrow, "annotations": notes})
+
+
 def stacked_panels(figure: go.Figure) -> None:
     """Have pages lay out a finished row of titled panels one below the other where a screen is narrow.
 
