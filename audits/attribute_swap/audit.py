@@ -166,7 +166,7 @@ def attribute_swap(
     looks = max(sum(group.swap.attribute.read for group in shown), 1)
     largest = _largest_changes(subject, swaps)
     rows = [_row(subject, group, options.level, looks, largest[_exchanged(group.swap)]) for group in shown]
-    judged = _judge(rows, options)
+    judged = _judge(rows, options, _not_asked(attributes, shown, len(pairs), _people_of(data)))
     notes = text.notes(
         rows,
         pairs_left=len(pairs) - len(asked),
@@ -454,7 +454,21 @@ def _mean(subject: Subject, mask: np.ndarray, score: np.ndarray, level: float, l
     return Estimate(mean, mean - reach, mean + reach, n, method)
 
 
-def _judge(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judgment:
+def _not_asked(
+    attributes: Sequence[_Attribute], shown: Sequence[_Group], pairs: int, people: np.ndarray
+) -> str:
+    """Say why nobody is cleared where values that a tenth of people have were exchanged for no other."""
+    asked = [group.swap for group in shown if not group.within]
+    known = {(swap.attribute.name, value) for swap in asked for value in (swap.source, swap.target)}
+    for item in attributes:
+        sizes = {value: float(people[mask].sum()) for value, mask in item.held.items()}
+        left = sum(n for value, n in sizes.items() if (item.name, value) not in known)
+        if item.read and left >= _COVERED_SHARE * sum(sizes.values()):
+            return f"only {len(asked):,} of {pairs:,} pairs of values were asked about (max_pairs)"
+    return ""
+
+
+def _judge(rows: Sequence[SwapRow], options: AttributeSwapOptions, not_asked: str) -> Judgment:
     """Judge the net share of each group; to clear, shares changed must be small as well."""
     limit, read = options.material, [row for row in rows if row.read]
     whole = [row for row in rows if not row.within]
@@ -484,10 +498,10 @@ def _judge(rows: Sequence[SwapRow], options: AttributeSwapOptions) -> Judgment:
     if judged.verdict == EVIDENCE:
         return judged
     covered = [(row, each) for row, pair in conditions.items() if row.covered for each in pair]
-    judged = judge_conditions([each for _, each in covered], level=options.level)
-    return (
-        judged if judged.verdict != INSUFFICIENT else _to_settle(judged, covered, options.level / len(read))
-    )
+    judged = judge_conditions([each for _, each in covered], level=options.level, cannot_clear=not_asked)
+    if judged.verdict != INSUFFICIENT or judged.reason:
+        return judged
+    return _to_settle(judged, covered, options.level / len(read))
 
 
 def _limit(row: SwapRow, overall: float | None, options: AttributeSwapOptions) -> tuple[float, float]:

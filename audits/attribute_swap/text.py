@@ -30,10 +30,12 @@ def _headline(row: SwapRow, judged: Judgment, most: int) -> str:
     if judged.verdict == EVIDENCE:
         return f"{begun(change_sentence(row, most))} when {what}."
     told = told_of(row, row.people(row.changed), row.n)
-    if judged.verdict == NO_MATERIAL:
+    cannot_clear = judged.reason not in {"", CANCELS, NO_RATIO}
+    if judged.verdict == NO_MATERIAL or cannot_clear:
         return f"When {what}, few decisions change on average: {told.removesuffix(' of')} among {who}."
     if judged.people_needed is None:
-        return f"When {what}, {told} decisions about {who} change, in both directions."
+        ways = ", in both directions" if judged.reason == CANCELS else ""
+        return f"When {what}, {told} decisions about {who} change{ways}."
     return f"We can't tell yet whether it matters when {what}: {told} decisions about {who} change."
 
 
