@@ -38,7 +38,8 @@ def compare(first: AttributeSwapResult, second: AttributeSwapResult, subjects: A
         inside = [(ours[f"group: {name}"] == value).to_numpy() for name, value in row.where.items()]
         mask = np.logical_and.reduce(inside) & ours[column].notna().to_numpy()
         moved = mean_moved(pairs.people, mask, *(_net(side, column) for side in (theirs, ours)))
-        words = f"net share of {people_in(row.group)} who gain with {row.target} instead of {row.source}"
+        change = f"{row.target} instead of {row.source}"  # a sentence states the size, whichever way it goes
+        words = f"net share of {people_in(row.group)} who gain or lose with {change}"
         pairs.add(f"swaps[{row.name}].net", words, estimates_of(both, "net"), moved, "gap")
     return pairs.pairing(why=_WHY)
 
