@@ -12,10 +12,11 @@ import numpy as np
 
 from audits.recourse.paths import RecoursePath, Walk
 from audits.recourse.text import rejected, yes_word
-from audits.stats import Estimate, Judgment, judge, largest_gap, newcombe, settle_all, worst_of
+from audits.stats import EVIDENCE, Estimate, Judgment, judge, largest_gap, newcombe, settle_all, worst_of
 from audits.stats.group_means import GroupMeans, group_means, judge_groups
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
+from audits.stats.verdicts import outlasts_run, place_of_evidence
 
 _LOOKS = 2  # shares accepted, and burdens
 
@@ -63,10 +64,27 @@ def burden_of(way: RecoursePath, path: Walk, rng: np.random.Generator) -> Burden
     further = sorted(filter(None, differences), key=lambda one: -(one.interval.value or 0.0))
     fewer = sorted(filter(None, shares), key=lambda one: one.interval.value or 0.0)
     # of two groups both differences are the same one, and the group that is worse off the one to name
-    named = [*further[:1], *fewer[:1]] if k == 2 else [*further, *fewer]
+    if k == 2:
+        further, fewer = further[:1], fewer[:1]
     nothing = Estimate(None, None, None, float(size.sum()), "there is one group only")
-    judged = worst_of(named) if named else judge(nothing, immaterial=(0.0, 0.0), reason=nothing.method)
+    judged = _leading(further, fewer, options.level) or judge(
+        nothing, immaterial=(0, 0), reason=nothing.method
+    )
     return Burden(alpha, cost, never, tuple(means), tuple(medians), gap, differences, shares, p, judged)
+
+
+def _leading(further: list[Judgment], fewer: list[Judgment], level: float) -> Judgment | None:
+    """Return what the verdict rests on; of evidence as sure, shares before burdens of those helped alone."""
+
+    def place(part: Judgment) -> int:
+        return place_of_evidence(part.material, outlasts=outlasts_run(part.p_value, level))
+
+    evident = [part for part in (*fewer, *further) if part.verdict == EVIDENCE]
+    if not evident:
+        return worst_of([*further, *fewer]) if further or fewer else None
+    first = min(map(place, evident))
+    shares = [part for part in evident if part in fewer and place(part) == first]
+    return worst_of(shares or [part for part in evident if place(part) == first])
 
 
 def _tested(way: RecoursePath, values: np.ndarray, rng: np.random.Generator) -> GroupMeans | None:

@@ -66,11 +66,9 @@ def _apart(result: RecourseResult, *, alone: bool = False) -> list[str]:
             part = f"{little}{'smaller' if value < 0 else 'larger'} share"
             begin = "Moving to their closest match" if alone else "That"
             return [f"{begin} helps a {part} of {name} than of others." for name in names]
-        end = f" until they would be {yes_word()}" if alone else ""
-        return [
-            f"{begun(name)} have {little}{'further' if value > 0 else 'less far'} to go{end}."
-            for name in names
-        ]
+        way = f"{little}{'further' if value > 0 else 'less far'} to go"
+        whom = "Of those whom moving to their closest match helps" if alone else "Of those whom that helps"
+        return [f"{whom}, {name} have {way}." for name in names]
     if judged.verdict == NO_MATERIAL:
         return ["It is not much harder for any group."]
     return ["We can't tell if that is harder for one group."]

@@ -119,13 +119,10 @@ def test_the_group_that_has_further_to_go_is_found():
     frame = pd.DataFrame({"x": rng.normal(size=500) - 1.5 * (group == "b"), "group": group})
     result = recourse_of(subject_of(frame, Linear(x=1.0), ("x",)), permutations=999)
     rows = {row.group: row for row in result.by_group}
-    assert rows["b"].burden.value > rows["a"].burden.value
     assert rows["b"].burden_difference.low > 0
     assert result.burden_p_value < 0.01
-    judged = rows["b"].burden_judged
-    assert judged.interval == rows["b"].burden_difference
-    assert result.verdict == judged.verdict == "evidence of a difference"
-    assert judged.material
+    assert result.verdict == rows["b"].burden_judged.verdict == "evidence of a difference"
+    assert rows["b"].burden_judged.material
 
 
 def test_of_groups_with_as_far_to_go_finding_and_figure_name_the_larger(by_hand):
@@ -141,7 +138,6 @@ def test_of_groups_with_as_far_to_go_finding_and_figure_name_the_larger(by_hand)
 
 
 def test_those_whom_no_step_helps_may_have_another_way():
-    """Towards the matched counterpart; someone else's values can still help."""
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(
         {"x": rng.normal(size=300), "z": rng.normal(size=300), "group": rng.choice(["a", "b"], 300)}
@@ -172,8 +168,12 @@ def test_no_group_is_named_where_all_have_as_far_to_go_or_one_is_a_single_person
     assert result.verdict == "insufficient evidence"
     frame = pd.DataFrame({"x": [-1.0, 1.0] * 400, "z": [-9.0, 9.0] * 400, "group": list("aabb") * 200})
     nobody = recourse_of(subject_of(frame, Linear(x=1.0, z=1.0), ("x",)), permutations=39)
-    assert nobody.by_alpha[-1].reclassified.value == 0
     assert nobody.judged.badge == "no verdict"  # of nobody is it known how far to go
+    n = np.arange(800)  # half of b are lost, the others need little: that a has further to go is not the news
+    frame["x"] = np.where(frame["group"] == "a", -1 - n % 7 / 10, np.where(n % 3, -0.1, 1.0))
+    frame["z"] = np.where(n % 8 > 5, -9.0, 0.0)
+    lost = recourse_of(subject_of(frame, Linear(x=1.0, z=1.0), ("x",)), permutations=39)
+    assert lost.judged == lost.by_group[1].accepted_judged
 
 
 STEPS = (0.0, 0.4, 1.0)
