@@ -63,7 +63,8 @@ def compare(first: GroupsResult, second: GroupsResult, subjects: Any = None) -> 
     metrics, tables = _shares(LABEL in ours and LABEL in theirs), ((theirs, present[0]), (ours, present[1]))
     looked_at = _looked_at(first) & _looked_at(second)
     rows = {(two.attribute, two.group): (one, two) for one, two in common(first.table, second.table, *_KEYS)}
-    for spread in second.spreads:
+    both_have = {attribute for attribute, _ in rows}
+    for spread in (each for each in second.spreads if each.attribute in both_have):
         item = people_by(ours, spread.attribute)
         inside = {name: item.group == place for place, name in enumerate(item.names)}
         moved = {

@@ -67,8 +67,9 @@ def compare(first: RunResult, second: RunResult) -> Changes:
             rule = "must be what evenhand.audit or evenhand.load returned"
             raise InputError(where, rule, type(run).__name__, "audit each model first")
     runs, subjects, everyone, notes = _on_common_people(first, second)
+    same_answer = _favorable_answer(first) == _favorable_answer(second)
     told = tuple(
-        _asked_otherwise(one, two, place)
+        _asked_otherwise(one, two, place, same_answer=same_answer)
         or where_both_known(
             audit_change(one, two, place, subjects, independent=bool(notes)), one.result, two.result
         )
@@ -82,12 +83,21 @@ def compare(first: RunResult, second: RunResult) -> Changes:
     return with_decisions(Changes(names, told, notes=notes), subjects, everyone)
 
 
+def _favorable_answer(run: RunResult) -> Any:
+    """Return what is good for a person by the run's spec: values of the label, or where a number is cut."""
+    data = run.spec.get("data", {})
+    label, good = data.get("label"), data.get("favorable")
+    cut = {key: each for key, each in label.items() if key != "column"} if isinstance(label, Mapping) else {}
+    return cut, sorted(map(str, good if isinstance(good, (list, tuple)) else [good]))
+
+
 def paired_changes(first: RunResult, second: RunResult) -> tuple[AuditChange, ...]:
     """Return what changes between two saved runs of one table, in audits with the same options.
 
-    Nothing of other tables, and no audit whose numbers are all the same or not paired.
+    Nothing of other tables or of another favorable answer, and no audit whose numbers are all the same or
+    not paired.
     """
-    if first.data["sha256"] != second.data["sha256"]:
+    if first.data["sha256"] != second.data["sha256"] or _favorable_answer(first) != _favorable_answer(second):
         return ()
     pairs = [
         each for each in _matching_audits(first.audits, second.audits) if each[0].options == each[1].options
@@ -160,7 +170,7 @@ _UNKNOWN = (
     "models on one table for paired changes."
 )
 _APART = (
-    "{0:,} people are in both runs, of {1:,} in the first and {2:,} in the second, so each change "
+    "{0:,} people can be matched, of {1:,} in the first run and {2:,} in the second, so each change "
     "compares two samples. Run both models on the same people for paired changes."
 )
 
@@ -203,12 +213,20 @@ def audit_change(
         row = next(row for row, judged in told if judged is worst)
         worst = _settling_all(worst, [judged for _, judged in known])
         headline = sentence(row.name, row.kind, row.first, row.second, worst)
+        if independent:  # of other people, who may be all that changes
+            headline = headline.replace("second model", "second run")
     else:
         why = next((row.moved.method for row in pairing.rows if row.judged), "")
         worst = _nothing(why.removeprefix("no interval: ") or pairing.reason(""))
         judged_at_all = any(row.judged for row in pairing.rows)
         same = bool(rows) and all(row.change.value == 0 for row in rows)
-        headline = _SAME if same else _UNTOLD if judged_at_all else f"{_BESIDE} {worst.reason}."
+        headline = (
+            (_SAME_APART if independent else _SAME)
+            if same
+            else _UNTOLD
+            if judged_at_all
+            else f"{_BESIDE} {worst.reason}."
+        )
     return AuditChange(second.name, place, "", worst, headline, pairing.given, looked_at, level, tuple(rows))
 
 
@@ -235,6 +253,7 @@ def _settling_all(worst: Judgment, judged: Sequence[Judgment]) -> Judgment:
 _NOT_PAIRED = "the audit does not say how its numbers depend on individual people"
 _BESIDE = "Both models' results are side by side; the change has no interval:"
 _SAME = "Both models have the same numbers on these people."
+_SAME_APART = "The numbers that both runs state are the same."
 _UNTOLD = "We can't tell what the second model changes."
 
 
@@ -242,12 +261,15 @@ _NO_QUESTION = {"level", "permutations", "bootstrap", "draws", "repeats", "sampl
 """Options that say how surely an audit answers, not what it is asked."""
 
 
-def _asked_otherwise(first: AuditResult, second: AuditResult, place: int) -> AuditChange | None:
+def _asked_otherwise(
+    first: AuditResult, second: AuditResult, place: int, *, same_answer: bool
+) -> AuditChange | None:
     """Return that two audits were asked for different things, so that nothing changes; None where not."""
     kept = [dict(each.options) for each in (first, second)]
     # an older run has fewer
     both = [name for name in kept[1] if name in kept[0] and name not in _NO_QUESTION]
     names = [name for name in both if kept[0][name] != kept[1][name]]
+    names += [] if same_answer else ["favorable"]
     if not names:
         return None
     why = f"the two runs asked for different things ({', '.join(names)})"
