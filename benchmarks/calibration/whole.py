@@ -13,10 +13,12 @@ import dataclasses
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from audits.checks import build
 from audits.data import DataSpec, FeatureSpace, build_data
@@ -82,7 +84,7 @@ def measured(audit: str, setting: str, results: list[Any], *, alike: bool) -> It
         held = [each for each in held if each is not None]
         if held:
             hits = round(sum(h for h, _ in held) / sum(n for _, n in held) * len(results))
-            said = SAID.get((audit, path), "")
+            said = SAID.get(audit, {}).get(path, "")
             yield Row(audit, f"`{path}`", setting, "coverage", 1 - LEVEL, hits, len(results), said=said)
 
 
@@ -96,50 +98,11 @@ def _held(stated: list[Estimate]) -> tuple[int, int] | None:
     return sum(each.low - near <= truth <= each.high + near for each in known), len(known)
 
 
-_BY_LOT = "people near the threshold flip: “features of a flipset by lot”"
-_LUCK = "the largest of many: `rule_sets` has rows of its own, of which the truth is known"
-NOT_MEANS: dict[str, dict[str, str]] = {
-    "groups": {
-        "table.impact_ratio": "to the highest rate: “impact ratios, all together”",
-        "spreads.demographic_parity_ratio": "to the highest rate: “impact ratios, all together”",
-    },
-    "flipset": {
-        **dict.fromkeys(("positive.marginals.adjusted_p", "negative.marginals.adjusted_p"), _BY_LOT),
-        **dict.fromkeys(("again.positive", "again.negative", "again.ks"), "the middle of its repeats"),
-        **dict.fromkeys(
-            ("positive.expected_by_chance", "negative.expected_by_chance"), "the range that chance gives"
-        ),
-    },
-    "barycenter": dict.fromkeys(
-        ("transparency.mean_difference", "transparency.mean_sign"), "no interval is stated, and it says why"
-    ),
-    "outcome_transport": {
-        "wasserstein": "“Wasserstein distance”: where distributions are equal, the mean is above the truth",
-        "wasserstein_orders": "“Wasserstein distance”",
-    },
-    "rule_sets": {
-        **dict.fromkeys(("leaderboard.score", "leaderboard.difference", "shrunken"), _LUCK),
-        "leaderboard.p_value": "before correction, of those that stand out: verdicts rest on `adjusted_p`",
-    },
-}
+_TEXTS = yaml.safe_load(Path(__file__).with_name("whole.yaml").read_text(encoding="utf-8"))
+NOT_MEANS: dict[str, dict[str, str]] = _TEXTS["not means"]
 """Audit and path of what is no interval for a mean over studies, and what it is or which row measures it."""
-
-_MATCHED = "“given this matching”: among other people, people have other counterparts"
-SAID = {
-    **{
-        ("flipset", f"{side}.{what}"): _MATCHED
-        for side in ("positive", "negative")
-        for what in ("share", "transparency.mean_difference", "transparency.mean_sign")
-    },
-    **dict.fromkeys((("flipset", f"reverse.{side}") for side in ("positive", "negative")), _MATCHED),
-    ("flipset", "causal.agreement"): _MATCHED,
-    ("flipset", "above_chance.excess"): "“Of about 50 people a group …”, in what flipsets cannot tell",
-    ("rule_sets", "leaderboard.favorable_in"): "“like that of a group named beforehand”, below the intervals",
-    ("recourse", "changes.mean_change"): "“its intervals hold given whom each is paired with”",
-    ("explain", "each.unsupported"): "“given which values are compared”",
-    ("explain", "together.unsupported"): "“given which values are compared”",
-}
-"""Where coverage is less than claimed: what the page says of it."""
+SAID: dict[str, dict[str, str]] = _TEXTS["said"]
+"""Audit and path of what covers less often than claimed: what the page says of it."""
 
 
 def people(n: int, apart: float, rng: np.random.Generator, *, persons: int = 1) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """The five papers' numbers again: ``python -m benchmarks.papers [NAME] [WORD ...]``, without a name a list.
 
-Each is a function of a module here, named in its `RUNS`; the words are its own. docs/papers.md has the last
-figures, and says how many seeds and people they are of.
+Each is a function of a module here, named in its `RUNS`; the words are its own. docs/papers.md has published
+figures and our last ones, and says how many seeds and people these are of.
 """
 
 from __future__ import annotations

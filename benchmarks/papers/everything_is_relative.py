@@ -111,19 +111,18 @@ def figure_3a() -> None:
         matched = match_outcomes(comparison.source.outcomes, comparison.target.outcomes, ground=ground)
         cells, face = measure_flows(comparison, matched), optimal_face(matched)
         print(f"ethnicity {ethnicity}, {ground}: {len(matched.x)} outcomes, cost {matched.cost:.8f}")
-        for row, column, paper in ((WHITE_LOW, BLACK_HIGH, 43.8), (BLACK_HIGH, WHITE_LOW, 48.3)):
+        for row, column in ((WHITE_LOW, BLACK_HIGH), (BLACK_HIGH, WHITE_LOW)):
             back = _cell(cells, comparison, row, column, of_target=True)
-            share = _cell(cells, comparison, row, column)
-            print(f"  {row} to {column} {share}, paper {paper} %; of those mapped to {back}")
+            print(f"  {row} to {column} {_cell(cells, comparison, row, column)}; of those mapped to {back}")
         groups = group_list(comparison.source)
         measured = measure(comparison, matched, x, x, distance="l2", face=face)
         ranges = tie_ranges(matched, measured, groups, distance="l2", face=face)
-        for one, other, paper in ((BLACK_HIGH, BLACK_LOW, 5.88), (WHITE_LOW, WHITE_HIGH, 4.92)):
+        for one, other in ((BLACK_HIGH, BLACK_LOW), (WHITE_LOW, WHITE_HIGH)):
             at = [groups.names.index(name) for name in (one, other)]
             means = [measured.value[groups.members[k]].mean() for k in at]
             ends = ", ".join("{:.2f} to {:.2f}".format(*ranges[k]) for k in at)
             told = f"bias of {one} {means[0]:.3f}, {other} {means[1]:.3f} (ranges {ends})"
-            print(f"  {told}: {means[0] / means[1] - 1:+.2%}, paper +{paper}%")
+            print(f"  {told}: {means[0] / means[1] - 1:+.2%}")
 
 
 def fair_weights(people: Compas, rows: np.ndarray, favored: bool) -> np.ndarray:
@@ -167,7 +166,7 @@ def figure_3b(splits: str = "30") -> None:
             positive = (people.race[held] == race) & (people.labels[name][held] == favored)
             points = 100 * ((fair == favored)[positive].mean() - (plain == favored)[positive].mean())
             found.append({"high risk": favored, "by": name, "race": race, "points": points})
-    print("change of true positive rates under the constraint; in the paper about 10 points up")
+    print("change of true positive rates under the constraint")
     changes = pd.DataFrame(found).groupby(["high risk", "by", "race"])["points"]
     print(changes.agg(mean="mean", sd=lambda each: each.std(ddof=0)).round(1))
 
