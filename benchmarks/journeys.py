@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Locator
 
 from benchmarks.measuring import asked
 from benchmarks.serving import ROOT, Served, browsing, served
-from benchmarks.ten_tables import LARGE, TABLES, write_table
+from benchmarks.ten_tables import ALL, TABLES, write_table
 from tests.browser import acts
 
 _MARKS = ("<!-- journeys: python -m benchmarks.journeys -->", "<!-- end of journeys -->")
@@ -34,7 +34,7 @@ class Journey:
     """
 
     def __init__(self, browser: Browser, app: Served, name: str, folder: Path) -> None:
-        self.name, self.known, self.clicks = name, (TABLES | LARGE)[name], 0
+        self.name, self.known, self.clicks = name, ALL[name], 0
         self.page = page = acts.visit(browser).new_page()
         acts.open_app(page, app.url)
         path = write_table(name, folder)

@@ -22,10 +22,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, combinations, count, islice, pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+import yaml
 
 from audits.data import AuditData, FeatureSpace, public_section
 from audits.mitigation.audit import amounts_of, augmented_by, draw_samples, subject_on
@@ -43,24 +46,7 @@ from audits.subgroups.scores import differences
 from benchmarks.measuring import SHARED, Scorer, line, public, taken
 
 NETWORKS, MIN_PEOPLE = 3, 30
-DECADES = list(range(0, 101, 10))
-TENTHS = [round(0.1 * k, 1) for k in range(11)]
-SHARES = (
-    *("racepctblack", "racePctWhite", "racePctAsian", "racePctHisp", "agePct12t21", "agePct12t29"),
-    *("agePct16t24", "agePct65up", "MalePctDivorce", "FemalePctDiv"),
-)
-_COMPAS = "sex == 'Male' and age >= 40 and race in ['Hispanic', 'Other']"
-TABLE_4 = {
-    "adult": "sex == 'Male' and 40 <= age < 80 and race in ['White', 'Asian-Pac-Islander']",
-    "bank": "10 <= age < 90",
-    "german": "sex == 'female' and 60 <= age < 70",
-    "compas": _COMPAS,
-    "compas-arrests": _COMPAS,
-    "law_school": "sex == 'male' and race in ['Asian', 'Black']",
-    "communities": "FemalePctDiv >= 0.4 and racePctWhite < 0.8",
-}
-"""The paper's worst group of each data set."""
-PROTECTED = {"bank": ["age"], "law_school": ["race", "sex"], "german": ["sex", "age"]}
+TABLES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
 def six_layers(data: AuditData, epochs: int = 4, seed: int = 0) -> Subject:
@@ -88,25 +74,14 @@ def six_layers(data: AuditData, epochs: int = 4, seed: int = 0) -> Subject:
     return Subject(data, Scorer(space.columns, score), 0.5, FeatureSpace.fit(data))
 
 
-def table(name: str, **changed: object) -> tuple[AuditData, int, dict[str, object]]:
-    """Return the data, the epochs of training, and the options of the audit."""
-    if name == "communities":  # ten shares as protected attributes, in tenths
-        cut = {"label": {"column": "ViolentCrimesPerPop", "above": 0.15}} | changed
-        data = public(name, protected=[*SHARES], bins=dict.fromkeys(SHARES, TENTHS), **cut)
-        return data, 20, {"intervals": "thresholds", "depth": 2}
-    file, protected = name.partition("-")[0], PROTECTED.get(name, ["sex", "race", "age"])
-    # the paper's networks read the sensitive attributes too
-    features = list(dict.fromkeys([*public_section(file, SHARED)["features"], *protected]))
-    section: dict[str, object] = {"protected": protected, "features": features}
-    section["bins"] = {} if name == "law_school" else {"age": DECADES}
-    if file == "compas":
-        section["keep"] = []  # as in the paper, all 7,214 rows
-    if name == "compas":  # a prediction of high risk counts as "true"
-        section |= {"label": {"column": "decile_score", "at_least": 5}, "favorable": None}
-    elif name == "compas-arrests":
-        section["favorable"] = 1
-    data = public(file, **section | changed)
-    return data, max(6, 300_000 // data.n), {}  # as many steps on a small table
+def table(name: str, **changed: Any) -> tuple[AuditData, int]:
+    """Return the data, and the epochs of training."""
+    told, file = TABLES[name], name.partition("-")[0]
+    section, features = told["data"] | changed, public_section(file, SHARED)["features"]
+    if name != "communities":
+        section["features"] = list(dict.fromkeys([*features, *section["protected"]]))
+    data = public(file, **section)
+    return data, told.get("epochs") or max(6, 300_000 // data.n)
 
 
 def largest_pair(decisions: np.ndarray, attributes: Sequence[Attribute]) -> tuple[float, str]:
@@ -204,9 +179,9 @@ def accuracy(subject: Subject) -> float:
 
 def compare(name: str) -> None:
     """Print one row of each table beside three networks trained here."""
-    data, epochs, options = table(name)
-    inside = data.frame.eval(TABLE_4[name]).to_numpy(dtype=bool)
-    print(f"{name} ({data.n:,} rows): the paper's worst group is {TABLE_4[name]}")
+    (data, epochs), worst, options = table(name), TABLES[name]["worst"], TABLES[name].get("options", {})
+    inside = data.frame.eval(worst).to_numpy(dtype=bool)
+    print(f"{name} ({data.n:,} rows): the paper's worst group is {worst}")
     for seed, subject in networks(data, epochs):
         result = rule_sets(subject, RuleSetsOptions(permutations=199, **options))
         print(f"  seed {seed}, accuracy {accuracy(subject):.1f}%, {result.n_frequent:,} rule sets")
@@ -253,7 +228,7 @@ def retrained(subject: Subject, inside: np.ndarray, epochs: int, seed: int) -> s
 def main(*names: str) -> None:
     """Tables 3, 4, 7 and 8 of the data sets named, or all."""
     with fixed_threads():
-        for chosen in names or TABLE_4:
+        for chosen in names or TABLES:
             compare(chosen)
 
 
