@@ -152,7 +152,8 @@ def values(result: ExplainResult) -> go.Figure:
     if result.amount is None:
         figure.update_xaxes(title=f"{vocabulary().share_yes} (%)", range=[-3, 103])
     else:
-        figure.update_xaxes(title=f"mean {result.amount.name} ({result.amount.unit})".removesuffix(" ()"))
+        title = f"mean {result.amount.of_which} ({result.amount.unit})".removesuffix(" ()")
+        figure.update_xaxes(title=title)
     alt = f"Rates of both groups at {len(shown)} levels of {result.each[0].name}."
     return finish(figure, height=130 + each * len(shown), alt=alt)
 

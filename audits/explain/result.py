@@ -67,6 +67,11 @@ class Amount:
     predicted: bool
     limit: float
 
+    @property
+    def of_which(self) -> str:
+        """What it is in words: ``predicted wage``."""
+        return f"predicted {self.name}" if self.predicted else self.name
+
 
 @dataclass(frozen=True)
 class LevelRow:

@@ -77,7 +77,7 @@ def _levels_title(result: ExplainResult) -> str:
         source = people_in(cut_apart(result.source, result.target, _MAX_WORDS))
     if result.amount is not None:
         way = "lower" if often == "less" else "higher"
-        return f"Mean {result.amount.name} of {source} is {way} at {levels}"
+        return f"Mean {result.amount.of_which} of {source} is {way} at {levels}"
     return f"{begun(source)} {vocabulary().are_yes} {often} often at {levels}"
 
 
@@ -100,13 +100,13 @@ def _attribution(result: ExplainResult, found: Attribution) -> Exhibit:
 
 
 def _rate_name(result: ExplainResult) -> str:
-    return begun(vocabulary().rate_yes) if result.amount is None else f"Mean of {result.amount.name}"
+    return begun(vocabulary().rate_yes) if result.amount is None else f"Mean of {result.amount.of_which}"
 
 
 def _rate_words(result: ExplainResult, rate: Estimate) -> str:
     """Word a group's share, or its mean."""
     if result.amount is not None:
-        return f"mean of {result.amount.name} {amount_stated(rate, result.amount.unit)}"
+        return f"mean of {result.amount.of_which} {amount_stated(rate, result.amount.unit)}"
     return f"{vocabulary().share_yes} {percent_interval(rate)}"
 
 

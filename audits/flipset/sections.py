@@ -144,10 +144,12 @@ def _comparison_exhibits(result: FlipsetResult) -> list[Exhibit]:
 def _test_exhibits(result: FlipsetResult) -> list[Exhibit]:
     """How it was tested: all that the verdict looks at, chance, equal values, the map, stability."""
     wide = {"wide": True}
+    levels, most = sum(look[0].startswith("level: ") for look in result.looks()[1:]), intervals.MAX_LEVELS
+    some = f" Showing {most} of {levels:,} levels." if levels > most else ""
     return _exhibits(result, [
         (
             bool(result.looks()), "above_chance", "Everything behind the verdict",
-            "Thick: the interval that decides. Gray band: too little to matter on average.",
+            f"Thick: the interval that decides. Gray band: too little to matter on average.{some}",
             intervals.above_chance, result.above_chance_frame, wide,
         ),
         (

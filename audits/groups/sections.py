@@ -112,7 +112,10 @@ def _measure_facts(result: GroupsResult) -> dict[str, str]:
     facts = {} if measure is None else {"Measure asked for": MEASURE_WORDS[measure]}
     if measure in {None, "equal_rates"}:
         for spread in result.spreads:
-            facts[f"Four-fifths rule, {spread.attribute}"] = four_fifths(spread.demographic_parity_ratio)
+            gaps = [row.differences.get("selection_rate") for row in result.of(spread.attribute)]
+            reason = next((gap.reason for gap in gaps if gap is not None and gap.reason), "")
+            told = four_fifths(spread.demographic_parity_ratio, reason)
+            facts[f"Four-fifths rule, {spread.attribute}"] = told
     return facts
 
 

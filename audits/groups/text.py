@@ -28,8 +28,10 @@ from audits.stats.vocabulary import vocabulary
 from audits.text import begun, of_people, shortest
 
 
-def four_fifths(ratio: Estimate) -> str:
+def four_fifths(ratio: Estimate, reason: str = "") -> str:
     """Say whether the smallest impact ratio keeps the four-fifths rule, by its interval.
+
+    Where nothing can be cleared, for a `reason`, it is not said to be kept.
 
     Examples
     --------
@@ -44,7 +46,7 @@ def four_fifths(ratio: Estimate) -> str:
     if exceeds(FOUR_FIFTHS, ratio.high):
         return f"broken: {told}, below {FOUR_FIFTHS}"
     if not exceeds(FOUR_FIFTHS, ratio.low):
-        return f"kept: {told}, not below {FOUR_FIFTHS}"
+        return f"not settled: {told}, but {reason}" if reason else f"kept: {told}, not below {FOUR_FIFTHS}"
     return f"not settled: {told}, on both sides of {FOUR_FIFTHS}"
 
 

@@ -26,7 +26,8 @@ from audits.loss_ratio import LossRatioResult
 from audits.stats import EVIDENCE
 from audits.stats.text import count, estimate_text, number, people, people_in, several
 
-_MAX_FEATURES, _MAX_GROUPS, _MAX_STEPS = 15, 10, 6
+MAX_FEATURES, MAX_GROUPS, _MAX_STEPS = 15, 10, 6
+NOT_MOVED = 1e-6  # of a direction: what is not in the sensitive subspace
 _MAX_BOTH = 46  # letters of attribute and group above their row
 
 
@@ -35,7 +36,7 @@ def against_tolerance(result: LossRatioResult) -> go.Figure:
 
     First the interval that decides; a short stroke is the one-sided bound. Groups' intervals hold together.
     """
-    groups = sorted(result.groups, key=lambda item: -(item.statistic.value or 0.0))[:_MAX_GROUPS]
+    groups = sorted(result.groups, key=lambda item: -(item.statistic.value or 0.0))[:MAX_GROUPS]
     rows = [
         ("everyone", result.statistic, ""),
         ("everyone, share of errors", result.error_ratio.statistic, ""),
@@ -163,7 +164,7 @@ def _mark(
 
 def subspace(result: LossRatioResult) -> go.Figure:
     """Draw the features on which the sensitive subspace loads most, and how far people moved along them."""
-    shown = [item for item in result.features if item.loading > 1e-6][:_MAX_FEATURES][::-1]
+    shown = [item for item in result.features if item.loading > NOT_MOVED][:MAX_FEATURES][::-1]
     if not shown:
         return empty("The metric leaves no direction free.")
     figure = _bars(

@@ -8,6 +8,7 @@ from audits.loss_ratio import LossRatioResult, figures
 from audits.records import Exhibit, Section
 from audits.stats.badges import interval_text
 from audits.stats.text import count, number, p_words, people, percent, several
+from audits.stats.vocabulary import vocabulary
 from audits.text import begun
 
 
@@ -16,18 +17,26 @@ def section(result: LossRatioResult) -> Section:
     limit, end = number(result.tolerance), result.curve[-1]
     beyond = sum(bar.people for bar in result.histogram if bar.low >= result.tolerance)
     of = f"{count(beyond)} of {people(result.statistic.n)}"
+    groups, features = (
+        f" Showing {most} of {many:,}." if many > most else ""
+        for most, many in (
+            (figures.MAX_GROUPS, len(result.groups)),
+            (figures.MAX_FEATURES, sum(item.loading > figures.NOT_MOVED for item in result.features)),
+        )
+    )
     exhibits = [
         Exhibit(
             "against_tolerance",
             f"Error after the move: {interval_text(result.judged) or 'no interval'}",
-            "Thick: the interval that decides. Dashed line: your limit. Groups' intervals hold together.",
+            "Thick: the interval that decides. Dashed line: your limit. Groups' intervals hold together."
+            + groups,
             lambda: figures.against_tolerance(result),
             lambda: _ratios(result),
         ),
         Exhibit(
             "ratios",
             f"About {of} have an error more than {limit} times as large",
-            "Bar: people by how many times larger their error becomes.",
+            f"Bar: {vocabulary().people} by how many times larger their error becomes.",
             lambda: figures.ratios(result),
             result.histogram_frame,
             bars=True,
@@ -36,7 +45,7 @@ def section(result: LossRatioResult) -> Section:
         Exhibit(
             "subspace",
             f"Moved most: {result.features[0].feature}" if result.features else "Nothing was moved",
-            f"{begun(str(result.metric.source))}. Long bar: mostly what should not matter.",
+            f"{begun(str(result.metric.source))}. Long bar: mostly what should not matter.{features}",
             lambda: figures.subspace(result),
             result.features_frame,
             tab="apart",

@@ -121,9 +121,12 @@ def test_people_who_stand_for_several_are_not_counted_one_by_one():
     run = audits.audit(None, rows, weights=weights, **asked)
     (table,) = bias_tables(run["groups"])
     assert impact(table, counted=False)["p"].isna().all()
-    for template in ("ll144", "four_fifths"):
+    for template in ("ll144", "four_fifths", "sr_11_7"):
         blocks = (block for block in arrange(run, template).blocks if isinstance(block, Facts))
-        assert "100" not in dict(row for block in blocks for row in block.rows).values()
+        facts = dict(row for block in blocks for row in block.rows)
+        assert "100" not in facts.values()
+        assert run.model["rule"] in facts.values(), "how people were selected, not what came true"
+        assert facts.get("Variables") != "y", "a stored prediction is no input"
 
 
 @pytest.mark.parametrize("template", ["ll144", "four_fifths"])

@@ -18,7 +18,7 @@ from audits.stats import Estimate
 from audits.stats.text import number, people_in, percent
 from audits.stats.vocabulary import vocabulary
 
-_MAX_LEVELS = 5
+MAX_LEVELS = 5
 
 
 def causal(result: FlipsetResult) -> go.Figure:
@@ -47,7 +47,7 @@ def causal(result: FlipsetResult) -> go.Figure:
 def above_chance(result: FlipsetResult) -> go.Figure:
     """Draw all that the verdict looks at: what decides first, then the largest."""
     shown = result.looks()
-    levels = [look for look in shown[1:] if look[0].startswith("level: ")][:_MAX_LEVELS]
+    levels = [look for look in shown[1:] if look[0].startswith("level: ")][:MAX_LEVELS]
     kept = [look for look in shown if look in levels or look is shown[0] or not look[0].startswith("level: ")]
     return differences(
         result.judged,
