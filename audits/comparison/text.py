@@ -129,8 +129,8 @@ def _gap(name: str, first: Estimate, second: Estimate, judged: Judgment) -> str:
         ways = f"{points_words(sizes[0])} one way, then {sizes[1]} the other"
         return f"The second model turns the {name} round: {ways}."
     if turned:
-        by = points_words(points_of(abs(float(change.value or 0.0)), change.n))
-        return f"The second model moves the {name} by {by}: from {sizes[0]} one way to {sizes[1]} the other."
+        goes = _from_to(points_of(before, change.n), points_of(after, change.n))
+        return f"The second model moves the {name} {goes}."  # signed, as its figure draws them
     way = "narrows" if abs(after) < abs(before) else "widens"
     sign = -1.0 if before < 0 or (before == 0 and after < 0) else 1.0
     ends = sorted(sign * float(end or 0.0) for end in (change.low, change.high))
