@@ -12,7 +12,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ParamSpec, TypeVar
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -150,6 +150,12 @@ def _where() -> dict[str, list[str]]:
     return {**space, **({} if people is None else {_SELECTED: [people]})}
 
 
+def server_address() -> str:
+    """Return the server's address as the visitor's browser has it; SERVER where the page does not know it."""
+    parts = urlsplit(st.context.url or "")
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else "SERVER"
+
+
 def selection_in_address() -> str:
     """Return what the address says of the people selected; empty where it says nothing."""
     return st.query_params.get(_SELECTED, "")
@@ -164,17 +170,25 @@ def select(people: str) -> None:
         st.query_params.pop(_SELECTED, None)
 
 
-def report_errors(act: Callable[P, None]) -> Callable[P, None]:
-    """Have a callback that cannot do its work say so on the page, which is drawn after it."""
+def keep_errors(place: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Have a callback that cannot do its work keep why under `place`, until it is tried again."""
 
-    @functools.wraps(act)
-    def tried(*args: P.args, **more: P.kwargs) -> None:
-        try:
-            act(*args, **more)
-        except (InputError, RunFailed, OSError) as error:
-            keep("not done", str(error))
+    def wrapped(act: Callable[P, None]) -> Callable[P, None]:
+        @functools.wraps(act)
+        def tried(*args: P.args, **more: P.kwargs) -> None:
+            forget(place)
+            try:
+                act(*args, **more)
+            except (InputError, RunFailed, OSError) as error:
+                keep(place, str(error))
 
-    return tried
+        return tried
+
+    return wrapped
+
+
+report_errors = keep_errors("not done")
+"""Have a callback that cannot do its work say so at the head of the page, which is drawn after it."""
 
 
 def untold() -> str:

@@ -234,9 +234,7 @@ def _file(space: Workspace, draft: dict[str, Any], *, second: bool, brief: bool)
         "If an ONNX model keeps its weights in a separate file, choose both together. Pickles and other "
         "formats that can run code are refused.",
     )
-    problem = state.get("model problem")
-    if problem:
-        notices.problem(problem)
+    notices.kept_problem("model problem")
     path = draft["spec"]["model"].get("path") or state.get(f"model of {draft['id']}")
     if path:
         st.text(f"Chosen: {PurePosixPath(path).name}")
@@ -286,20 +284,15 @@ def _parts(words: str) -> list[str]:
     return [part.strip() for part in words.split(",") if part.strip()]
 
 
-@state.report_errors
+@state.keep_errors("model problem")
 def _take_upload(space: Workspace, key: str, turn: int, second: bool) -> None:
     draft = space.draft()
     with state.uploads(key) as files:
         if not files or draft is None:
             return
         state.keep("models", turn + 1)
-        try:
-            place = _model_among([file.name for file in files])
-            path = space.add_files([(file.name, file) for file in files])[place]
-        except InputError as error:
-            state.keep("model problem", str(error))
-            return
-    state.forget("model problem")
+        place = _model_among([file.name for file in files])
+        path = space.add_files([(file.name, file) for file in files])[place]
     model = {"path": str(path)}
     if second:
         space.save_draft({**draft, "compare": {**(draft.get("compare") or {}), "model": model}})

@@ -12,10 +12,8 @@ import streamlit as st
 from app import examples, jobs, state
 from app.data_model.questions import FIRST_QUESTION
 from app.drafts import drafts
-from app.widgets import notices
 from app.workspaces.workspace import MAX_FILE_MB, Workspace
 from audits.data.samples import CATALOG
-from audits.errors import InputError
 
 
 def example_cards(space: Workspace) -> None:
@@ -99,24 +97,13 @@ def _new(paths: list[Path], kind: str) -> dict[str, Any]:
     return drafts.from_files(paths, kind) | {"question": FIRST_QUESTION}
 
 
+@state.keep_errors("source problem")
 def _begin(space: Workspace, make: Callable[[], dict[str, Any]], then: str = "") -> None:
     """Start over with other data, on the page `then`; what is wrong with them is told on the page."""
-    try:
-        draft = make()
-        space.save_draft(draft)
-        if then:  # read while the page is drawn
-            jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0))
-    except InputError as error:
-        state.keep("source problem", str(error))
-        return
-    state.forget("source problem")
+    draft = make()
+    space.save_draft(draft)
+    if then:  # read while the page is drawn
+        jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0))
     state.forget_addresses()
     state.select("")
     state.keep("then", then)
-
-
-def source_problem() -> None:
-    """Say why the last file could not be taken."""
-    sentence = state.get("source problem")
-    if sentence:
-        notices.problem(sentence)

@@ -100,7 +100,6 @@ def _threshold_controls(
                 moved = at_threshold(result, asked, higher_is=found.model["higher_is"])
             except InputError as error:
                 notices.problem(str(error))
-        if asked != spec:
             keep_as_run(space, draft, found, asked)
     return moved
 
@@ -182,12 +181,14 @@ def keep_as_run(space: Workspace, draft: Mapping[str, Any], found: RunResult, th
         disabled=space.read_only,
         help="All audits here will use these thresholds, and this comparison runs again with them.",
     )
+    notices.kept_problem("keep failed")
 
 
-@state.report_errors
+@state.keep_errors("keep failed")
 def _keep(space: Workspace, draft: Mapping[str, Any], found: RunResult, threshold: Any) -> None:
     kept = {**draft, "spec": {**draft["spec"], "threshold": threshold}}
     given = found.spec["audits"][0]["groups"]
     compared = [name for name in given.get("by", ()) if isinstance(name, str)]
-    jobs.submit(space, audit_spec(kept, "groups", given), run_title(kept, f"Groups of {', '.join(compared)}"))
+    spec = audit_spec(kept, "groups", given)
+    jobs.submit(space, spec, run_title(kept, f"Groups of {', '.join(compared)}"))
     space.save_draft(dict(kept))

@@ -12,7 +12,6 @@ from app import state
 from app.serving.monitor_api import INGEST, as_csv
 from app.widgets import notices
 from app.widgets.results.figure_card import number_columns
-from audits.errors import InputError, RunFailed
 from audits.monitor.alarms import Alarm, alarm_name
 from audits.monitor.dashboard import Flag
 from audits.stats.text import count, number
@@ -26,9 +25,7 @@ def alarms_card(
     `alarms` are the latest, `waiting` how many wait in all and the first of them. Without `flags` no model
     flags people, so that none can be listed.
     """
-    problem = state.get("alarm-problem")
-    if problem:
-        notices.problem(problem)
+    notices.kept_problem("alarm-problem")
     if not alarms:
         return
     number_waiting, first = waiting
@@ -91,18 +88,15 @@ def _show_people(identity: str, alarm: Alarm) -> None:
     state.keep(f"people-of-{identity}", (alarm.place, alarm.person, alarm.last_person))
 
 
+@state.keep_errors("alarm-problem")
 def _acknowledge(identity: str, place: int | None, key: str) -> None:
     """Acknowledge an alarm, or every one that waits, with the note beside it."""
-    state.forget("alarm-problem")
-    try:
-        state.workspace().check_writable()
-        note = state.widget(key) or ""
-        if place is None:
-            INGEST.monitors.acknowledge_all(identity, note)
-        else:
-            INGEST.monitors.acknowledge(identity, place, note)
-    except (InputError, RunFailed) as error:
-        state.keep("alarm-problem", str(error))
+    state.workspace().check_writable()
+    note = state.widget(key) or ""
+    if place is None:
+        INGEST.monitors.acknowledge_all(identity, note)
+    else:
+        INGEST.monitors.acknowledge(identity, place, note)
 
 
 def _all_at_once(identity: str, waiting: int, later: int) -> None:

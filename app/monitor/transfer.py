@@ -9,7 +9,6 @@ import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 import streamlit as st
@@ -104,7 +103,7 @@ def send(monitor: StoredMonitor) -> None:
     if bundle.groups:
         told["protected"] = {name: groups[:1] for name, groups in bundle.groups.items()}
     body = json.dumps(told, ensure_ascii=False).replace("'", "'\\''")
-    server = _server()
+    server = state.server_address()
     st.code(
         f"curl -X POST {server}/api/v1/monitors/{monitor.id}/predictions \\\n"
         '  -H "Authorization: Bearer TOKEN" -H "Content-Type: application/json" \\\n'
@@ -117,12 +116,6 @@ def send(monitor: StoredMonitor) -> None:
         "Files dropped into this folder on the server are read, too:"
     )
     st.code(str(drop_folder(monitor)), language=None, wrap_lines=True)
-
-
-def _server() -> str:
-    """Return the server's address as the visitor's browser has it."""
-    parts = urlsplit(st.context.url or "")
-    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else "SERVER"
 
 
 def example_value(entry: dict[str, object]) -> object:

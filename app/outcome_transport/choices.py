@@ -11,6 +11,7 @@ import streamlit as st
 from app import state
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary
+from app.widgets import notices
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
 from app.widgets.choices.groups import choose_groups
@@ -108,6 +109,7 @@ def _other_model(draft: Mapping[str, Any], data: DataHandle) -> dict[str, str]:
 def _file(draft: Mapping[str, Any]) -> dict[str, str]:
     if state.get("other model of") != draft["id"]:  # it was brought for other data
         state.forget("other model")
+        state.forget("other model problem")
     st.file_uploader(
         "ONNX file",
         key="other-file",
@@ -115,6 +117,7 @@ def _file(draft: Mapping[str, Any]) -> dict[str, str]:
         on_change=_take_upload,
         help="It must read the same features. Pickles and other formats that can run code are refused.",
     )
+    notices.kept_problem("other model problem")
     path = state.get("other model")
     if not path:
         return {}
@@ -122,7 +125,7 @@ def _file(draft: Mapping[str, Any]) -> dict[str, str]:
     return {"path": path}
 
 
-@state.report_errors
+@state.keep_errors("other model problem")
 def _take_upload() -> None:
     with state.uploads("other-file") as files:
         for file in files:

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 import pandas as pd
 import streamlit as st
@@ -350,8 +349,7 @@ def _make_link(
         return
     state.note("shared", space, share.id[:8])
     notices.note("This is the link. Copy it now: it is not stored and will not be shown again.")
-    parts = urlsplit(st.context.url or "")
-    server = f"{parts.scheme}://{parts.netloc}" if parts.netloc else "SERVER"
+    server = state.server_address()
     st.code(f"{server}/report/{secret}" if told else f"{server}/glance?share={secret}", language=None)
 
 

@@ -25,7 +25,7 @@ from app.data_model.quality import (
 from app.data_model.questions import asked_anew, questions, without_questions
 from app.data_model.recent_workspaces import recent_section
 from app.data_model.rows import left_out_section, rows_section
-from app.data_model.sources import example_cards, file_sources, source_problem
+from app.data_model.sources import example_cards, file_sources
 from app.data_model.trial import trial_standing
 from app.data_model.value_labels import meanings_section
 from app.drafts.drafts import suggest_columns
@@ -47,7 +47,7 @@ draft = space.draft()
 if draft is None:
     title("Is your model fair to everyone?")
     st.markdown(page_text("welcome"))
-    source_problem()
+    notices.kept_problem("source problem")
     recent_section(space)
     st.subheader("Start with an example", anchor=False)
     example_cards(space)
@@ -56,7 +56,7 @@ if draft is None:
     st.stop()
 
 title("Data & model", source_name(draft) if "question" in draft else subject_line(draft))
-source_problem()
+notices.kept_problem("source problem")
 top = st.container()
 other = st.expander("Change data", key=f"other-{draft['id']}", on_change="rerun")  # drawn once opened
 if other.open:

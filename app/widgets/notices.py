@@ -8,6 +8,7 @@ from hashlib import sha256
 
 import streamlit as st
 
+from app import state
 from app.widgets.page_words import page_words
 
 _DIFFER = re.compile(r"'[^']*'|“[^”]*”|\d[\d,.]*\d|\d")
@@ -25,6 +26,12 @@ def problem(sentence: str, details: str = "") -> None:
     if details:
         with st.expander("Copy details"):
             st.code(details, language=None, wrap_lines=True)
+
+
+def kept_problem(place: str) -> None:
+    """Say why the last try of a callback failed (`app.state.keep_errors`)."""
+    if sentence := state.get(place):
+        problem(sentence)
 
 
 def note(sentence: str) -> None:
