@@ -40,7 +40,8 @@ def _headline(result: RuleSetsResult, row: LeaderRow, who: str) -> str:
     ends = (row.difference.value, row.difference.low, row.difference.high)
     reach = points_words(points(max(abs(end or 0.0) for end in ends), row.n_in))
     if result.verdict == NO_MATERIAL:
-        return f"No group stands out. The gap is at most {reach} for {who}: {rates}."
+        least = f"{100 * result.options['support']:.3g}% of {_noun(result)}"
+        return f"No group of at least {least} stands out. The gap is at most {reach} for {who}: {rates}."
     begin = "We can't tell whether a group stands out"
     return f"{begin}. The gap could be as large as {reach} for {who}: {rates}."
 
