@@ -112,7 +112,7 @@ def _rate_words(result: ExplainResult, rate: Estimate) -> str:
 
 def _title(result: ExplainResult) -> str:
     judged, gap = result.judged, result.gap.value
-    if gap is None or judged.interval.low is None:
+    if gap is None or judged.interval.low is None or not result.together.columns:
         return "What is left of the gap"
     minus = "−" * ((judged.interval.value or 0.0) * gap < 0)  # what is left favors the other group
     of = f"{minus}{left_words(judged)} left like for like{place_words(judged)}"

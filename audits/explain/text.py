@@ -166,7 +166,7 @@ def finding(result: ExplainResult) -> str:
         limits = [_limit_words(result, times) for times in (1, 2)]
         said.append(f"On average over all comparable {ours}, {limits[0]} is ruled out.")
         if any(row.covered for row in result.levels):
-            said.append(f"At every level with a tenth of them, {limits[1]} is ruled out.")
+            said.append(f"At every level that is covered, {limits[1]} is ruled out.")
     elif judged.verdict != EVIDENCE and judged.people_needed is not None:
         said.append(f"About {judged.people_needed:,} {vocabulary().people} in each group would settle it.")
     elif judged.reason:
