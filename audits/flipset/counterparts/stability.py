@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from audits.flipset.counterparts.generated import match_people
-from audits.flipset.counterparts.matching import Matching, count_flips
+from audits.flipset.counterparts.matching import Matching, count_flips, draw_rows
 from audits.flipset.counterparts.people import Comparison
 from audits.flipset.counterparts.validation import feature_gaps
 from audits.flipset.options import FlipsetOptions
@@ -50,13 +50,13 @@ def repeat(
     for k, seed in enumerate(rng.spawn(options.repeats)):
         kind = maps[k % len(maps)]
         progress(k / options.repeats, f"Matching again: {k + 1} of {options.repeats}, {kind}")
-        own = replace(compared, options=_of(compared, kind))
+        own = _drawn(replace(compared, options=_of(compared, kind)), matched, seed)
         parts = [_once(own, part, seed) for part in matched]
         flips = count_flips(own, parts)
         mine = place[flips.source]
         np.add.at(flipped, mine, flips.positive + flips.negative)
         np.add.at(times, mine, 1)
-        sizes = compared.sizes[flips.source]
+        sizes = own.sizes[flips.source]
         runs.append(
             {
                 "map": kind,
@@ -76,12 +76,21 @@ def _of(compared: Comparison, kind: str) -> FlipsetOptions:
     return dataclasses.replace(options, transport=kind, map=own, reverse=False)  # type: ignore[arg-type]
 
 
+def _drawn(compared: Comparison, matched: list[Matching], rng: np.random.Generator) -> Comparison:
+    """Everyone, or half of the people of each side of every stratum: of a row for many, some may be drawn."""
+    if not compared.options.repeat_people:
+        return compared
+    sizes = np.zeros(len(compared.sizes))
+    for side in (side.rows for part in matched for side in (part.source, part.target)):
+        half = max(1, round(compared.sizes[side].sum() / 2))
+        sizes[side] = np.bincount(draw_rows(compared.sizes[side], half, rng), minlength=len(side))
+    return replace(compared, sizes=sizes)
+
+
 def _once(compared: Comparison, part: Matching, rng: np.random.Generator) -> Matching:
-    """One stratum's people, or a half of each side, matched again."""
-    sides = [part.source.rows, part.target.rows]
-    if compared.options.repeat_people:
-        sides = [np.sort(rng.choice(side, max(1, round(len(side) / 2)), replace=False)) for side in sides]
-    return match_people(compared, part.value, sides[0], sides[1], rng)
+    """Those people of one stratum who are drawn, matched again."""
+    source, target = (side.rows[compared.sizes[side.rows] > 0] for side in (part.source, part.target))
+    return match_people(compared, part.value, source, target, rng)
 
 
 def _spread(
