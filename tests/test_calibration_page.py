@@ -12,8 +12,9 @@ from scipy.stats import binom
 
 from audits.runs.registry import AUDITS
 from audits.stats import Estimate, Judgment
+from benchmarks.calibration import NOT_MEANS
 from benchmarks.calibration.harness import PAGE, Kept, page, simulations
-from benchmarks.calibration.whole import NOT_MEANS, is_p
+from benchmarks.calibration.whole import is_p
 
 EVERY = simulations()
 

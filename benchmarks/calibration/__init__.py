@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 from scipy.stats import beta
 
 from audits.checks import build
@@ -25,6 +27,9 @@ from audits.stats import Estimate
 LEVEL = 0.05
 FIRST_ROUND = 100  # worlds
 _DOUBT = 0.01
+_TEXTS = yaml.safe_load(Path(__file__).with_name("said.yaml").read_text(encoding="utf-8"))
+NOT_MEANS: dict[str, dict[str, str]] = _TEXTS["not means"]
+"""Audit and path of what is no interval for a mean over studies, and what it is or which row measures it."""
 
 
 @dataclass(frozen=True)
@@ -39,25 +44,22 @@ class Found:
     kind: str
     claimed: float
     hit: float | Estimate
-    said: str = ""
 
 
 Facts = Iterator[Found]
 """What a world yields."""
 
 
-def covers(
-    shown: str, hit: float | Estimate, truth: float | None = None, *, claimed: float = 0.95, said: str = ""
-) -> Found:
+def covers(shown: str, hit: float | Estimate, truth: float | None = None, *, claimed: float = 0.95) -> Found:
     """Whether an interval holds the truth; of several, the share that does."""
     if truth is not None:
         hit = inside(hit, truth)
-    return Found(shown, "coverage", claimed, hit, said)
+    return Found(shown, "coverage", claimed, hit)
 
 
-def alarm(shown: str, hit: float, *, claimed: float = LEVEL, said: str = "") -> Found:
+def alarm(shown: str, hit: float, *, claimed: float = LEVEL) -> Found:
     """Whether something is stated that is not so."""
-    return Found(shown, "false alarms", claimed, hit, said)
+    return Found(shown, "false alarms", claimed, hit)
 
 
 def found(shown: str, hit: float, *, no_difference: bool = False) -> Found:
@@ -94,8 +96,8 @@ def trained(people: pd.DataFrame, model: str, seed: int, **data: Any) -> Subject
 class Row:
     """What one simulation measured: `hits` of `worlds`, and when and by which code they were drawn.
 
-    `said` is what the page says of it where it does not hold; `drawn` and `code` are empty of rows that were
-    drawn before either was kept; `asked` is of how many worlds its simulation was asked for.
+    `drawn` and `code` are empty of rows that were drawn before either was kept; `asked` is of how many worlds
+    its simulation was asked for.
     """
 
     audit: str
@@ -105,10 +107,16 @@ class Row:
     claimed: float
     hits: int
     worlds: int
-    said: str = ""
     drawn: str = ""
     code: str = ""
     asked: int = 0
+
+    @property
+    def said(self) -> str:
+        """What the page says of it where it does not hold."""
+        own = (each for each in _TEXTS["said"] if self.audit == each["audit"] and self.shown in each["shown"])
+        told = (each["text"] for each in own if any(at in self.setting for at in each.get("settings", [""])))
+        return next(told, "")
 
     @property
     def told(self) -> tuple[str, str]:

@@ -103,17 +103,17 @@ def _mixed(n: int, seed: int) -> pd.DataFrame:
     return _framed(columns, source, rng.random(2 * n) < chance)
 
 
-def _world(drawn: dict[str, Any], truth: float | None = 0.0, said: str = "", *, number: int) -> Facts:
-    """People drawn by a function that is named; of whom `truth` is left, and what is said of it."""
+def _world(drawn: dict[str, Any], truth: float | None = 0.0, *, number: int) -> Facts:
+    """People drawn by a function that is named; `truth` is left of the gap."""
     of = dict(drawn)
     told = audited(globals()[of.pop("of")](seed=number, **of), rng=number)
     left = told.together.unexplained
     evident = told.verdict == EVIDENCE
-    yield alarm(EVIDENCE, evident, said=said) if truth == 0.0 else found(EVIDENCE, evident)
+    yield found(EVIDENCE, evident, no_difference=truth == 0.0)
     if truth != 0.0:
         yield alarm(NO_MATERIAL, told.verdict == NO_MATERIAL)
     if truth is not None:
-        yield covers(_LEFT, left.low is None or inside(left, truth), said=said)
+        yield covers(_LEFT, left.low is None or inside(left, truth))
 
 
 def _interacting(people: pd.DataFrame) -> np.ndarray:

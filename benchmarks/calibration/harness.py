@@ -30,6 +30,10 @@ from benchmarks.serving import ROOT
 TABLE = ROOT / "docs" / "calibration.csv"
 PAGE = ROOT / "docs" / "calibration.md"
 SETTINGS = Path(__file__).with_name("settings.yaml")
+_COLUMNS = [
+    *("audit", "shown", "setting", "kind", "claimed", "hits", "worlds", "said", "drawn", "code"),
+    *("measured", "error", "holds", "older", "asked"),
+]
 _COMMIT = "commit "  # in place of a stamp: what recorded the row
 
 
@@ -88,12 +92,12 @@ def _simulations(
     for point in product(*named):
         words = setting.format(**{axis: shown for axis, (shown, _) in zip(axes, point, strict=True)})
         values = (*given, *(value for _, value in point))
-        run = partial(drawn, of, words) if draw == "round" else partial(_summed, of, words, drawn)
-        yield Simulation(of, words, partial(run, values), part)
+        run = drawn if draw == "round" else partial(_summed, drawn)
+        yield Simulation(of, words, partial(run, of, words, values), part)
 
 
 def _summed(
-    audit: str, setting: str, draw: Callable[..., Facts], given: tuple[Any, ...], numbers: range
+    draw: Callable[..., Facts], audit: str, setting: str, given: tuple[Any, ...], numbers: range
 ) -> Iterator[Row]:
     """Rows of what the worlds of these numbers found; a world may have nothing to state."""
     drawn: dict[Found, list[float | Estimate]] = {}
@@ -104,8 +108,7 @@ def _summed(
         if known := [each for each in hits if isinstance(each, Estimate) and each.low is not None]:
             truth = sum(each.value for each in known) / len(known)
             hits = [inside(each, truth) for each in known]
-        what = kind.shown, setting, kind.kind, kind.claimed
-        yield Row(audit, *what, round(sum(hits)), len(hits), kind.said)
+        yield Row(audit, kind.shown, setting, kind.kind, kind.claimed, round(sum(hits)), len(hits))
 
 
 class Kept:
@@ -159,12 +162,12 @@ class Kept:
         stamped = [row for row in rows if not row.code.startswith(_COMMIT)]
         newest = max(stamped, key=lambda row: row.drawn).code if stamped else ""
         for row in rows:
-            told = asdict(row) | {"measured": f"{row.measured:.4f}", "error": f"{row.error:.4f}"}
+            told = {"said": row.said, "measured": f"{row.measured:.4f}", "error": f"{row.error:.4f}"}
             told["holds"] = "" if row.kind == "power" else "yes" if row.holds else "no"
             recorded = "recorded before rows had a stamp" if row.code.startswith(_COMMIT) else "older code"
             told["older"] = "" if row.code == newest else recorded
-            lines.append(told | {"asked": told.pop("asked")})
-        pd.DataFrame(lines).to_csv(TABLE, index=False, lineterminator="\n")
+            lines.append(asdict(row) | told)
+        pd.DataFrame(lines, columns=_COLUMNS).to_csv(TABLE, index=False, lineterminator="\n")
         PAGE.write_text(page(rows, self.lacking(order)), encoding="utf-8")
 
 

@@ -23,9 +23,6 @@ from audits.stats import EVIDENCE
 from audits.stats.design import make_design
 from benchmarks.calibration import LEVEL, Facts, alarm, covers, inside
 
-_TAIL_SAID = (
-    "where a few people make most of the change, the interval's method says that it misses more often"
-)
 _SPREAD = 0.75**2 + 0.5**2  # variance of the logarithm of values
 _SHOWN = {
     "_share": "change of a share",
@@ -118,14 +115,13 @@ def _flips(k: int, rng: np.random.Generator) -> Moved:
 
 def _change(drawn: dict[str, Any], number: int) -> Facts:
     """Whether the interval holds the change, and where nothing changes, whether it leaves out 0."""
-    of, truth, said = dict(drawn), drawn.get("by", 0.0), ""
+    of, truth = dict(drawn), drawn.get("by", 0.0)
     shown, world = _SHOWN[of["of"]], globals()[of.pop("of")]
     if "tail" in of:
         truth = np.exp(of["tail"] ** 2 * _SPREAD / 2) - np.exp(_SPREAD / 2)
-        said = _TAIL_SAID if of["n"] == 100 else ""
     told = world(rng=np.random.default_rng([number, 13]), **of).interval(LEVEL)
     if told.low is not None and told.high is not None:
-        yield covers(shown, told, truth, said=said)
+        yield covers(shown, told, truth)
         if truth == 0:
             yield alarm(shown, not inside(told, 0))
 

@@ -132,17 +132,13 @@ def _qualities() -> tuple[Estimate, Estimate, Estimate]:
     return _stated(rng, who, *_scored(rng, who))
 
 
-_FEW = "docs/limits.md: of twenty people with unequal weights the area's interval is too narrow"
-
-
 def _quality(rows: int, each: int, weighted: bool, number: int) -> Facts:
     rng, who = np.random.default_rng([number, rows // each]), np.repeat(np.arange(rows // each), each)
     told = _stated(rng, who, *_scored(rng, who), weighted=weighted)
-    few = rows <= 100 and weighted and each > 1
     names = "accuracy", "area under the curve", "log loss"
     for name, one, true in zip(names, told, _qualities(), strict=True):
         held = one.low is not None and one.high is not None and inside(one, true.value)
-        yield covers(f"{name} of a model", held, said=_FEW if few and name.startswith("area") else "")
+        yield covers(f"{name} of a model", held)
 
 
 def _nearly_certain(rows: int, each: int, weighted: bool, number: int) -> Facts:

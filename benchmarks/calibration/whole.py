@@ -13,12 +13,10 @@ import dataclasses
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from audits.checks import build
 from audits.data import DataSpec, FeatureSpace, build_data
@@ -27,7 +25,7 @@ from audits.runs.execute import carry_out
 from audits.runs.registry import AUDITS
 from audits.runs.spec import AuditRequest
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
-from benchmarks.calibration import LEVEL, Facts, Row, alarm, audited, decided
+from benchmarks.calibration import LEVEL, NOT_MEANS, Facts, Row, alarm, audited, decided
 
 _NAMES = (
     "attribute", "group", "rule_set", "method", "feature", "column", "name", "columns", "value", "level",
@@ -84,8 +82,7 @@ def measured(audit: str, setting: str, results: list[Any], *, alike: bool) -> It
         held = [each for each in held if each is not None]
         if held:
             hits = round(sum(h for h, _ in held) / sum(n for _, n in held) * len(results))
-            said = SAID.get(audit, {}).get(path, "")
-            yield Row(audit, f"`{path}`", setting, "coverage", 1 - LEVEL, hits, len(results), said=said)
+            yield Row(audit, f"`{path}`", setting, "coverage", 1 - LEVEL, hits, len(results))
 
 
 def _held(stated: list[Estimate]) -> tuple[int, int] | None:
@@ -96,13 +93,6 @@ def _held(stated: list[Estimate]) -> tuple[int, int] | None:
     truth = float(np.average([each.value for each in known], weights=[each.n for each in known]))
     near = 1e-9 * max(abs(truth), 1.0)
     return sum(each.low - near <= truth <= each.high + near for each in known), len(known)
-
-
-_TEXTS = yaml.safe_load(Path(__file__).with_name("whole.yaml").read_text(encoding="utf-8"))
-NOT_MEANS: dict[str, dict[str, str]] = _TEXTS["not means"]
-"""Audit and path of what is no interval for a mean over studies, and what it is or which row measures it."""
-SAID: dict[str, dict[str, str]] = _TEXTS["said"]
-"""Audit and path of what covers less often than claimed: what the page says of it."""
 
 
 def people(n: int, apart: float, rng: np.random.Generator, *, persons: int = 1) -> pd.DataFrame:
