@@ -157,16 +157,9 @@ def _step(accepted: np.ndarray, member: np.ndarray, label: np.ndarray, added: in
     n, total = float(member.sum()), float(len(member))
     favorable, good = float(accepted[member].sum()), float(accepted.sum())
     level = LEVEL / _MODELS
-    return Step(
-        added=added,
-        difference=cautious_difference(favorable, n, good - favorable, total - n, level=level),
-        favorable_in=wilson(favorable, n, level=LEVEL),
-        favorable_out=wilson(good - favorable, total - n, level=LEVEL),
-        accuracy=wilson(float((accepted == label).sum()), total, level=LEVEL),
-        worst="",
-        worst_score=0.0,
-        also=(),
-    )
+    gap = cautious_difference(favorable, n, good - favorable, total - n, level=level)
+    counts = (favorable, n), (good - favorable, total - n), (float((accepted == label).sum()), total)
+    return Step(added, gap, *(wilson(*each, level=LEVEL) for each in counts), "", 0.0, ())
 
 
 def _world(n: int, gap: float, number: int) -> Facts:
