@@ -77,6 +77,7 @@ class Journey:
 
     def _answer(self) -> None:
         """Answer the questions: what is proposed is taken where it is right."""
+        self.page.wait_for_selector(".st-key-answer button, .st-key-next button", timeout=_SLOW)
         for _ in range(5):
             if not self.page.locator(".st-key-answer button").count():
                 return

@@ -79,12 +79,8 @@ def _run(page: Page) -> None:
     ended = '.st-key-finding:not(.st-key-earlier *), .stMain [class*="st-key-problem-"]'
     with suppress(BrowserError):  # what cannot be run says so
         page.locator(f".st-key-run button, {ended}").first.wait_for(timeout=120_000)
-        for _ in range(3):  # a page drawn again may lose a click
-            acts.settle(page)
-            page.locator(".st-key-run button").first.click(timeout=10_000)
-            with suppress(BrowserError):
-                page.locator(f".st-key-running, {ended}").first.wait_for(timeout=15_000)
-                break
+        if page.locator(".st-key-run button").count():
+            acts.run(page)
         page.wait_for_selector(ended, timeout=_RUNS)
     acts.settle(page)
 

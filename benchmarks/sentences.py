@@ -7,8 +7,8 @@ words shows as a diff.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -33,19 +33,15 @@ def main() -> None:
         os.environ["EVENHAND_HOME"] = f"{folder}/home"
         from tests.reports.everything import write_project
 
-        lines = [line for file in sorted(RESULTS.glob("*.zip")) for line in bundled(file)]
+        lines = []
+        for file in sorted(RESULTS.glob("*.zip")):
+            shutil.unpack_archive(file, f"{folder}/{file.stem}")
+            bundled = RunResult.load(Path(folder, file.stem))
+            lines += said(Path(bundled.spec["data"]["path"]).stem, bundled)
         hard = write_project(Path(folder), nasty=False)
         run = InlineExecutor().submit(yaml.safe_load(hard.read_text()), hard.parent).result()
         lines += [*said("a hard table", run), "", "# Refused", "", *dict.fromkeys(refused())]
     FILE.write_text("\n".join(lines).lstrip() + "\n", encoding="utf-8")
-
-
-def bundled(file: Path) -> list[str]:
-    """Return what a bundled result says."""
-    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(file) as archive:
-        archive.extractall(folder)
-        run = RunResult.load(Path(folder))
-        return list(said(Path(run.spec["data"]["path"]).stem, run))
 
 
 def said(name: str, run: RunResult) -> Iterator[str]:

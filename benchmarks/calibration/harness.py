@@ -185,19 +185,8 @@ def page(rows: Sequence[Row], lacking: Sequence[str] = ()) -> str:
     few = sum(row.error > 0.01 and row.kind != "power" and not row.settled for row in rows)
     folder = FileSystemLoader(ROOT / "docs" / "templates")
     pages = Environment(loader=folder, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    pages.filters |= {"holding": _holding, "span": _span}
     given = {"titles": _TITLES, "kinds": _KINDS, "few": few, "broken": _broken(rows), "lacking": lacking}
     return pages.get_template("calibration.j2").render(rows=rows, **given)
-
-
-def _holding(rows: list[Row], kind: str) -> str:
-    own = [row.holds for row in rows if row.kind == kind]
-    return f"{sum(own)} of {len(own)}" if own else "–"
-
-
-def _span(rows: list[Row]) -> str:
-    ends = (f"{100 * each(row.measured for row in rows):.1f}" for each in (min, max))
-    return "–".join(dict.fromkeys(ends))
 
 
 def _broken(rows: Sequence[Row]) -> Iterator[list[Row]]:

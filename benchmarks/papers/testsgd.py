@@ -142,32 +142,30 @@ def rivals(subject: Subject, options: RuleSetsOptions) -> dict[str, tuple[float,
     }
 
 
-def points(score: float, inside: float, outside: float) -> str:
+def points(inside: float, outside: float) -> str:
     """Word a score and the favorable shares behind it."""
-    return f"{100 * abs(score):.1f} ({100 * inside:.1f}, {100 * outside:.1f})"
+    return f"{100 * abs(inside - outside):.1f} ({100 * inside:.1f}, {100 * outside:.1f})"
 
 
 def shares(good: np.ndarray, inside: np.ndarray) -> str:
     """Word the score of a group, and how many are in it."""
     if not inside.any() or inside.all():
         return "nobody here"
-    first, second = good[inside].mean(), good[~inside].mean()
-    return f"{points(first - second, first, second)}, {int(inside.sum()):,} people"
+    return f"{points(good[inside].mean(), good[~inside].mean())}, {int(inside.sum()):,} people"
 
 
 def largest(result: RuleSetsResult) -> str:
     """Word the rule set that the paper's ranking puts first."""
     table = result.rule_sets.loc[[result.rule_sets["difference"].abs().idxmax()]]
     [words], row = words_of(read_counted(result).attributes, table), table.iloc[0]
-    ends = row["favorable_in"], row["favorable_out"]
-    sampled = points(row["sampled_in"] - row["sampled_out"], row["sampled_in"], row["sampled_out"])
-    told = f"{words}: {points(row['difference'], *ends)}, perturbed {sampled}"
+    given, drawn = ((row[f"{of}_in"], row[f"{of}_out"]) for of in ("favorable", "sampled"))
+    told = f"{words}: {points(*given)}, perturbed {points(*drawn)}"
     return f"{told}, support {100 * row['support']:.1f}%, p {row['adjusted_p']:.3f}"
 
 
 def leader(row: LeaderRow) -> str:
     """Word a row of the leaderboard."""
-    told = points(*(each.value or 0.0 for each in (row.score, row.favorable_in, row.favorable_out)))
+    told = points(row.favorable_in.value, row.favorable_out.value)
     sampled = "" if row.sampled is None else f", perturbed {100 * (row.sampled.score.value or 0.0):.1f}"
     return f"{row.rule_set}: {told}{sampled}; {row.verdict}{', confirmed' if row.confirmed else ''}"
 
