@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,13 +39,6 @@ _OFTEN = 0.25  # how often a person of group b is far from all, where means are 
 _SHARE = 0.2  # of people in group b
 # how far they are: the root of E|a - Y| = E|b - Y| for Y of everybody, 28/19, as brentq ends there
 _FAR = 1.4736842105263155
-
-
-class Said(NamedTuple):
-    """Whether a world's audit found evidence in every coupling, and whether in the even one."""
-
-    evidence: bool
-    even: bool
 
 
 def features(crowd: str, in_b: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
@@ -78,12 +70,6 @@ def world(crowd: str, outcomes: str, seed: int, people: int = 200) -> OutcomeTra
     cost = "euclidean" if outcomes in {"plain", "decisions"} else "squared_euclidean"
     asked = {"against": against, "cost": cost, "permutations": 99, "draws": 0}
     return flows_of(scored(frame, features=names), **asked, rng=seed)
-
-
-def said(result: OutcomeTransportResult) -> Said:
-    """Read a world's answer."""
-    even = result.group_p_value is not None and result.group_p_value <= LEVEL
-    return Said(result.verdict == EVIDENCE, even)
 
 
 OUTCOMES: dict[str, Callable[[np.random.Generator, int, float], np.ndarray]] = {
@@ -143,7 +129,7 @@ def _distance(kind: str, apart: float, sizes: tuple[int, int], number: int) -> F
 
 
 def _policies(crowd: str, outcomes: str, n: int, number: int) -> Facts:
-    yield alarm("evidence of a difference", said(world(crowd, outcomes, number, n)).evidence)
+    yield alarm("evidence of a difference", world(crowd, outcomes, number, n).verdict == EVIDENCE)
 
 
 def _further(n: int, apart: float, seed: int, groups: str = "ab") -> RecourseResult:

@@ -10,7 +10,7 @@ import torch
 from audits.loss_ratio.attack.flow import gradient_flow, step_sizes
 from audits.loss_ratio.attack.losses import loss_ratios
 from audits.loss_ratio.metrics.distances import projection_metric
-from benchmarks.papers.heat_map import best_intercept
+from benchmarks.papers.individual_fairness import best_intercept
 from tests.refused import refused
 
 AXIS = projection_metric(np.array([[1.0, 0.0]]), "the first axis")

@@ -15,7 +15,7 @@ from audits.loss_ratio.sections import section as loss_ratio_section
 from audits.models.networks.gradients import logits_over
 from audits.stats import EVIDENCE, INSUFFICIENT
 from audits.stats.means import mean_test
-from benchmarks.papers.heat_map import linear_ratios, turned
+from benchmarks.papers.individual_fairness import linear_ratios, turned
 from tests.loss_ratio.conftest import people, subject_of
 from tests.refused import refused
 

@@ -11,8 +11,9 @@ from audits.models import ModelSpec, make_subject
 from audits.models.spec import Predictions
 from audits.outcome_transport import figures as figures
 from audits.outcome_transport.matching.resampling import simultaneous
+from audits.stats import EVIDENCE
 from audits.stats.group_means import group_means, judge_groups
-from benchmarks.calibration.outcome_transport import Said, said, world
+from benchmarks.calibration.outcome_transport import world
 from tests.outcome_transport.conftest import crowd, scored
 from tests.outcome_transport.subjects import A, B, flows_of
 
@@ -86,21 +87,21 @@ def test_room_for_a_material_difference_is_no_all_clear():
     assert found.reason == "it is open"
 
 
-def _worlds(crowd: str, outcomes: str, number: int) -> list[Said]:
-    return [said(world(crowd, outcomes, 50_000 + seed)) for seed in range(number)]
+def _worlds(crowd: str, outcomes: str, number: int):
+    return [world(crowd, outcomes, 50_000 + seed) for seed in range(number)]
 
 
 def test_bias_that_differs_in_every_coupling_is_found():
     """One coupling: a difference by half. Ties leave room, so that it takes a larger one to hold in all."""
-    assert all(one.evidence for one in _worlds("spread_2", "unique", 2))
-    assert all(one.evidence for one in _worlds("spread_10", "pairs", 1))
+    assert all(one.verdict == EVIDENCE for one in _worlds("spread_2", "unique", 2))
+    assert all(one.verdict == EVIDENCE for one in _worlds("spread_10", "pairs", 1))
 
 
 def test_what_ties_leave_open_is_no_evidence():
     """Half as much bias again in the even coupling, and in another optimal one none at all."""
     found = _worlds("spread_2", "fives", 3)
-    assert sum(one.even for one in found) >= 2
-    assert not any(one.evidence for one in found)
+    assert sum(one.group_p_value <= 0.05 for one in found) >= 2
+    assert not any(one.verdict == EVIDENCE for one in found)
 
 
 @pytest.mark.parametrize(("people", "stated"), [(1, False), (12, False), (60, True)])
