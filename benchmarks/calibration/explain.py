@@ -116,18 +116,14 @@ def _world(drawn: dict[str, Any], truth: float | None = 0.0, *, number: int) -> 
         yield covers(_LEFT, left.low is None or inside(left, truth))
 
 
-def _interacting(people: pd.DataFrame) -> np.ndarray:
-    a, b, c = people.to_numpy().T
-    return expit(a + 0.5 * b + a * b + 0.3 * c)
-
-
-_SCORE = Scorer(("a", "b", "c"), _interacting)
+_SCORE = Scorer(
+    ("a", "b", "c"), lambda of: expit(of["a"] + 0.5 * of["b"] + of["a"] * of["b"] + 0.3 * of["c"])
+)
 
 
 def _features(n: int, rng: np.random.Generator) -> pd.DataFrame:
-    return pd.DataFrame(
-        rng.normal(size=(2 * n, 3)) + np.repeat([[0.6, 0.3, 0.0], [0.0] * 3], n, 0), columns=list("abc")
-    )
+    further = np.repeat([[0.6, 0.3, 0.0], [0.0] * 3], n, 0)
+    return pd.DataFrame(rng.normal(size=(2 * n, 3)) + further, columns=list("abc"))
 
 
 @cache

@@ -8,7 +8,7 @@ least to most over all optimal couplings. A subgroup is race and a policy's own 
 from __future__ import annotations
 
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,23 +30,18 @@ BLACK_HIGH, BLACK_LOW = "African-American, high risk", "African-American, low ri
 WHITE_HIGH, WHITE_LOW = "Caucasian, high risk", "Caucasian, low risk"
 
 
-class Compas(NamedTuple):
-    """6,172 people: columns (n, d), race, and by name who did and was said to recidivate (decile > 4)."""
+def compas(*, ethnicity: bool = False) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Columns (n, d) of the appendix, "COMPAS dataset", race, and by name who did and was said to recidivate.
 
-    x: np.ndarray
-    race: np.ndarray
-    labels: dict[str, np.ndarray]
-
-
-def compas(*, ethnicity: bool = False) -> Compas:
-    """The columns of the appendix, "COMPAS dataset"; those who were screened within 30 days."""
+    Of 6,172 people, who were screened within 30 days; a decile above 4 says so.
+    """
     raw = screened()
     columns = [raw["priors_count"], raw["age"] > 45, raw["age"] < 25, raw["sex"] == "Female"]
     columns += [raw["c_charge_degree"] == "M"]
     columns += [raw["race"] == race for race in sorted(set(raw["race"])) if ethnicity]
     labels = {"truth": raw["two_year_recid"] == 1, "prediction": raw["decile_score"] > 4}
     labels = {name: each.to_numpy() for name, each in labels.items()}
-    return Compas(scale(np.column_stack(columns)), raw["race"].to_numpy(dtype=str), labels)
+    return scale(np.column_stack(columns)), raw["race"].to_numpy(dtype=str), labels
 
 
 def probabilities(x: np.ndarray, y: np.ndarray, penalty: float = 1.0) -> np.ndarray:
@@ -90,10 +85,9 @@ def _compared(source: Side, target: Side) -> TwoSides:
 
 def compas_policies(*, ethnicity: bool = False) -> tuple[TwoSides, np.ndarray]:
     """Figure 3A: what happened against what was predicted, for the same people; and their columns."""
-    people = compas(ethnicity=ethnicity)
-    rows, x, race = np.arange(len(people.x)), people.x, people.race
-    sides = (_side(name, rows, probabilities(x, y), race, y) for name, y in people.labels.items())
-    return _compared(*sides), people.x
+    x, race, labels = compas(ethnicity=ethnicity)
+    sides = (_side(name, np.arange(len(x)), probabilities(x, y), race, y) for name, y in labels.items())
+    return _compared(*sides), x
 
 
 def _cell(cells: CellMasses, comparison: TwoSides, row: str, column: str, *, of_target: bool = False) -> str:
@@ -125,32 +119,30 @@ def figure_3a() -> None:
             print(f"  {told}: {means[0] / means[1] - 1:+.2%}")
 
 
-def fair_weights(people: Compas, rows: np.ndarray, favored: bool) -> np.ndarray:
-    """Chance of a high-risk prediction (n,): a regression on `rows` under Zafar's constraint.
+def fair_weights(x: np.ndarray, race: np.ndarray, label: np.ndarray, favored: bool) -> Any:
+    """Return the chance of a high-risk prediction by columns: a regression under Zafar's constraint.
 
     Among Black and white people whose label is `favored`, being Black has no covariance with the distance
     from the boundary.
     """
-    x, label = people.x[rows], people.labels["prediction"][rows]
-    some = (label == favored) & np.isin(people.race[rows], ["African-American", "Caucasian"])
-    black = (people.race[rows][some] == "African-American").astype(float)
+    some = (label == favored) & np.isin(race, ["African-American", "Caucasian"])
+    black = (race[some] == "African-American").astype(float)
     kept = null_space(((black - black.mean()) @ x[some])[None])
     fitted = LogisticRegression(max_iter=5000).fit(x @ kept, label)
-    return fitted.predict_proba(people.x @ kept)[:, 1].round(12)
+    return lambda columns: fitted.predict_proba(columns @ kept)[:, 1].round(12)
 
 
 def figure_3b(splits: str = "30") -> None:
     """COMPAS under equal opportunity: flows (Figure 3B), and true positive rates of 30% held out."""
-    people = compas()
-    rows, said = np.arange(len(people.x)), people.labels["prediction"]
-    again = people.labels["truth"]
-    truth = _side("truth", rows, probabilities(people.x, again), people.race, again.astype(int))
-    policies = {"without constraint": probabilities(people.x, said)} | {
-        f"equal rates of {'high' if one else 'low'} risk": fair_weights(people, rows, one)
+    x, race, labels = compas()
+    rows, said = np.arange(len(x)), labels["prediction"]
+    truth = _side("truth", rows, probabilities(x, labels["truth"]), race, labels["truth"].astype(int))
+    policies = {"without constraint": probabilities(x, said)} | {
+        f"equal rates of {'high' if one else 'low'} risk": fair_weights(x, race, said, one)(x)
         for one in (False, True)
     }
     for name, p in policies.items():
-        comparison = _compared(truth, _side(name, rows, p, people.race, (p >= 0.5).astype(int)))
+        comparison = _compared(truth, _side(name, rows, p, race, (p >= 0.5).astype(int)))
         cells = measure_flows(comparison, match_outcomes(truth.outcomes, comparison.target.outcomes))
         two = (WHITE_LOW, BLACK_HIGH)
         shown = [two, two[::-1], (BLACK_HIGH, BLACK_HIGH), (WHITE_LOW, WHITE_LOW)]
@@ -158,14 +150,13 @@ def figure_3b(splits: str = "30") -> None:
         print(f"  in their own subgroup {100 * np.trace(cells.mass):.1f}%")
     found = []
     for seed, favored in product(range(int(splits)), (False, True)):
-        order = np.random.default_rng(seed).permutation(len(rows))
-        held, train = order[: len(rows) * 3 // 10], order[len(rows) * 3 // 10 :]
-        plain = LogisticRegression(max_iter=5000).fit(people.x[train], said[train]).predict(people.x[held])
-        fair = fair_weights(people, train, favored)[held] >= 0.5
-        for name, race in product(people.labels, ("African-American", "Caucasian")):
-            positive = (people.race[held] == race) & (people.labels[name][held] == favored)
+        held, train = np.split(np.random.default_rng(seed).permutation(len(rows)), [len(rows) * 3 // 10])
+        plain = LogisticRegression(max_iter=5000).fit(x[train], said[train]).predict(x[held])
+        fair = fair_weights(x[train], race[train], said[train], favored)(x[held]) >= 0.5
+        for name, of in product(labels, ("African-American", "Caucasian")):
+            positive = (race[held] == of) & (labels[name][held] == favored)
             points = 100 * ((fair == favored)[positive].mean() - (plain == favored)[positive].mean())
-            found.append({"high risk": favored, "by": name, "race": race, "points": points})
+            found.append({"high risk": favored, "by": name, "race": of, "points": points})
     print("change of true positive rates under the constraint")
     changes = pd.DataFrame(found).groupby(["high risk", "by", "race"])["points"]
     print(changes.agg(mean="mean", sd=lambda each: each.std(ddof=0)).round(1))
