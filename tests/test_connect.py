@@ -119,8 +119,7 @@ def test_scorers_agree_with_fairlearn_and_travel_through_cross_validation(people
 
 
 @pytest.mark.parametrize(
-    "page",
-    ["coming-from/fairlearn.md", "coming-from/aif360.md", "coming-from/aequitas.md", "connect.md"],
+    "page", ["coming-from/fairlearn.md", "coming-from/aif360.md", "coming-from/aequitas.md", "connect.md"]
 )
 def test_what_the_documentation_shows_runs(page, people, model, mlflow, capsys):
     decision = model.predict(people[["skill", "age"]])

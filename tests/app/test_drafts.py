@@ -48,12 +48,7 @@ def test_an_uploaded_table_has_its_likely_columns_suggested_until_they_are_chose
 
 
 @pytest.mark.parametrize(
-    "chosen",
-    [
-        {"label": {"column": "hired", "at_least": 1}},
-        {"weights": "hired"},
-        {"person": "hired"},
-    ],
+    "chosen", [{"label": {"column": "hired", "at_least": 1}}, {"weights": "hired"}, {"person": "hired"}]
 )
 def test_a_column_that_gets_another_part_is_no_feature_any_more(chosen: dict[str, Any]) -> None:
     data = {"path": "people.csv", "features": ["age", "hired"], "protected": ["race", "hired"]}

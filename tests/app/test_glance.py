@@ -19,7 +19,6 @@ from audits.stats.badges import BADGES, ICONS
 from tests.app.test_pages import bring, prepared, texts, visit
 
 PAGE = "views/glance.py"
-ONE_GROUP = '[{"group":{"sex":"woman"}}]'
 
 
 def links(at) -> list[str]:
@@ -31,7 +30,7 @@ def test_an_example_lands_there_with_its_groups_and_badges_beside_the_pages(spac
     assert sorted(placed) == sorted([*AUDITS.ours, "compare"]), "each under one question"
     at = visit(space)
     assert not any(label[0] in ICONS.values() for label in links(at)), "nothing has run"
-    at.query_params["people"] = ONE_GROUP
+    at.query_params["people"] = '[{"group":{"sex":"woman"}}]'
     at = at.button(key="open-arrests").click().run()
     assert not at.exception
     assert "people" not in at.query_params, "whoever was selected in other data"

@@ -32,10 +32,7 @@ def test_the_report_opens_offline_without_a_request_or_an_error_and_is_whole_on_
     page = context.new_page()
     errors: list[str] = []
     requests: list[str] = []
-    page.on(
-        "console",
-        lambda message: errors.append(message.text) if message.type == "error" else None,
-    )
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
     page.on("dialog", lambda dialog: errors.append(f"a dialog opened: {dialog.message}"))

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-
 from app import jobs
-from app.workspaces.workspace import Workspace
 from audits.reports.comparison import leading_first
 from tests.app.test_pages import bring, carry_out, figures, prepared, texts, visit
 
 
-def test_a_model_that_decides_nobody_differently_is_told_before_any_number(
-    space: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_decides_nobody_differently_is_told_before_any_number(space, monkeypatch):
     rows = "sex,x,decided,same\n" + "f,1,0,0\nm,2,1,1\nf,3,1,1\nm,4,0,0\n" * 40
     bring(space, rows, label=None, favorable=1, protected=["sex"])
-    draft: Any = space.draft()
+    draft = space.draft()
     draft["spec"]["model"] = {"predictions": {"label": "decided"}}
     draft["compare"] = {"model": {"predictions": {"label": "same"}}}
     space.save_draft(draft)
-    at: Any = prepared(visit(space).switch_page("views/compare.py").run())
+    at = prepared(visit(space).switch_page("views/compare.py").run())
     found = carry_out(space, at).result()
     assert not len(found.compared.changes.people)
     assert any(found.compared.changes.finding in text for text in texts(at))
@@ -31,8 +24,7 @@ def test_a_model_that_decides_nobody_differently_is_told_before_any_number(
     assert leading.headline in texts(at), "at a glance, too"
     monkeypatch.setattr("audits.runs.spec.stamp", lambda: {"evenhand": "later"})
     jobs.forget(space)
-    at = at.run()
-    assert leading.headline not in texts(at), "of another version"
+    assert leading.headline not in texts(at.run()), "of another version"
     draft["compare"]["model"] = {"predictions": {"label": "decided", "made": "held_out"}}
     space.save_draft(draft)
     at = prepared(visit(space).switch_page("views/compare.py").run())

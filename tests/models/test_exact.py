@@ -70,8 +70,7 @@ def differences(subject, frame, column, step):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
-    ("kind", "how"),
-    [(None, "skops"), ("relu", True), ("tanh", "skops"), ("logistic", False)],
+    ("kind", "how"), [(None, "skops"), ("relu", True), ("tanh", "skops"), ("logistic", False)]
 )
 def test_gradients_of_pipelines_are_those_of_their_scores(holed, make_data, tmp_path, kind, how):
     own = pipeline(holed, network(kind) if kind else LogisticRegression())

@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -26,6 +25,7 @@ from audits.runs.execute import execute
 from audits.runs.spec import parse_spec
 from audits.runs.storage.database import Database
 from audits.sensitivity import SensitivityOptions, sensitivity
+from tests.free_port import free_port
 from tests.runs.postgres import serve
 from tests.sensitivity.conftest import people, subject_of
 
@@ -113,9 +113,7 @@ FULL_APP = ("streamlit", "run", "app/server.py", "--server.address", "127.0.0.1"
 def start(
     home: Path, monitor: StoredMonitor, token: str, serving: tuple[str, ...] = ROUTES_ALONE, **settings: str
 ) -> Server:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", *serving, str(port)]
     environment = {**os.environ, "EVENHAND_HOME": str(home), "OMP_NUM_THREADS": "1", **settings}
     with (home / "server.log").open("ab") as log:

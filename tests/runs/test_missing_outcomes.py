@@ -208,11 +208,7 @@ def test_a_filter_on_either_models_decisions_withholds_both_and_their_change(tmp
 
 @pytest.mark.parametrize(
     ("form", "known", "verdict"),
-    [
-        ("label", "approved", INSUFFICIENT),
-        ("score", "approved", INSUFFICIENT),
-        ("label", "chance", EVIDENCE),
-    ],
+    [("label", "approved", INSUFFICIENT), ("score", "approved", INSUFFICIENT), ("label", "chance", EVIDENCE)],
 )
 def test_a_second_model_known_of_the_approved_alone_has_no_verdict(tmp_path, form, known, verdict):
     """As many women as men are approved, so that only the first decision tells of whom it is known."""

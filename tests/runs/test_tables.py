@@ -66,10 +66,7 @@ def frames():
         "nullable": pd.array([True, None, True], dtype="boolean"),
         "counts": pd.array([1, None, 3], dtype="Int64"),
     }
-    return {
-        "mixed": pd.DataFrame(mixed).set_axis(pd.Index([3, 7, 9], name="row")),
-        "empty": pd.DataFrame(),
-    }
+    return {"mixed": pd.DataFrame(mixed).set_axis(pd.Index([3, 7, 9], name="row")), "empty": pd.DataFrame()}
 
 
 def test_damage_is_told_and_leads_nowhere(tmp_path):
