@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -11,6 +11,7 @@ from app import jobs, state
 from app.data_model.model_choice import model_section
 from app.drafts.validation import whole_model
 from app.latest_runs import latest_audits
+from app.tables.columns import ColumnProfile
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary, audited_size
 from app.widgets.results.verdict_cards import title_of
@@ -44,11 +45,11 @@ def choose_model(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
                 "Options are those last used on the page Mitigation; the threshold stays the same."
             )
             return {**draft, "compare": {"treated": _treatment(space, draft)}}
-    first = {"model": kept.get("model") or _another(spec["model"])}
+    _, profiles = wait_for(jobs.table(space, spec["data"]), "Reading the table")
+    first = {"model": kept.get("model") or _another(spec["model"], profiles)}
     threshold = kept.get("threshold", spec.get("threshold"))
     if threshold is not None:
         first["threshold"] = threshold
-    _, profiles = wait_for(jobs.table(space, spec["data"]), "Reading the table")
     beside = {**draft, "id": f"{draft['id']}-second", "spec": {**spec, **first}}
     edited = model_section(space, beside, profiles, second=True)["spec"]
     return {**draft, "compare": {"model": edited["model"], "threshold": edited.get("threshold")}}
@@ -139,6 +140,10 @@ def _decides(side: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     return model, 0.5 if threshold is None else threshold
 
 
-def _another(model: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a model that is not the first one."""
+def _another(model: Mapping[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
+    """Return a model that is not the first one: where that is stored, the next that is, by its name."""
+    stored, kinds = (model.get("predictions") or {}).values(), {"prediction": "label", "score": "score"}
+    for item in profiles if stored else ():
+        if item.name not in stored and item.stores in kinds:
+            return {"predictions": {kinds[item.stores]: item.name}}
     return {"train": "boosting" if model.get("train") != "boosting" else "logistic"}

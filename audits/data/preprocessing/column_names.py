@@ -37,6 +37,8 @@ _STORED: dict[Stored, re.Pattern[str]] = {
     "score": re.compile("yprob|yproba|yscore|ypredprob|ypredproba|probs?|proba|probability|scores?"
                         "|predicted(score|probability)|predictionscore|pred(score|proba|prob)|modelscore"),
 }  # fmt: skip
+_ONE_OF = re.compile(r"(.+?)[ _.-]((model[ _.-]?)?[ab]|v\d+|old|new|current|baseline|champion|challenger)")
+"""Which of several models predicted what a column stores: not a number, as of tests that a person took."""
 
 
 def column_role(name: str) -> Stored | None:
@@ -46,9 +48,13 @@ def column_role(name: str) -> Stored | None:
     --------
     >>> [column_role(name) for name in ("y_true", "y_pred", "Y Prob", "score", "credit_score", "years")]
     ['label', 'prediction', 'score', 'score', None, None]
+    >>> [column_role(name) for name in ("score_a", "pred.new", "score_1", "y_a", "blood_b")]
+    ['score', 'prediction', None, None, None]
     """
-    squeezed = re.sub(r"[^a-z0-9]", "", name.lower())
-    return next((kind for kind, names in _STORED.items() if names.fullmatch(squeezed)), None)
+    one = _ONE_OF.fullmatch(name.lower())
+    squeezed = re.sub(r"[^a-z0-9]", "", one[1] if one else name.lower())
+    found = next((kind for kind, names in _STORED.items() if names.fullmatch(squeezed)), None)
+    return None if one and found == "label" else found
 
 
 def named_protected(name: str) -> bool:
