@@ -26,7 +26,7 @@ class Option:
     ----------
     name : str
         As specs name it.
-    kind : {"number", "integer", "switch", "choice", "text", "other"}
+    kind : {"number", "integer", "switch", "choice", "several", "text", "other"}
         What a page can ask for it with; "other" needs a page of its own.
     default : object
         None where an audit works it out, or where `required`.
@@ -36,7 +36,7 @@ class Option:
     at_least, above, at_most, below : float or None
         Bounds of a number; those of `above` and `below` do not belong to it.
     choices : tuple
-        The values of a choice.
+        The values of a choice, or those of which several can be chosen.
     unit : str
         Such as ``"people"``; empty where it has none.
     help : str
@@ -44,7 +44,7 @@ class Option:
     """
 
     name: str
-    kind: Literal["number", "integer", "switch", "choice", "text", "other"]
+    kind: Literal["number", "integer", "switch", "choice", "several", "text", "other"]
     default: Any
     required: bool
     optional: bool
@@ -148,9 +148,12 @@ def _read(field: dataclasses.Field[Any], hint: Any) -> Option:
     default = field.default if field.default is not dataclasses.MISSING else None
     if field.default_factory is not dataclasses.MISSING:
         default = field.default_factory()
-    literal = get_origin(hint) is Literal
-    kinds = {bool: "switch", int: "integer", float: "number", str: "text"}
-    kind = "choice" if literal else kinds.get(hint, "other")
+    many = get_origin(hint) in (list, tuple)
+    each = get_args(hint)[0] if many else hint
+    kinds = {bool: "switch", int: "integer", float: "number", str: "text", float | str: "text"}
+    kind = kinds.get(hint, "other")
+    if get_origin(each) is Literal:
+        kind = "several" if many else "choice"
     return Option(
         name=field.name,
         kind=kind,  # type: ignore[arg-type]
@@ -161,7 +164,7 @@ def _read(field: dataclasses.Field[Any], hint: Any) -> Option:
         above=bounds.get(Gt),
         at_most=bounds.get(Le),
         below=bounds.get(Lt),
-        choices=get_args(hint) if literal else (),
+        choices=get_args(each) if get_origin(each) is Literal else (),
         unit=str(extra.get("unit", "")) if isinstance(extra, dict) else "",
         help=next((info.description for info in told if info.description), ""),
     )

@@ -30,6 +30,7 @@ _TRAINING_SECONDS = {"logistic": 1.0, "forest": 4.0, "boosting": 4.0, "mlp": 12.
 _LABELS = {
     "level": "Error rate",
     "material": "Smallest difference that matters",
+    "material_amount": "Smallest difference that matters",
     "seconds": "Time limit for measuring chance",
 }
 _MIN_BYTES, _COPIES = 1e8, 4.0  # what every audit takes: libraries, and copies of the encoded features

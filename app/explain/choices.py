@@ -13,7 +13,6 @@ from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
-from app.widgets.choices.amounts import amount_limit
 from app.widgets.choices.groups import choose_groups
 from audits.data import group_name
 from audits.explain import ExplainOptions
@@ -40,10 +39,8 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     options: dict[str, Any] = {"source": source, "target": target}
     if explainers != usual:
         options["explainers"] = explainers
-    drawn = {"source", "target", "explainers", "material_amount"}
+    drawn = {"source", "target", "explainers"}
+    drawn |= {"material", "material_on"} if data.numeric else {"material_amount"}
     drawn |= set() if summary.label is not None else {"outcome"}
-    if data.numeric:
-        options |= amount_limit(ExplainOptions)
-        drawn |= {"material", "material_on"}
     options |= other_options("explain", drawn, options_fold("explain"))
     return ChosenOptions(options, f"What explains {group_name(source)} and {group_name(target)}")

@@ -20,17 +20,15 @@ from app.widgets.choices.groups import choose_groups
 from app.widgets.run_bar import time_words
 from audits.data import group_name
 from audits.errors import InputError
-from audits.flipset import FlipsetOptions
 from audits.flipset.options import in_full
-from audits.options import option_of
 from audits.stats.text import count
 
 _NOTHING = "(nothing)"
 _LABEL = "(the true label)"
 _CONDITION_KINDS = {"boolean", "categorical", "ordinal", "integer"}
 _DRAWN = {
-    *("source", "target", "condition_on", "transport", "map", "max_people", "repeat_maps"),
-    *("feature_weights", "counterfactuals"),
+    *("source", "target", "transport", "map", "condition_on", "feature_weights", "counterfactuals"),
+    "max_people",
 }
 _METHODS = {
     "exact": "Real people, matched exactly",
@@ -87,7 +85,6 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
     options |= other_options("flipset", _DRAWN, fold)
     with fold:
         options |= choose_map_options(method)
-        options |= _repeat_maps()
         options |= _weights([name for name in data.features if name not in {*source, *target}])
         options |= choose_counterfactuals(draft.get("options") or {}, data, summary, source)
     title = f"{group_name(source)} → {group_name(target)}"
@@ -122,19 +119,6 @@ def _everyone(n: int, m: int, width: int) -> dict[str, Any]:
             advice="leave it off, or leave out people on the page Data & model",
         )
     return {"max_people": max(n, m) + 1} if everyone else {}  # one more: a split may round otherwise
-
-
-def _repeat_maps() -> dict[str, Any]:
-    """Maps that the repeats use in turn, besides the audit's own."""
-    chosen = st.multiselect(
-        "Repeat with",
-        list(_METHODS),
-        format_func=_METHODS.__getitem__,
-        placeholder="The same method",
-        help=option_of(FlipsetOptions, "repeat_maps").help,
-        **state.choice("repeat-maps"),
-    )
-    return {"repeat_maps": chosen} if chosen else {}
 
 
 def _weights(features: list[str]) -> dict[str, Any]:

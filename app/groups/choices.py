@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
 import streamlit as st
 
@@ -13,12 +13,11 @@ from app.tables.summary import Summary
 from app.widgets import notices
 from app.widgets.any_audit import options_fold, other_options
 from app.widgets.audit_page import ChosenOptions
-from app.widgets.choices.amounts import amount_limit
-from audits.groups.options import GroupsOptions, Scikit
+from audits.groups.options import GroupsOptions
 from audits.options import option_of
 
 _MAX = "(the largest)"
-_DRAWN = {"by", "reference", "by_probability", "proxy_error", "material", "material_amount", "metrics"}
+_DRAWN = {"by", "reference", "by_probability"}
 _NUMBERS = {"continuous", "integer"}
 
 
@@ -44,31 +43,12 @@ def choose_options(draft: Mapping[str, Any], data: DataHandle, summary: Summary)
             )
             if value != _MAX:
                 reference[name] = value
-        if data.numeric:
-            options |= amount_limit(GroupsOptions)
-        else:
-            options |= _points("Smallest difference that matters", "material", (0.5, 90.0), "material")
-        metrics = st.multiselect(
-            "Further metrics",
-            get_args(Scikit),
-            format_func=lambda name: name.replace("_", " "),
-            help=option_of(GroupsOptions, "metrics").help,
-            **state.choice("metrics"),
-        )
-        options |= other_options("groups", _DRAWN, fold) | ({"metrics": metrics} if metrics else {})
+    drawn = _DRAWN | ({"material", "material_on"} if data.numeric else {"material_amount"})
+    options |= other_options("groups", drawn if probable else drawn | {"proxy_error"}, fold)
     if reference:
         options["reference"] = reference
     compared = [*chosen, *probable.get("by_probability", ())]
     return ChosenOptions(options, f"Groups of {', '.join(compared)}")
-
-
-def _points(label: str, name: str, ends: tuple[float, float], key: str) -> dict[str, Any]:
-    """Draw an option that is a share in percentage points; return it where it is not the usual."""
-    stated = option_of(GroupsOptions, name)
-    usual, label = 100 * stated.default, f"{label} (percentage points)"
-    how = {"step": 0.5, "format": "%g", "help": stated.help, **state.choice(key)}
-    points = st.number_input(label, *ends, usual, **how)
-    return {} if points == usual else {name: points / 100}
 
 
 def _probable(data: DataHandle) -> dict[str, Any]:
@@ -91,5 +71,4 @@ def _probable(data: DataHandle) -> dict[str, Any]:
         if not columns:
             return {}
         attribute = st.text_input("They are groups of", value="group", **state.choice("probable-of")).strip()
-        error = _points("They may be off by", "proxy_error", (0.0, 49.0), "probable-error")
-    return {"by_probability": {attribute or "group": {name: name for name in columns}}, **error}
+    return {"by_probability": {attribute or "group": {name: name for name in columns}}}

@@ -93,7 +93,7 @@ def _key(record: Audit, option: Option) -> str:
 def _control(record: Audit, option: Option, protected: tuple[str, ...]) -> Any:
     """Draw the control of one option; return what is chosen as a spec writes it, None where nothing is."""
     label = _label(record, option)
-    told = " ".join(filter(None, [option.help, _bounds(option)]))
+    told = " ".join(filter(None, [option.help, option.bounds and f"{begun(option.bounds)}."]))
     kept = {"help": told or None, **state.choice(_key(record, option))}
     if option.name in _ATTRIBUTES and option.kind in {"text", "other"}:
         return _attributes(option, label, protected, kept)
@@ -106,6 +106,8 @@ def _control(record: Audit, option: Option, protected: tuple[str, ...]) -> Any:
         first = values.index(option.default) if option.default in values else 0
         words = {NOTHING if value is None else str(value): value for value in values}
         return words[st.selectbox(label, list(words), index=first, **kept)]
+    if option.kind == "several":
+        return st.multiselect(label, option.choices, default=option.default, **kept)
     if option.kind == "text":
         return st.text_input(label, value=option.default or "", **kept)
     return _yaml_control(option, label, kept)
@@ -137,10 +139,6 @@ def _yaml_control(option: Option, label: str, kept: dict[str, Any]) -> Any:
 
 def _label(record: Audit, option: Option) -> str:
     return f"{begun(record.label(option.name))}{f' ({option.unit})' if option.unit else ''}"
-
-
-def _bounds(option: Option) -> str:
-    return f"{begun(option.bounds)}." if option.bounds else ""
 
 
 def _plain(value: Any) -> Any:

@@ -105,9 +105,9 @@ def _fields(kind: type) -> dict[str, str]:
     found = {}
     for each in options_of(kind):
         if each.name in names:
-            values = (
-                f"One of {', '.join(map(str, each.choices))}." if each.choices else _VALUES.get(each.kind)
-            )
+            some = "Some" if each.kind == "several" else "One"
+            values = f"{some} of {', '.join(map(str, each.choices))}." if each.choices else None
+            values = values or _VALUES.get(each.kind)
             said = None if dataclasses.is_dataclass(each.default) else _plain(each.default)
             default = "Must be given." if each.required else said and f"Left out: {said}."
             more = " ".join(filter(None, [values, default]))

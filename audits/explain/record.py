@@ -49,5 +49,6 @@ AUDIT = Audit(
             "draws": "Draws for simultaneous intervals",
             "attribution": "Which features account for it (Shapley)",
         },
+        former_choices={"material-amount": "with-material_amount"},
     ),
 )

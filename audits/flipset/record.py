@@ -76,6 +76,7 @@ AUDIT = Audit(
             "shuffles": "with-permutations",
             "patience": "with-seconds",
             "repeat-people": "with-repeat_people",
+            "repeat-maps": "with-repeat_maps",
         },
         selected={
             "positive": "flipped (favorable here only)",

@@ -67,13 +67,18 @@ AUDIT = Audit(
         labels={
             "by": "Compare by",
             "by_probability": "Columns of probabilities",
+            "proxy_error": "The probabilities may be off by",
             "material_on": "What the limit is on",
             "bootstrap": "Bootstrap resamples",
             "metrics": "Further metrics",
             "limits": "Limits of further metrics",
             "classes": "Compare each class",
         },
-        former_choices={"by": "groups-by"},
+        former_choices={
+            "by": "groups-by",
+            "material-amount": "with-material_amount",
+            "metrics": "with-metrics",
+        },
         former=("overview",),
     ),
 )
