@@ -284,7 +284,7 @@ def audit(
             subject = _subject(data, asked, threshold, made, seed)
             about = {"in_memory": {"kind": name_of(model), "columns": list(reads)}}
         progress(_READY, "the model is ready")
-        requests = _requests(audits, subject, words=bool(data.features) and _texts_only(data))
+        requests = _requests(audits, subject, words={data.kinds[name] for name in data.features} == {"text"})
         results, not_run = _carried_out(
             requests, subject, seed, part(progress, _READY, 1.0), told=audits is not None
         )
@@ -432,10 +432,6 @@ def _carried_out(
             "cannot run on these data: " + "; ".join(f"{name}: {why}" for name, why in not_run.items()),
         )
     return tuple(results), not_run
-
-
-def _texts_only(data: AuditData) -> bool:
-    return all(data.kinds[name] == "text" for name in data.features)
 
 
 def _are(sources: Sequence[str]) -> str:

@@ -30,7 +30,7 @@ def choose_model(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
     """Draw the choice of the second model; return the draft with it under ``compare``."""
     kept = draft.get("compare") or {}
     spec = draft["spec"]
-    if _treatable(spec["model"]):
+    if "train" in spec["model"] and "predict" not in spec["model"]:  # mitigation can train it again
         way = st.segmented_control(
             "Second model",
             list(_WAYS),
@@ -116,11 +116,6 @@ def both_words(draft: Mapping[str, Any]) -> str:
     """Return both models in words, for the title of a run."""
     first, second = model_words(draft["spec"]["model"]), draft["compare"].get("model")
     return f"{first} and {'the same, mitigated' if second is None else model_words(second)}"
-
-
-def _treatable(model: Mapping[str, Any]) -> bool:
-    """Whether mitigation can train the model again."""
-    return "train" in model and "predict" not in model
 
 
 def _treatment(space: Workspace, draft: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,7 +55,8 @@ def burden_of(way: RecoursePath, path: Walk, rng: np.random.Generator) -> Burden
         means.append(_mean(cost[here & ~never], weights[here & ~never], options.level, k))
         medians.append(_median(np.where(never, np.inf, alpha)[here], weights[here]))
     size = np.bincount(code, weights, k)
-    at_end = path.decisions[:, path.grid.index(_last(way, path))]
+    last = max(step for step in path.grid if step <= max(options.steps) + 1e-9)
+    at_end = path.decisions[:, path.grid.index(last)]
     gap = largest_gap(np.bincount(code, weights * at_end, k), size, level=options.level / 2)
     differences, p = _burdens(way, np.where(never, np.nan, cost), rng)
     shares = _shares(way, at_end, size, rng, known=None not in differences)
@@ -147,10 +148,6 @@ def _shares(
         )
         found.append(judged)
     return tuple(found)
-
-
-def _last(way: RecoursePath, path: Walk) -> float:
-    return max(step for step in path.grid if step <= max(way.options.steps) + 1e-9)
 
 
 def _mean(values: np.ndarray, weights: np.ndarray, level: float, k: int) -> Estimate:

@@ -198,7 +198,8 @@ def fewest_changes(
         if exhaustive:
             candidates = [list(combinations(columns, size))] * len(open_)
         else:
-            candidates = [_larger(grown.get(person, ()), columns) for person in open_.tolist()]
+            smaller = [grown.get(person, ()) for person in open_.tolist()]
+            candidates = [[(*names, name) for name in columns if name not in names] for names in smaller]
             proved[open_] = False
         sets, done = _best(way, moved, open_, candidates)
         for person, names, flipped in zip(open_.tolist(), sets, done, strict=True):
@@ -207,10 +208,6 @@ def fewest_changes(
             grown[person] = names
         open_ = open_[~done]
     return found, proved
-
-
-def _larger(names: tuple[str, ...], columns: list[str]) -> list[tuple[str, ...]]:
-    return [(*names, name) for name in columns if name not in names]
 
 
 def _best(
