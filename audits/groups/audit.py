@@ -167,71 +167,60 @@ def groups_from_people(
     `seed` decides the bootstrap's draws, so that a moved threshold is the only thing that changes.
     """
     with METRICS.also(scikit_metric(name) for name in options.metrics):
-        return _compared(people, protected, options, outcome, audited, seed)
-
-
-def _compared(
-    people: pd.DataFrame,
-    protected: tuple[str, ...],
-    options: GroupsOptions,
-    outcome: str,
-    audited: int,
-    seed: int,
-) -> GroupsResult:
-    attributes = attributes_of(protected, options)
-    # a risk score has its sign turned: it reaches from -1 to 0, not from 0 to 1
-    least = float((people["low"] if "low" in people else people["score"]).min())
-    most = float((people["high"] if "high" in people else people["score"]).max())
-    low, high = (-1.0, 0.0) if most <= 0 and least < 0 else (0.0, 1.0)
-    edges = np.linspace(min(least, low), max(most, high), 21)
-    labels, design = labels_of(people), design_of(people)
-    split = [
-        sort_people(people[[f"group: {name}" for name in names]], names, people, labels, edges, design)
-        for names in attributes
-    ]
-    why = withheld(people, split, options.level)
-    known = labels is not None and not why
-    rates = [metric.name for metric in METRICS.judged(labels=known)]
-    if known and options.measure == "calibration":
-        rates += [name for name in ASKED_FIRST["calibration"] if name not in rates]
-    metrics = FurtherMetrics.asked(people, labels, why, seed)
-    looks = sum(comparisons(item, options) for item in split) * (len(rates) + metrics.looks)
-    looks += sum(len(names) - 1 for names in options.by_probability.values())
-    if looks == 0:
-        raise InputError("groups.by", "needs at least two groups with people in them")
-    table: list[GroupRow] = []
-    spreads: list[Spread] = []
-    for item in split:
-        rows, spread = compare(item, options, options.level / looks, seed, rates, metrics)
-        table += rows
-        spreads.append(spread)
-    probable: tuple[ProbableGroup, ...] = ()
-    for attribute in options.by_probability:
-        rng = np.random.default_rng([seed, 1])  # anew, so that no attribute moves another's draws
-        probable += compare_probable(people, attribute, options, corrected=options.level / looks, rng=rng)
-    judged, finding = _judge(table, probable, options, looks)
-    judged, further = not_cleared(judged, table)
-    return GroupsResult(
-        options=dataclasses.asdict(options),
-        outcome=outcome,
-        judged=judged,
-        finding=f"{finding} {why}".rstrip(),
-        warnings=(
-            *further,
-            *metrics.warnings,
-            *_warnings(split, people),
-            *(() if design is None else (_BY_DESIGN,)),
-        ),
-        rows={"audited": audited, "used": len(people), "left_out": {}},
-        table=tuple(table),
-        spreads=tuple(spreads),
-        score_edges=tuple(edges.tolist()),
-        people=people,
-        bootstrap_seed=seed,
-        simultaneous_level=options.level / looks,
-        probable=probable,
-        widest_attribute=max(spreads, key=_apart).attribute if spreads else "",
-    )
+        attributes = attributes_of(protected, options)
+        # a risk score has its sign turned: it reaches from -1 to 0, not from 0 to 1
+        least = float((people["low"] if "low" in people else people["score"]).min())
+        most = float((people["high"] if "high" in people else people["score"]).max())
+        low, high = (-1.0, 0.0) if most <= 0 and least < 0 else (0.0, 1.0)
+        edges = np.linspace(min(least, low), max(most, high), 21)
+        labels, design = labels_of(people), design_of(people)
+        split = [
+            sort_people(people[[f"group: {name}" for name in names]], names, people, labels, edges, design)
+            for names in attributes
+        ]
+        why = withheld(people, split, options.level)
+        known = labels is not None and not why
+        rates = [metric.name for metric in METRICS.judged(labels=known)]
+        if known and options.measure == "calibration":
+            rates += [name for name in ASKED_FIRST["calibration"] if name not in rates]
+        metrics = FurtherMetrics.asked(people, labels, why, seed)
+        looks = sum(comparisons(item, options) for item in split) * (len(rates) + metrics.looks)
+        looks += sum(len(names) - 1 for names in options.by_probability.values())
+        if looks == 0:
+            raise InputError("groups.by", "needs at least two groups with people in them")
+        table: list[GroupRow] = []
+        spreads: list[Spread] = []
+        for item in split:
+            rows, spread = compare(item, options, options.level / looks, seed, rates, metrics)
+            table += rows
+            spreads.append(spread)
+        probable: tuple[ProbableGroup, ...] = ()
+        for attribute in options.by_probability:
+            rng = np.random.default_rng([seed, 1])  # anew, so that no attribute moves another's draws
+            probable += compare_probable(people, attribute, options, corrected=options.level / looks, rng=rng)
+        judged, finding = _judge(table, probable, options, looks)
+        judged, further = not_cleared(judged, table)
+        return GroupsResult(
+            options=dataclasses.asdict(options),
+            outcome=outcome,
+            judged=judged,
+            finding=f"{finding} {why}".rstrip(),
+            warnings=(
+                *further,
+                *metrics.warnings,
+                *_warnings(split, people),
+                *(() if design is None else (_BY_DESIGN,)),
+            ),
+            rows={"audited": audited, "used": len(people), "left_out": {}},
+            table=tuple(table),
+            spreads=tuple(spreads),
+            score_edges=tuple(edges.tolist()),
+            people=people,
+            bootstrap_seed=seed,
+            simultaneous_level=options.level / looks,
+            probable=probable,
+            widest_attribute=max(spreads, key=_apart).attribute if spreads else "",
+        )
 
 
 def _apart(spread: Spread) -> tuple[float, float]:
