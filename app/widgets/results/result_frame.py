@@ -55,25 +55,19 @@ def fine_print(found: RunResult, draft: Mapping[str, Any], settings: Mapping[str
                 draw()
 
 
-_yaml: weakref.WeakKeyDictionary[RunResult, tuple[dict[str, Any], str]] = weakref.WeakKeyDictionary()
+_yaml: weakref.WeakKeyDictionary[RunResult, str] = weakref.WeakKeyDictionary()
 
 
 def _settings_yaml(found: RunResult, settings: Mapping[str, Any]) -> str:
-    """Return the settings of a run as YAML, written once: that takes longer than most of a page."""
-    told = _settings(found) | dict(settings)
-    before = _yaml.get(found)
-    if before is None or before[0] != told:
-        before = _yaml[found] = (told, dump_yaml(told))
-    return before[1]
-
-
-def _settings(found: RunResult) -> dict[str, Any]:
-    """Options, threshold, seed, data and model of a run with one audit."""
-    return {
-        "evenhand": found.evenhand,
-        "audit": found.audits[0].options,
-        "threshold": found.model["threshold"],
-        "seed": found.spec["seed"],
-        "data": found.data,
-        "model": found.model,
-    }
+    """Return the settings of a run with one audit as YAML, written once: it takes most of a page's time."""
+    if found not in _yaml:
+        told = {
+            "evenhand": found.evenhand,
+            "audit": found.audits[0].options,
+            "threshold": found.model["threshold"],
+            "seed": found.spec["seed"],
+            "data": found.data,
+            "model": found.model,
+        }
+        _yaml[found] = dump_yaml({**told, **settings})
+    return _yaml[found]
