@@ -34,9 +34,6 @@ class FeatureSpace:
         The encoded columns (d,): ``"age"``, ``"workclass=Private"``, ``"age is missing"``.
     blocks : mapping of str to slice
         Which encoded columns belong to a raw one.
-    scale : mapping of str to (float, float)
-        Mean and standard deviation of the z-scored columns, in raw units (days since 1970 for
-        dates, ranks from 0 for ordinals): ``raw = mean + sd * z``.
 
     Examples
     --------
@@ -53,7 +50,6 @@ class FeatureSpace:
     columns: tuple[str, ...]
     names: tuple[str, ...]
     blocks: Mapping[str, slice]
-    scale: Mapping[str, tuple[float, float]]
     parts: tuple[Block, ...]
 
     @classmethod
@@ -81,12 +77,7 @@ class FeatureSpace:
         ends = np.cumsum([len(part.names) for part in parts]).tolist()
         starts = [0, *ends][:-1]
         blocks = {column: slice(a, b) for column, a, b in zip(columns, starts, ends, strict=True)}
-        scale = {
-            part.column: (part.mean, part.sd)
-            for part in parts
-            if isinstance(part, NumberBlock) and part.kind != "boolean"
-        }
-        return cls(columns, names, blocks, scale, parts)
+        return cls(columns, names, blocks, parts)
 
     def encode(self, frame: pd.DataFrame, *, unknown: Literal["error", "zero"] = "error") -> np.ndarray:
         """Return the points (n, d) of raw rows; C-contiguous.

@@ -369,5 +369,5 @@ def with_doubts(subject: Subject) -> Subject:
 def space_of(data: AuditData) -> FeatureSpace:
     """Fit the feature space; without a feature that is more than free text, people have no place: empty."""
     if all(data.kinds[name] == "text" for name in data.features):
-        return FeatureSpace((), (), {}, {}, ())
+        return FeatureSpace((), (), {}, ())
     return FeatureSpace.fit(data)

@@ -28,7 +28,6 @@ def ratio_means(
     people: np.ndarray | None = None,
     draws: int = 500,
     level: float = 0.05,
-    simultaneous: bool = True,
 ) -> RatioMeans:
     """Means ``sum(totals) / sum(weights)`` per column with bootstrap intervals over people.
 
@@ -43,7 +42,7 @@ def ratio_means(
     draws : int
         Bootstrap draws of as many people, with replacement.
     level : float
-        Error rate: for all k intervals together when `simultaneous` (the max-t bootstrap), else each.
+        Error rate for all k intervals together (the max-t bootstrap).
 
     Notes
     -----
@@ -72,17 +71,13 @@ def ratio_means(
         with np.errstate(invalid="ignore", divide="ignore"):
             moves[start : start + size] = np.where(base > 0, (counts @ deviation) / base, 0.0)
     spread = moves.std(0)
-    if simultaneous:
-        ratio = np.abs(moves) / np.where(spread > 0, spread, 1.0)
-        # a bootstrap spread is too small in small samples: widen as Student's t does
-        carried = np.einsum("nk,n->k", weights**2, 1 / people)
-        freedom = np.maximum(weights.sum(0) ** 2 / carried - 1, 1.0)
-        normal = np.quantile(ratio.max(1), 1 - level)
-        reach = -stdtrit(freedom, ndtr(-normal)) * spread * np.sqrt((freedom + 1) / freedom)
-        return RatioMeans(value, value - reach, value + reach)
-    low, high = np.quantile(moves, [level / 2, 1 - level / 2], axis=0)
-    # the basic bootstrap reflects the spread around the estimate
-    return RatioMeans(value, value - high, value - low)
+    ratio = np.abs(moves) / np.where(spread > 0, spread, 1.0)
+    # a bootstrap spread is too small in small samples: widen as Student's t does
+    carried = np.einsum("nk,n->k", weights**2, 1 / people)
+    freedom = np.maximum(weights.sum(0) ** 2 / carried - 1, 1.0)
+    normal = np.quantile(ratio.max(1), 1 - level)
+    reach = -stdtrit(freedom, ndtr(-normal)) * spread * np.sqrt((freedom + 1) / freedom)
+    return RatioMeans(value, value - reach, value + reach)
 
 
 def _counts(people: np.ndarray, total: int, size: int, rng: np.random.Generator) -> np.ndarray:

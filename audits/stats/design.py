@@ -108,23 +108,14 @@ class Share:
     Attributes
     ----------
     estimate : Estimate
-        With Korn and Graubard's interval; its n is `effective`.
-    n : int
-        Rows of the group.
-    effective : float
-        People of a simple random sample that would tell as much.
+        With Korn and Graubard's interval; its n are people of a simple random sample that would tell as much.
     people : float
         Likewise, fewer where there are few clusters behind the variance: intervals for plain counts hold for
         ``estimate.value * people`` of so many.
-    influence : float array (clusters,)
-        What each cluster adds to the linearised estimate.
     """
 
     estimate: Estimate
-    n: int
-    effective: float
     people: float
-    influence: np.ndarray
 
 
 def make_design(
@@ -177,19 +168,18 @@ def design_share(design: Design, members: np.ndarray, event: np.ndarray, *, leve
     >>> found = design_share(rows, np.ones(120, dtype=bool), np.arange(120) < 37)
     >>> [round(end, 3) for end in (found.estimate.value, found.estimate.low, found.estimate.high)]
     [0.308, 0.227, 0.4]
-    >>> round(found.effective)
+    >>> round(found.estimate.n)
     119
     """
     method = f"Korn–Graubard {percent_level(level)}"
     n = int(members.sum())
     total = float(design.weights[members].sum())
-    nobody = np.zeros(design.n_clusters)
     if n == 0:
-        return Share(Estimate(None, None, None, 0.0, method), 0, 0.0, 0.0, nobody)
+        return Share(Estimate(None, None, None, 0.0, method), 0.0)
     share = float(design.weights[members & event].sum()) / total
     parts = np.where(members, design.weights * (event - share) / total, 0.0)
-    influence, inside = design.gathered(parts), design.holding(members)
-    variance, freedom = design.variance(influence, inside), max(design.freedom(inside), 1)
+    inside = design.holding(members)
+    variance, freedom = design.variance(design.gathered(parts), inside), max(design.freedom(inside), 1)
     # without any spread nothing tells how much a row is worth: then clusters count, not their rows
     effective = min(share * (1 - share) / variance, float(n)) if variance > 0 else float(inside.sum())
     if design.n_strata == 1:  # where the events seen happen to be of light rows, the variance seems small
@@ -197,7 +187,7 @@ def design_share(design: Design, members: np.ndarray, event: np.ndarray, *, leve
     narrow, wide = stdtrit(max(n - 1, 1), 1 - level / 2), stdtrit(freedom, 1 - level / 2)
     people = effective * float(narrow / wide) ** 2
     low, high = _binomial(share, people, level)
-    return Share(Estimate(share, low, high, effective, method), n, effective, people, influence)
+    return Share(Estimate(share, low, high, effective, method), people)
 
 
 def design_mean(design: Design, members: np.ndarray, values: np.ndarray) -> tuple[float, float, int]:

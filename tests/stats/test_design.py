@@ -17,7 +17,7 @@ def test_without_a_design_it_is_clopper_and_pearson_and_five_rows_of_each_change
         rows = make_design(120 * times, cluster=np.repeat(np.arange(120), times))
         found = design_share(rows, np.ones(120 * times, dtype=bool), np.repeat(event, times))
         # n/(n - 1) in the linearised variance takes one person off the effective number
-        assert found.effective == pytest.approx(119)
+        assert found.estimate.n == pytest.approx(119)
         assert (found.estimate.low, found.estimate.high) == pytest.approx((exact.low, exact.high), abs=0.002)
 
 
@@ -33,7 +33,7 @@ def test_variance_by_hand():
     variance = 2 * sum((t[i] - (t[a] + t[b]) / 2) ** 2 for a, b in ((0, 1), (2, 3)) for i in (a, b))
     found = design_share(make_design(8, weights=weights, cluster=cluster, strata=strata), event | True, event)
     assert found.estimate.value == pytest.approx(share)
-    assert found.effective == pytest.approx(min(share * (1 - share) / variance, 8))
+    assert found.estimate.n == pytest.approx(min(share * (1 - share) / variance, 8))
 
 
 def test_nobody_and_everybody():
@@ -41,11 +41,11 @@ def test_nobody_and_everybody():
     members = np.arange(50) < 25
     nobody = design_share(rows, members, np.zeros(50, dtype=bool))
     # without spread five clusters count as five people, fewer for the four degrees of freedom behind them
-    assert nobody.effective == 5
+    assert nobody.estimate.n == 5
     assert nobody.estimate.low == 0
     assert nobody.estimate.high > beta.ppf(0.975, 1, 5)
     empty = design_share(rows, np.zeros(50, dtype=bool), members)
-    assert (empty.estimate.value, empty.estimate.low, empty.n) == (None, None, 0)
+    assert (empty.estimate.value, empty.estimate.low, empty.estimate.n) == (None, None, 0)
     with refused("data.weights"):
         make_design(2, weights=np.array([1.0, 0.0]))
 
