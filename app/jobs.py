@@ -143,7 +143,7 @@ def table(
 ) -> Future[tuple[TableHandle, tuple[ColumnProfile, ...]]]:
     """Return the table that a spec's data section names, being read, with what its columns hold."""
     # what else is said of the data may be wrong, and then has to be told beside the control that says it
-    ask, key, _ = _asking(space, {name: section[name] for name in READING if name in section})
+    ask, key, _ = _asking(space, {"data": {name: section[name] for name in READING if name in section}})
 
     def read() -> tuple[TableHandle, tuple[ColumnProfile, ...]]:
         told = ask("table")
@@ -152,12 +152,12 @@ def table(
     return _tables.get(space.token, key, read)
 
 
-def data(space: Workspace, section: Mapping[str, Any], seed: int = 0) -> Future[tuple[DataHandle, Summary]]:
-    """Return the data that a spec's data section describes, being read and prepared, with their summary.
+def data(space: Workspace, spec: Mapping[str, Any]) -> Future[tuple[DataHandle, Summary]]:
+    """Return the data that a spec describes, being read and prepared, with their summary.
 
-    Where they are larger than what is held, `seed` decides which rows are drawn.
+    Where they are larger than what is held, the spec's seed decides which rows are drawn.
     """
-    ask, _, key = _asking(space, section, seed)
+    ask, _, key = _asking(space, spec)
 
     def prepare() -> tuple[DataHandle, Summary]:
         summary = adapter(Summary).validate_python(ask("data"))
@@ -171,7 +171,7 @@ def findings(space: Workspace, spec: Mapping[str, Any], unlikely: str = "") -> F
 
     `unlikely` says how a model of them did, where it did better than is likely.
     """
-    ask, _, key = _asking(space, spec["data"], int(spec.get("seed", 0)))
+    ask, _, key = _asking(space, spec)
     predictions = (spec["model"].get("predictions") or {}).get("label")
 
     def examine() -> tuple[Finding, ...]:
@@ -186,7 +186,7 @@ def model(space: Workspace, spec: Mapping[str, Any]) -> Future[ModelReport]:
 
     A file is opened where these lie; a service is asked about the first people by a process of its own.
     """
-    ask, _, key = _asking(space, spec["data"], int(spec.get("seed", 0)))
+    ask, _, key = _asking(space, spec)
     section = dict(spec["model"])
     path = space.folder / section["path"] if "path" in section else None
     threshold = spec.get("threshold", 0.5) if "predictions" in section else 0.5
@@ -275,8 +275,9 @@ def forget_run(space: Workspace, key: str) -> None:
     _badges.forget(space.token)
 
 
-def _asking(space: Workspace, section: Mapping[str, Any], seed: int = 0) -> tuple[Ask, str, str]:
-    """Return what asks about a data section, and the keys of its table and of its data."""
+def _asking(space: Workspace, asked: Mapping[str, Any]) -> tuple[Ask, str, str]:
+    """Return what asks about the data of a spec, and the keys of its table and of its data."""
+    section, seed = asked["data"], int(asked.get("seed", 0))
     spec = data_spec(section)
     paths = table_paths(space, spec)
     stamps = [stamp_of(path) for path in paths]
@@ -416,7 +417,7 @@ def trial(space: Workspace, spec: Mapping[str, Any], audits: Mapping[str, Mappin
 
     The trial of an earlier draft of the workspace ends.
     """
-    _, _, key = _asking(space, spec["data"], int(spec.get("seed", 0)))
+    _, _, key = _asking(space, spec)
     document = {**spec, "audits": [{name: dict(options)} for name, options in audits.items()]}
     asked = {"of": "audits.runs.plans.trial:trial", "audits": dict(audits)}
     name = digest_of([space.token, key, document])

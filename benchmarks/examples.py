@@ -45,7 +45,7 @@ def bundle(name: str) -> Iterator[tuple[str, Path, float]]:
 
     space = Workspace(new_token())
     draft = drafts.from_sample(space, CATALOG[name])
-    data, _ = jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)).result()
+    data, _ = jobs.data(space, draft["spec"]).result()
     for audit, options in usual_options(draft, data).items():
         if audit not in AUDITS:
             continue

@@ -34,7 +34,7 @@ _WAYS = ("only_self", "only_counterpart")
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit."""
     result: BarycenterResult = found.audits[0].result
-    data, _ = wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
+    data, _ = wait_for(jobs.data(space, found.spec), "Preparing the people")
     result_page(
         "barycenter",
         found,

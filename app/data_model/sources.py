@@ -103,7 +103,7 @@ def _begin(space: Workspace, make: Callable[[], dict[str, Any]], then: str = "")
     draft = make()
     space.save_draft(draft)
     if then:  # read while the page is drawn
-        jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0))
+        jobs.data(space, draft["spec"])
     state.forget_addresses()
     state.select("")
     state.keep("then", then)

@@ -72,7 +72,7 @@ def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
     found = Problems()
     spec = draft["spec"]
     try:
-        found.summary = wait_for(jobs.data(space, spec["data"], spec.get("seed", 0)), "Preparing the data")[1]
+        found.summary = wait_for(jobs.data(space, spec), "Preparing the data")[1]
     except InputError as error:
         found.add(error)
     try:

@@ -36,7 +36,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     for warning in result.warnings:
         if warning.startswith(DISTRUST):
             notices.problem(warning)
-    data, _ = wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
+    data, _ = wait_for(jobs.data(space, found.spec), "Preparing the people")
     marks = ["", *(f"_{k}" for k in range(len(result.within)))]
     panels = ("marginals_positive", "marginals_negative", "transparency")  # with choices of their own
     result_page(

@@ -99,7 +99,7 @@ def _comparison(result: LossRatioResult) -> None:
 
 def _people(found: RunResult, space: Workspace) -> None:
     result: LossRatioResult = found.audits[0].result
-    data, _ = wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
+    data, _ = wait_for(jobs.data(space, found.spec), "Preparing the people")
     chosen = choose_row(
         PeopleTable(found, "people"),
         "ratio-people",

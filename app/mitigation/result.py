@@ -42,9 +42,7 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
             else "A model without text can be retrained for protected attributes: choose them."
         )
         return
-    data, summary = wait_for(
-        jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)), "Preparing the people"
-    )
+    data, summary = wait_for(jobs.data(space, draft["spec"]), "Preparing the people")
     offered = mitigation_options(space, draft, options, data)
     names = list(offered["also"])
     kept = names

@@ -81,7 +81,7 @@ def _word_for(words: Mapping[str, str], name: str) -> str:
 def _people(found: RunResult, space: Workspace) -> None:
     """List the people of one flow; one who is chosen stands beside the most similar match."""
     result: OutcomeTransportResult = found.audits[0].result
-    data, _ = wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
+    data, _ = wait_for(jobs.data(space, found.spec), "Preparing the people")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source, target = (
             st.selectbox(

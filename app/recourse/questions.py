@@ -85,9 +85,7 @@ def _way(name: str, kinds: Mapping[str, str]) -> str:
 
 def ask_questions(space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw the question for each column that the model reads, answered as the choices at the side are."""
-    data, summary = wait_for(
-        jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)), "Preparing the data"
-    )
+    data, summary = wait_for(jobs.data(space, draft["spec"]), "Preparing the data")
     names = changeable(data)
     chosen: list[str] = state.widget("actionable") or []
     ways = dict(zip(names, ways_of(draft, names, summary.kinds), strict=True))

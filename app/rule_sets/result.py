@@ -276,7 +276,7 @@ def _profile(found: RunResult, space: Workspace, row: LeaderRow) -> None:
 
 
 def _data(found: RunResult, space: Workspace) -> DataHandle:
-    return wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")[0]
+    return wait_for(jobs.data(space, found.spec), "Preparing the people")[0]
 
 
 def _near(result: RuleSetsResult, number: int) -> None:

@@ -62,7 +62,7 @@ def _flagged_section(result: SensitivityResult) -> None:
 
 def _people(found: RunResult, space: Workspace) -> None:
     result: SensitivityResult = found.audits[0].result
-    data, _ = wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
+    data, _ = wait_for(jobs.data(space, found.spec), "Preparing the people")
     chosen = choose_row(
         PeopleTable(found, "people"),
         "sensitivity-people",

@@ -139,8 +139,7 @@ found.show("rest")
 with top:
     line, standing = st.container(), "ready"
     if found.ready:
-        section, seed = edited["spec"]["data"], edited["spec"].get("seed", 0)
-        held, _ = wait_for(jobs.data(space, section, seed), "Preparing the data")
+        held, _ = wait_for(jobs.data(space, edited["spec"]), "Preparing the data")
         standing = trial_standing(space, edited, held)
     with line:
         overview(space, edited, found, standing)

@@ -16,7 +16,7 @@ from audits.stats.vocabulary import DataWords, speaking
 
 space = state.workspace()
 draft = state.remember("tour", lambda: tour_draft(space))
-data, _ = wait_for(jobs.data(space, draft["spec"]["data"], draft["spec"]["seed"]), "Opening the example")
+data, _ = wait_for(jobs.data(space, draft["spec"]), "Opening the example")
 specs = tour_specs(draft, data)
 missing = [name for name, spec in specs.items() if not jobs.arrives_computed(space, spec)]
 if missing:

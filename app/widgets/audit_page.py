@@ -160,7 +160,7 @@ def open_data(
         st.stop()
     try:
         data, summary = wait_for(
-            jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
+            jobs.data(space, draft["spec"]),
             f"Preparing {source_name(draft)}",
         )
     except InputError as error:

@@ -209,25 +209,17 @@ def _sides(subject: Subject, options: ExplainOptions) -> np.ndarray:
 
 
 def people_of(
-    subject: Subject, options: ExplainOptions, names: tuple[str, ...], outcome: np.ndarray | None = None
+    subject: Subject, options: ExplainOptions, names: tuple[str, ...]
 ) -> tuple[TwoGroups, np.ndarray]:
-    """Return the people compared, equal rows as one, and a row of the data for each.
-
-    Parameters
-    ----------
-    outcome : array (n,), optional
-        Another outcome of everyone than the one that the options name.
-    """
+    """Return the people compared, equal rows as one, and a row of the data for each."""
     data, side = subject.data, _sides(subject, options)
     if options.outcome == "label" and data.y is None and data.number is None:
         raise InputError("explain.outcome", "is 'label', but the data have none", advice="set data.label")
-    numeric = data.numeric is not None and outcome is None
-    if outcome is None:
-        outcome = _outcome(subject, options)
-    rows = np.flatnonzero((side >= 0) & np.isfinite(np.asarray(outcome, dtype=float)))
+    outcome = np.asarray(_outcome(subject, options), dtype=float)
+    rows = np.flatnonzero((side >= 0) & np.isfinite(outcome))
     read = {name: values_of(data.frame[name].iloc[rows], data.kinds[name]) for name in sorted(names)}
     table = pd.DataFrame({k: found[0] for k, found in enumerate(read.values())}, index=range(len(rows)))
-    keys = {"source": side[rows], "outcome": np.asarray(outcome, dtype=float)[rows]}
+    keys = {"source": side[rows], "outcome": outcome[rows]}
     table = pd.concat([pd.DataFrame(keys), table], axis=1)
     order = table.sort_values(list(table.columns), kind="stable").index.to_numpy()
     sizes = np.ones(len(rows)) if data.weights is None else np.asarray(data.weights, dtype=float)[rows]
@@ -245,6 +237,7 @@ def people_of(
     values = table.drop(columns=["source", "outcome"]).set_axis(list(read), axis=1)
     categories = tuple(found[1] for found in read.values())
     side = table["source"].to_numpy() == 1
+    numeric = data.numeric is not None
     people = TwoGroups(values, categories, side, table["outcome"].to_numpy(), counts, weight, design, numeric)
     return people, rows[order]
 

@@ -157,11 +157,7 @@ def level_members(
 
 
 def level_conditions(
-    levels: tuple[LevelDifference, ...],
-    material: float,
-    *,
-    p_values: Mapping[str, float] | None = None,
-    of: str = "",
+    levels: tuple[LevelDifference, ...], material: float, *, p_values: Mapping[str, float] | None = None
 ) -> list[Condition]:
     """Return what the covered levels have to hold for an all-clear.
 
@@ -172,13 +168,11 @@ def level_conditions(
     p_values : mapping, optional
         Level to the p-value of the test that has to agree for it to be evidence; without one it only has to
         hold.
-    of : str
-        Whose levels they are, where there are several groups.
     """
     bounds = (-FACTOR * material, FACTOR * material)
     return [
         Condition(
-            name=f"level: {each.name}{of}",
+            name=f"level: {each.name}",
             interval=each.difference,
             immaterial=bounds,
             times=FACTOR,

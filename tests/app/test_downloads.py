@@ -48,7 +48,7 @@ def run(space):
     done = jobs.submit(space, spec, "people")
     assert done.wait(120)
     assert done.status == "done", done.error
-    data, _ = jobs.data(space, spec["data"]).result(60)
+    data, _ = jobs.data(space, spec).result(60)
     return jobs.result(space, spec), data
 
 

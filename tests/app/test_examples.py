@@ -26,7 +26,7 @@ from audits.stats.vocabulary import DataWords, speaking
 
 def example(space: Workspace, name: str):
     draft = drafts.from_sample(space, CATALOG[name])
-    data, _ = jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)).result()
+    data, _ = jobs.data(space, draft["spec"]).result()
     return draft, data
 
 

@@ -53,7 +53,7 @@ def test_other_data_are_run_only_when_asked_and_by_each_attribute_alone(space) -
     assert not at.exception
     assert not space.runs()
     assert not at.button(key="run-groups").disabled
-    held, _ = jobs.data(space, space.draft()["spec"]["data"]).result()
+    held, _ = jobs.data(space, space.draft()["spec"]).result()
     options = usual_options(space.draft(), held)["groups"]
     assert options["by"] == ["sex", "race"]
     prepared(at.switch_page("views/groups.py").run().run())

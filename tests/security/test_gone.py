@@ -62,7 +62,7 @@ def holding(base: Path, text: str) -> list[str]:
 def test_a_deleted_workspace_leaves_no_byte(base):
     mark = "Zanzibarensis"  # stands in rows of the table brought
     space = bring(issue_token(), mark)
-    _, summary = jobs.data(space, space.draft()["spec"]["data"]).result(60)
+    _, summary = jobs.data(space, space.draft()["spec"]).result(60)
     assert summary.rows == 120
     run(space, mark)
     Shares().make(space, 3)
@@ -126,4 +126,4 @@ def test_no_spec_reaches_files_outside_its_workspace(base):
             with refused("data.path"):
                 ask(mine, wrong)
         with refused("data.path"):
-            jobs.data(mine, wrong["data"])
+            jobs.data(mine, wrong)

@@ -147,7 +147,7 @@ def in_units(table: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def _sides(space: Workspace, found: RunResult, row: Hashable, match: Beside | None) -> _Sides:
     """Return what the cards say, the features in which both differ most first."""
-    data, _ = wait_for(jobs.data(space, found.spec["data"], found.spec["seed"]), "Preparing the people")
+    data, _ = wait_for(jobs.data(space, found.spec), "Preparing the people")
     people = found.audits[0].result.people
     person = people.loc[[row]].iloc[0]
     decided = person["decision" if "decision" in person else "favorable"]

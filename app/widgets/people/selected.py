@@ -86,10 +86,7 @@ def selection_chip(space: Workspace) -> None:
         return
     try:
         chosen = read_selection(state.selection_in_address())
-        data, _ = wait_for(
-            jobs.data(space, draft["spec"]["data"], draft["spec"].get("seed", 0)),
-            "Preparing the people selected",
-        )
+        data, _ = wait_for(jobs.data(space, draft["spec"]), "Preparing the people selected")
         words, rows, people = _selected_people(space, chosen, data)
     except (InputError, RunFailed) as error:
         notices.problem(str(error))
