@@ -30,7 +30,9 @@ from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, Judgment, judge, wilson, worst_of
 from audits.stats.intervals import weighted_sum
+from audits.stats.text import count
 from audits.stats.verdicts import DEFAULT_LEVEL, MATERIAL_DIFFERENCE
+from audits.stats.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from audits.models import Subject
@@ -308,7 +310,9 @@ def _judge_change(row: Row, level: float, looked_at: int) -> Judgment | None:
         people_needed=needed,
         reason="" if change.low is not None else row.moved.method.removeprefix("no interval: "),
     )
-    return dataclasses.replace(judged, limit_name=row.limit_name)
+    # of a part of everyone, such as those of a group with an unfavorable label
+    such = f"such {vocabulary().people}; there are {count(change.n)}"
+    return dataclasses.replace(judged, limit_name=row.limit_name, people_of=such)
 
 
 def _paired_row(row: Row, judged: Judgment | None, level: float) -> ChangeRow:
