@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import jobs, state
+from app import state
 from app.figure_cache import drawn_once
 from app.flipset.shown import choose_by_sign
 from app.tables.handles import DataHandle
@@ -19,7 +19,7 @@ from app.widgets.people.person import Beside, person_card, steps
 from app.widgets.people.row_choice import choose_row
 from app.widgets.results.exhibits import show_exhibit
 from app.widgets.results.result_page import result_page
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
 from audits.barycenter import BarycenterResult, figures
 from audits.barycenter.sections import marginals_exhibit, transparency_exhibit
@@ -34,7 +34,7 @@ _WAYS = ("only_self", "only_counterpart")
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit."""
     result: BarycenterResult = found.audits[0].result
-    data, _ = wait_for(jobs.data(space, found.spec), "Preparing the people")
+    data, _ = data_of(space, found.spec)
     result_page(
         "barycenter",
         found,

@@ -9,7 +9,7 @@ from typing import Any
 from app import jobs
 from app.tables.summary import Summary
 from app.widgets import notices
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of, wait_for
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError
 from audits.models import model_spec
@@ -72,7 +72,7 @@ def problems(space: Workspace, draft: Mapping[str, Any]) -> Problems:
     found = Problems()
     spec = draft["spec"]
     try:
-        found.summary = wait_for(jobs.data(space, spec), "Preparing the data")[1]
+        found.summary = data_of(space, spec, "the data")[1]
     except InputError as error:
         found.add(error)
     try:

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import jobs, state
+from app import state
 from app.figure_cache import drawn_once
 from app.flipset.bars import marginals_section
 from app.flipset.people import people_section
@@ -20,7 +20,7 @@ from app.widgets.results.exhibits import show_exhibit
 from app.widgets.results.figure_card import number_columns
 from app.widgets.results.plot import plot
 from app.widgets.results.result_page import TABS, result_page
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
 from audits.flipset import FlipsetResult
 from audits.flipset.figures import flipsets, maps
@@ -36,7 +36,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     for warning in result.warnings:
         if warning.startswith(DISTRUST):
             notices.problem(warning)
-    data, _ = wait_for(jobs.data(space, found.spec), "Preparing the people")
+    data, _ = data_of(space, found.spec)
     marks = ["", *(f"_{k}" for k in range(len(result.within)))]
     panels = ("marginals_positive", "marginals_negative", "transparency")  # with choices of their own
     result_page(

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import jobs, state
+from app import state
 from app.figure_cache import cached_figure
 from app.tables.listed import Order, PeopleTable, raw_cells
 from app.widgets.people.person import card_of
@@ -18,7 +18,7 @@ from app.widgets.people.row_choice import choose_row
 from app.widgets.people.what_if import what_if_section
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.widgets.results.result_page import result_page
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
 from audits.loss_ratio import LossRatioResult, figures
 from audits.loss_ratio.text import person_sentence
@@ -99,7 +99,7 @@ def _comparison(result: LossRatioResult) -> None:
 
 def _people(found: RunResult, space: Workspace) -> None:
     result: LossRatioResult = found.audits[0].result
-    data, _ = wait_for(jobs.data(space, found.spec), "Preparing the people")
+    data, _ = data_of(space, found.spec)
     chosen = choose_row(
         PeopleTable(found, "people"),
         "ratio-people",

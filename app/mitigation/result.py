@@ -17,7 +17,7 @@ from app.widgets.frame import page_text
 from app.widgets.results.exhibits import show_facts, show_section
 from app.widgets.results.verdict_cards import title_of
 from app.widgets.run_bar import run_button, show_standing
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
 from audits.checks import build
 from audits.errors import InputError
@@ -42,7 +42,7 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
             else "A model without text can be retrained for protected attributes: choose them."
         )
         return
-    data, summary = wait_for(jobs.data(space, draft["spec"]), "Preparing the people")
+    data, summary = data_of(space, draft["spec"])
     offered = mitigation_options(space, draft, options, data)
     names = list(offered["also"])
     kept = names

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import jobs, state
+from app import state
 from app.figure_cache import cached_figure, cached_section
 from app.tables.handles import DataHandle
 from app.tables.listed import PeopleTable, raw_cells
@@ -23,7 +23,7 @@ from app.widgets.people.what_if import what_if_section
 from app.widgets.results.exhibits import show_exhibit
 from app.widgets.results.figure_card import number_columns
 from app.widgets.results.result_page import result_page
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
 from audits.outcome_transport import OutcomeTransportResult
 from audits.outcome_transport.figures import flow_list
@@ -81,7 +81,7 @@ def _word_for(words: Mapping[str, str], name: str) -> str:
 def _people(found: RunResult, space: Workspace) -> None:
     """List the people of one flow; one who is chosen stands beside the most similar match."""
     result: OutcomeTransportResult = found.audits[0].result
-    data, _ = wait_for(jobs.data(space, found.spec), "Preparing the people")
+    data, _ = data_of(space, found.spec)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source, target = (
             st.selectbox(

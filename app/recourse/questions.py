@@ -8,12 +8,12 @@ from typing import Any
 
 import streamlit as st
 
-from app import jobs, state
+from app import state
 from app.tables.handles import DataHandle
 from app.tables.summary import Summary
 from app.widgets import notices
 from app.widgets.choices.roles import actionable_by_role, changeable, is_german, with_role
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
 from audits.data.preprocessing.column_names import named_protected
 from audits.recourse import GERMAN_ROLES
@@ -85,7 +85,7 @@ def _way(name: str, kinds: Mapping[str, str]) -> str:
 
 def ask_questions(space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw the question for each column that the model reads, answered as the choices at the side are."""
-    data, summary = wait_for(jobs.data(space, draft["spec"]), "Preparing the data")
+    data, summary = data_of(space, draft["spec"], "the data")
     names = changeable(data)
     chosen: list[str] = state.widget("actionable") or []
     ways = dict(zip(names, ways_of(draft, names, summary.kinds), strict=True))

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from app import jobs, state
+from app import state
 from app.figure_cache import cached_figure, cached_section
 from app.mitigation.result import mitigation_section
-from app.tables.handles import DataHandle
 from app.tables.listed import Order, PeopleTable, raw_cells
 from app.widgets.people.person import person_card
 from app.widgets.people.row_choice import WRAPPING, choose_row, clickable_table
@@ -19,7 +18,7 @@ from app.widgets.people.selected import let_go, select
 from app.widgets.results.exhibits import folded, show_exhibit
 from app.widgets.results.figure_card import figure_card, number_columns
 from app.widgets.results.result_page import result_page
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
 from audits.rule_sets import LeaderRow, RuleSetsResult, alike, leaderboard_frame, members, refine, row_of
 from audits.rule_sets.figures import leaderboard as figures
@@ -261,7 +260,7 @@ def _apart(found: RunResult, space: Workspace) -> None:
 
 def _profile(found: RunResult, space: Workspace, row: LeaderRow) -> None:
     result: RuleSetsResult = found.audits[0].result
-    data = _data(found, space)
+    data, _ = data_of(space, found.spec)
     own = {rule["attribute"] for rule in row.rules}
     columns = [
         name
@@ -273,10 +272,6 @@ def _profile(found: RunResult, space: Workspace, row: LeaderRow) -> None:
     differs = data.asked("rule_sets", "differences", rows=everybody, inside=inside, columns=columns)
     heading, caption = SAID["profile"]
     figure_card("rule-set-profile", profile(differs), lambda: differs, heading=heading, caption=caption)
-
-
-def _data(found: RunResult, space: Workspace) -> DataHandle:
-    return wait_for(jobs.data(space, found.spec), "Preparing the people")[0]
 
 
 def _near(result: RuleSetsResult, number: int) -> None:
@@ -300,7 +295,7 @@ def _people(found: RunResult, space: Workspace) -> None:
         "rule-set-people",
         "rule-person",
         order=Order("score"),
-        beside=raw_cells(_data(found, space), ("decision", "score")),
+        beside=raw_cells(data_of(space, found.spec)[0], ("decision", "score")),
         alt="People in the chosen group",
         number="score",
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app import jobs, state
+from app import state
 from app.tables.handles import DataHandle
 from app.tables.listed import Order, PeopleTable, raw_cells
 from app.widgets import notices
@@ -17,7 +17,7 @@ from app.widgets.people.row_choice import choose_row
 from app.widgets.people.what_if import what_if_section
 from app.widgets.results.figure_card import number_columns
 from app.widgets.results.result_page import result_page
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
 from audits.runs.result import RunResult
 from audits.sensitivity import SensitivityResult, text
@@ -62,7 +62,7 @@ def _flagged_section(result: SensitivityResult) -> None:
 
 def _people(found: RunResult, space: Workspace) -> None:
     result: SensitivityResult = found.audits[0].result
-    data, _ = wait_for(jobs.data(space, found.spec), "Preparing the people")
+    data, _ = data_of(space, found.spec)
     chosen = choose_row(
         PeopleTable(found, "people"),
         "sensitivity-people",

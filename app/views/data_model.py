@@ -35,7 +35,7 @@ from app.tables.handles import TableHandle
 from app.widgets import notices
 from app.widgets.frame import page_text, title
 from app.widgets.subject import source_name, subject_line
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of, wait_for
 from audits.errors import InputError
 
 space = state.workspace()
@@ -139,7 +139,7 @@ found.show("rest")
 with top:
     line, standing = st.container(), "ready"
     if found.ready:
-        held, _ = wait_for(jobs.data(space, edited["spec"]), "Preparing the data")
+        held, _ = data_of(space, edited["spec"], "the data")
         standing = trial_standing(space, edited, held)
     with line:
         overview(space, edited, found, standing)

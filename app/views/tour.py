@@ -10,13 +10,13 @@ from app.tour.screens import show_screen
 from app.tour.story import AUDITS, pair_values, tell, tour_draft, tour_specs
 from app.widgets.audit_page import run_title
 from app.widgets.run_bar import ended_badly
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of
 from audits.checks import build
 from audits.stats.vocabulary import DataWords, speaking
 
 space = state.workspace()
 draft = state.remember("tour", lambda: tour_draft(space))
-data, _ = wait_for(jobs.data(space, draft["spec"]), "Opening the example")
+data, _ = data_of(space, draft["spec"], "the example")
 specs = tour_specs(draft, data)
 missing = [name for name, spec in specs.items() if not jobs.arrives_computed(space, spec)]
 if missing:

@@ -23,7 +23,7 @@ from app.widgets.frame import page_text, title
 from app.widgets.results.result_page import earlier_page
 from app.widgets.run_bar import run_button, settings_fold, show_standing
 from app.widgets.subject import source_name, subject_line
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
 from audits.checks import build
 from audits.errors import InputError, RunFailed
@@ -159,10 +159,7 @@ def open_data(
         to_data("Choose data and a model")
         st.stop()
     try:
-        data, summary = wait_for(
-            jobs.data(space, draft["spec"]),
-            f"Preparing {source_name(draft)}",
-        )
+        data, summary = data_of(space, draft["spec"], source_name(draft))
     except InputError as error:
         title(heading, subject_line(draft))
         notices.problem(str(error))

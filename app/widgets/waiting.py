@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future
 from concurrent.futures import wait as futures_done
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
+
+from app import jobs
+from app.tables.handles import DataHandle
+from app.tables.summary import Summary
+from app.workspaces.workspace import Workspace
 
 T = TypeVar("T")
 _PATIENCE_SECONDS = 0.7  # then the page says what it waits for
@@ -36,3 +42,10 @@ def wait_for(future: Future[T], doing: str) -> T:  # noqa: RET503  (st.stop neve
 
     poll()
     st.stop()
+
+
+def data_of(
+    space: Workspace, spec: Mapping[str, Any], what: str = "the people"
+) -> tuple[DataHandle, Summary]:
+    """Return the data that a spec names, and their summary, as `wait_for` does."""
+    return wait_for(jobs.data(space, spec), f"Preparing {what}")

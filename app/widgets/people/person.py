@@ -12,12 +12,12 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app import jobs, state
+from app import state
 from app.serving.headers import INTO_VIEW
 from app.tables.people import MAX_ASSOCIATION, far, spreads_of, value_text
 from app.widgets import notices
 from app.widgets.people.what_if import ask_model, can_ask, what_if_section
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
 from audits.data.values import is_missing
 from audits.runs.result import RunResult
@@ -147,7 +147,7 @@ def in_units(table: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def _sides(space: Workspace, found: RunResult, row: Hashable, match: Beside | None) -> _Sides:
     """Return what the cards say, the features in which both differ most first."""
-    data, _ = wait_for(jobs.data(space, found.spec), "Preparing the people")
+    data, _ = data_of(space, found.spec)
     people = found.audits[0].result.people
     person = people.loc[[row]].iloc[0]
     decided = person["decision" if "decision" in person else "favorable"]

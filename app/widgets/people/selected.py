@@ -18,7 +18,7 @@ from app.selection import Selection, read_selection, run_of
 from app.tables.handles import DataHandle
 from app.widgets import notices
 from app.widgets.download import download
-from app.widgets.waiting import wait_for
+from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.runs.result import RunResult
@@ -86,7 +86,7 @@ def selection_chip(space: Workspace) -> None:
         return
     try:
         chosen = read_selection(state.selection_in_address())
-        data, _ = wait_for(jobs.data(space, draft["spec"]), "Preparing the people selected")
+        data, _ = data_of(space, draft["spec"], "the people selected")
         words, rows, people = _selected_people(space, chosen, data)
     except (InputError, RunFailed) as error:
         notices.problem(str(error))
