@@ -11,7 +11,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from audits.data.samples import CATALOG
 from benchmarks.measuring import asked
@@ -47,17 +46,17 @@ def bundle(name: str) -> Iterator[tuple[str, Path, float]]:
     draft = drafts.from_sample(space, CATALOG[name])
     data, _ = jobs.data(space, draft["spec"]).result()
     for audit, options in usual_options(draft, data).items():
-        if audit not in AUDITS:
-            continue
-        spec: dict[str, Any] = drafts.audit_spec(draft, audit, options)
-        begun = time.monotonic()
-        result = InlineExecutor().submit(spec, space.folder).result()
-        parsed = parse_spec(spec, space.folder)
-        file = examples.result_file(parsed, parsed.digests())
-        with tempfile.TemporaryDirectory() as folder:
-            result.save(Path(folder))
-            examples.pack(Path(folder), file)
-        yield audit, file, time.monotonic() - begun
+        if audit in AUDITS:
+            spec, begun = drafts.audit_spec(draft, audit, options), time.monotonic()
+            result, parsed = (
+                InlineExecutor().submit(spec, space.folder).result(),
+                parse_spec(spec, space.folder),
+            )
+            file = examples.result_file(parsed, parsed.digests())
+            with tempfile.TemporaryDirectory() as folder:
+                result.save(Path(folder))
+                examples.pack(Path(folder), file)
+            yield audit, file, time.monotonic() - begun
 
 
 if __name__ == "__main__":

@@ -35,18 +35,13 @@ WORLDS: dict[str, tuple[int, int, Told]] = {
 """Rows, features, attributes: features and label hang together, attributes are independent of everything."""
 
 
-def people(
-    n: int, features: int, attributes: Told, rng: np.random.Generator, trace: float = 0.0
-) -> pd.DataFrame:
-    """Draw people; `trace` moves the first feature of those in the first attribute's second group."""
+def people(n: int, features: int, attributes: Told, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw people whose label follows their features; a share above 1 is a number of groups."""
     x = rng.normal(size=(n, features))
     groups = {
         name: rng.choice([f"t{k}" for k in range(int(share))], n) if share > 1 else rng.random(n) < share
         for name, share in attributes.items()
     }
-    first = next(iter(groups.values()))
-    if first.dtype == bool:
-        x[:, 0] += trace * first
     frame = pd.DataFrame(x, columns=[f"x{k}" for k in range(features)])
     for name, values in groups.items():
         frame[name] = np.where(values, "a", "b") if values.dtype == bool else values

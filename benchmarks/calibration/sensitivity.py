@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -176,28 +176,6 @@ def _audits(n: int, number: int) -> Facts:
 _TRAITS = ("as_woman", "as_man", "e")
 
 
-class World(NamedTuple):
-    """Chances of gaining and losing of women as men, in the town and in a part of it of so many people."""
-
-    n: int
-    gain: float
-    loss: float
-    part: float = 0.0
-    gain_part: float = 0.0
-    counts: bool = False
-    read: bool = True
-
-    def share(self, sign: int) -> float:
-        """Share of all women whose decision changes (1), or net share of those who gain (-1)."""
-        return (1 - self.part) * (self.gain + sign * self.loss) + self.part * self.gain_part
-
-    @property
-    def material(self) -> bool:
-        """Whether an all-clear would be false: at or beyond its limits, or of what is not read."""
-        large = self.part >= 0.1 and self.gain_part >= 0.2  # what the verdict rules cover
-        return not self.read or abs(self.share(-1)) >= 0.1 or self.share(1) >= 0.2 or large
-
-
 def planted(frame: pd.DataFrame) -> np.ndarray:
     """Score people, whose decisions change by what was drawn of each, where the model reads their sex."""
     woman = frame["sex"] == "f" if "sex" in frame else np.ones(len(frame), dtype=bool)
@@ -205,51 +183,45 @@ def planted(frame: pd.DataFrame) -> np.ndarray:
     return 0.25 + 0.5 * yes + np.where(woman, 0.0, frame["e"])
 
 
-def _people(world: World, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw people and what they are decided as either; with `counts` a row for all of one kind."""
-    n = world.n
-    inside, u = rng.random(n) < world.part, rng.random(n)
-    gains = u < np.where(inside, world.gain_part, world.gain)
-    loses = ~gains & ~inside & (u < world.gain + world.loss)
+def _swap(world: dict[str, Any], number: int) -> Facts:
+    """Women gain or lose as men with these chances, in the town and in a `part` of it of so many people.
+
+    With `counts` there is a row for all of one kind; without `read` the model does not read their sex.
+    """
+    n, gain, loss, part, gain_part = (world.get(of, 0.0) for of in ("n", "gain", "loss", "part", "gain_part"))
+    counts, read = "counts" in world, "read" not in world
+    # net share of those who gain, and share of all women whose decision changes
+    net, changed = ((1 - part) * (gain + sign * loss) + part * gain_part for sign in (-1, 1))
+    rng = np.random.default_rng([number, n])
+    isle, u = rng.random(n) < part, rng.random(n)
+    gains = u < np.where(isle, gain_part, gain)
+    loses = ~gains & ~isle & (u < gain + loss)
     base = rng.random(n) < 0.5
-    frame = pd.DataFrame(
-        {
-            "sex": rng.choice(["f", "m"], n),
-            "part": np.where(inside, "isle", "town"),
-            "as_woman": (loses | (base & ~gains)).astype(int),
-            "as_man": (gains | (base & ~loses)).astype(int),
-            "e": rng.choice([-0.05, 0.05], n) if world.counts else rng.normal(0, 0.05, n),
-        }
-    )
-    return frame.groupby(list(frame)).size().rename("times").reset_index() if world.counts else frame
-
-
-def _swap(told: dict[str, Any], number: int) -> Facts:
-    world = World(**told)
-    spec = DataSpec(
-        protected=("sex", "part") if world.part else ("sex",),
-        features=("sex", *_TRAITS),
-        weights="times" if world.counts else None,
-        kinds={"e": "continuous"},
-    )
-    data = build_data(_people(world, np.random.default_rng([number, world.n])), spec)
-    model = Scorer(("sex", *_TRAITS) if world.read else _TRAITS, planted, "planted")
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "part": np.where(isle, "isle", "town")})
+    frame["as_woman"] = (loses | (base & ~gains)).astype(int)
+    frame["as_man"] = (gains | (base & ~loses)).astype(int)
+    frame["e"] = rng.choice([-0.05, 0.05], n) if counts else rng.normal(0, 0.05, n)
+    frame = frame.groupby(list(frame)).size().rename("times").reset_index() if counts else frame
+    protected, weights = ("sex", "part") if part else ("sex",), "times" if counts else None
+    told = {"features": ("sex", *_TRAITS), "weights": weights, "kinds": {"e": "continuous"}}
+    data = build_data(frame, DataSpec(protected=protected, **told))
+    model = Scorer(("sex", *_TRAITS) if read else _TRAITS, planted, "planted")
     subject = as_subject(data, model, threshold=0.5, score_kind="number")
-    told = audited("attribute_swap", subject, 0, attribute=["sex"])
-    null = world.gain == world.loss and not (world.part and world.gain_part)
-    yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=null)
-    cleared = told.verdict == NO_MATERIAL
-    if world.material:
+    result = audited("attribute_swap", subject, 0, attribute=["sex"])
+    null, cleared = gain == loss and not (part and gain_part), result.verdict == NO_MATERIAL
+    yield found("evidence of a difference", result.verdict == EVIDENCE, no_difference=null)
+    # an all-clear would be false at or beyond the limits that the verdict covers, or of what is not read
+    if not read or abs(net) >= 0.1 or changed >= 0.2 or (part >= 0.1 and gain_part >= 0.2):
         yield alarm("no material difference, where there is one", cleared)
     else:
         yield found("no material difference", cleared)
     for shown, name, truth in (
-        ("net share, all groups together", "net", world.share(-1)),
-        ("share changed, all groups together", "changed", world.share(1)),
-        ("mean score change, all groups together", "mean_score_change", world.share(-1) / 2),
+        ("net share, all groups together", "net", net),
+        ("share changed, all groups together", "changed", changed),
+        ("mean score change, all groups together", "mean_score_change", net / 2),
     ):
         held = True  # by the interval of women as men, and by that of men as women
-        for row in (each for each in told.swaps if not each.within):
+        for row in (each for each in result.swaps if not each.within):
             stated = getattr(row, name)
             own = truth if row.source == "f" or name == "changed" else -truth
             held &= stated.low is None or stated.low - 1e-12 <= own <= (stated.high or 0.0) + 1e-12

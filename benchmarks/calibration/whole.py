@@ -183,8 +183,8 @@ def _round(
 ) -> Iterator[Row]:
     """Rows of a round of worlds: audits of so many people, of whom one group lies `apart`."""
     _, asked, n, apart = given
-    frames = (people(n, apart, np.random.default_rng([number, n, 11])) for number in numbers)
-    results = [
-        audited(audit, subject(frame), number, **asked) for frame, number in zip(frames, numbers, strict=True)
-    ]
+    results = []
+    for number in numbers:
+        frame = people(n, apart, np.random.default_rng([number, n, 11]))
+        results.append(audited(audit, subject(frame), number, **asked))
     yield from measured(audit, setting, results, alike=apart == 0)
