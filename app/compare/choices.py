@@ -46,7 +46,9 @@ def choose_model(space: Workspace, draft: dict[str, Any]) -> dict[str, Any]:
             )
             return {**draft, "compare": {"treated": _treatment(space, draft)}}
     _, profiles = wait_for(jobs.table(space, spec["data"]), "Reading the table")
-    first = {"model": kept.get("model") or _another(spec["model"], profiles)}
+    same = "model" in kept and _decides(kept) == _decides(spec)  # the first became what the second was
+    chosen = None if same else kept.get("model")
+    first = {"model": chosen or _another(spec["model"], profiles)}
     threshold = kept.get("threshold", spec.get("threshold"))
     if threshold is not None:
         first["threshold"] = threshold

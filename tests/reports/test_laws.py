@@ -122,8 +122,7 @@ def test_people_who_stand_for_several_are_not_counted_one_by_one():
     (table,) = bias_tables(run["groups"])
     assert impact(table, counted=False)["p"].isna().all()
     for template in ("ll144", "four_fifths", "sr_11_7"):
-        blocks = (block for block in arrange(run, template).blocks if isinstance(block, Facts))
-        facts = dict(row for block in blocks for row in block.rows)
+        facts = dict(row for b in arrange(run, template).blocks if isinstance(b, Facts) for row in b.rows)
         assert "100" not in facts.values()
         assert run.model["rule"] in facts.values(), "how people were selected, not what came true"
         assert facts.get("Variables") != "y", "a stored prediction is no input"
