@@ -265,6 +265,9 @@ def _rank(
     if gap.verdict == EVIDENCE:
         size = place_of_evidence(gap.material, outlasts=gap.outlasts_run)
         return verdict, behind, size, missing, second, -abs(gap.estimate.value or 0.0), -beyond
+    withheld = bool(gap.reason) and beyond <= 0  # it would be no material difference: behind what is open
+    if gap.verdict == INSUFFICIENT and withheld and not small:
+        return verdict + 0.5, behind, missing, False, -max(high, -low), 0.0
     if gap.verdict == INSUFFICIENT:
         ratio = gap.decided_by == RATIO
         return len(VERDICTS) if small else verdict, behind, missing, ratio, -beyond, 0.0
