@@ -113,10 +113,12 @@ def rank_of(name: str, gap: Difference, small: bool = False, missing: bool = Fal
     if gap.verdict == EVIDENCE:
         size = place_of_evidence(gap.material, outlasts=gap.outlasts_run)
         return verdict, size, missing, place, -abs(gap.estimate.value or 0.0)
-    if gap.verdict == INSUFFICIENT:
+    # what would be no material difference, were it not withheld, stands behind what is open
+    withheld = gap.verdict == INSUFFICIENT and bool(gap.reason) and max(low, -high) <= 0 and not small
+    if gap.verdict == INSUFFICIENT and not withheld:
         return len(VERDICTS) if small else verdict, 0, missing, place, -max(low, -high)
     return (
-        verdict,
+        verdict + 0.5 * withheld,
         0,
         missing,
         -max(high, -low) / ((gap.limit or 1.0) * _TIMES.get(gap.decided_by, 1.0)),
