@@ -67,19 +67,20 @@ def sensitivity(
         out of range.
     """
     options = check_options(SensitivityOptions, options, "sensitivity")
-    rng = generator(rng)
+    # a stream each: how many numbers one step draws, by rows or counts, moves no draw of the next
+    of_people, of_models, of_twins, of_fits, of_tests = generator(rng).spawn(5)
     attributes = attributes_of(subject, options)
     check_known(subject, attributes, options)
-    people = choose_people(subject, options, rng)
-    models = train_models(people, attributes, options, rng, part(progress, 0.0, 0.1))
+    people = choose_people(subject, options, of_people)
+    models = train_models(people, attributes, options, of_models, part(progress, 0.0, 0.1))
     progress(0.1, "measuring sensitivity")
     chosen = people.subject.data, people.z, people.subject
     found = measure_by(models.statuses, *chosen, models.audited, options, part(progress, 0.1, 0.3))
-    twin, note, others = _match(people, attributes, found, options, rng, part(progress, 0.3, 0.5))
+    twin, note, others = _match(people, attributes, found, options, of_twins, part(progress, 0.3, 0.5))
     progress(0.5, "training protected-status models again")
-    fits = cross_fit(people, attributes, models, options, rng, part(progress, 0.5, 0.95))
+    fits = cross_fit(people, attributes, models, options, of_fits, part(progress, 0.5, 0.95))
     progress(0.95, "comparing groups")
-    return pack(people, attributes, models, found, fits, twin, note, others, options, rng)
+    return pack(people, attributes, models, found, fits, twin, note, others, options, of_tests)
 
 
 def _match(

@@ -363,7 +363,7 @@ def histogram_of(
     threshold: float,
 ) -> Histogram:
     """Count people by sensitivity: bins (a, b], the threshold one of their edges, the last bin open."""
-    top = max(float(np.quantile(sensitivity, 0.99)), 1.1 * threshold) or 1.0
+    top = max(float(quantile(sensitivity, 0.99, weights).value or 0.0), 1.1 * threshold) or 1.0
     below = round(_BINS * threshold / top)
     if threshold > 0 and below == 0:  # most people hardly have any: the threshold is the first edge
         edges = np.append(0.0, np.linspace(threshold, top, _BINS + 1))

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from audits.data import AuditData
-from audits.data.partition import single_people
+from audits.data.partition import cell_counts, single_people
 from audits.errors import InputError
 from audits.models.protocol import row_weights
 from audits.models.quality import area_under_curve
@@ -70,7 +70,7 @@ def cross_fit(
     progress: Progress,
 ) -> CrossFits:
     """Train As again, several times, and measure everyone by those that did not learn from them."""
-    data, subject = people.everybody, people.subject
+    data, subject = cell_counts(people.everybody), people.subject  # alike people are measured alike
     hidden = hidden_widths(options.status_model, None if models.audited is None else models.audited.network)
     unseen = () if options.give_protected else attributes
     fits: list[tuple[list[Status], np.ndarray]] = []

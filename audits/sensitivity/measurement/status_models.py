@@ -15,6 +15,7 @@ from audits.models.quality import area_under_curve
 from audits.progress import Progress, silent
 from audits.sensitivity.measurement.gradients import Status
 from audits.stats import Estimate, wilson
+from audits.stats.quantiles import quantile
 from audits.threads import one_thread
 
 _MIN = 10
@@ -203,7 +204,8 @@ def calibration_bins(
     """At most ten bins of about equally many people; people of the same probability stay together."""
     if not len(stated):
         return ()
-    edges = np.unique(np.quantile(stated, np.linspace(0, 1, _BINS + 1)[1:-1]))
+    shares = np.linspace(0, 1, _BINS + 1)[1:-1]
+    edges = np.unique([float(quantile(stated, share, weights).value or 0.0) for share in shares])
     place = np.searchsorted(edges, stated, side="left")
     found = []
     for each in np.unique(place):
