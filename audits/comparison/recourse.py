@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from audits.comparison.intervals import People, ratio_moved, share_moved
-from audits.comparison.pairs import Pairing, Pairs, common, estimates_of
+from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, limit_on_rates
 from audits.recourse.result import GroupRecourse, RecourseResult
 from audits.recourse.text import way_to
 from audits.stats.text import people_in
@@ -36,10 +36,11 @@ def compare(first: RecourseResult, second: RecourseResult, subjects: Any = None)
         return Pairing(why={"": "nobody is rejected, or the two were not measured on the same people"})
     sides = [_side(result, both) for result in (first, second)]
     sizes = np.where(sides[1].rejected, sides[1].sizes, sides[0].sizes)
-    pairs = Pairs(People.counted(sizes), float(second.options["material"]))
+    limits = [limit_on_rates(second.options, sizes * side.rejected, [side.accepted[-1]]) for side in sides]
+    pairs = Pairs(People.counted(sizes), **min(limits, key=lambda limit: limit["material"]))
     _everyone(pairs, first, second, sides)
     for rows in common(first.by_group, second.by_group, "group"):
-        _group(pairs, rows, sides)
+        _group(pairs, rows, sides, float(second.options["material"]))
     return pairs.pairing(given=_GIVEN, why=_WHY)
 
 
@@ -85,7 +86,9 @@ def _everyone(pairs: Pairs, first: RecourseResult, second: RecourseResult, sides
         pairs.share("never", "share of rejected people for whom no step helps", never, *lost)
 
 
-def _group(pairs: Pairs, both: tuple[GroupRecourse, GroupRecourse], sides: list[_Side]) -> None:
+def _group(
+    pairs: Pairs, both: tuple[GroupRecourse, GroupRecourse], sides: list[_Side], material: float
+) -> None:
     """Pair what becomes of one group's rejected people, and how that lies from the others'."""
     earlier, now = both
     place, who = f"by_group[{now.group}]", f"rejected {people_in(now.group)}"
@@ -111,7 +114,7 @@ def _group(pairs: Pairs, both: tuple[GroupRecourse, GroupRecourse], sides: list[
     )
     further = estimates_of(both, "burden_difference")
     if all(each.value is not None for each in further):
-        scale, words = pairs.material * abs(now.burden.value or 0.0), f"burden of {who} beyond the others'"
+        scale, words = material * abs(now.burden.value or 0.0), f"burden of {who} beyond the others'"
         how = {"kind": "number", "judged": scale > 0, "material": scale}
         rest = ratio_moved(pairs.people, *_burdens(sides, others))
         pairs.gap(f"{place}.burden_difference", words, further, rest, burden, **how)

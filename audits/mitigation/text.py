@@ -56,7 +56,8 @@ def finding(noun: str, group: str, first: Step, last: Step, judged: Judgment, lo
     corrected = f", corrected for {models} models" if models > 1 else ""
     corrected += f", over {splits} splits of the {noun}" if splits > 1 else ""
     needed = (
-        f" About {judged.people_needed:,} {judged.people_of or noun} would make the interval short enough to settle it."
+        f" About {judged.people_needed:,} {judged.people_of or noun} would make the interval short enough to "
+        "settle it."
         if judged.people_needed is not None
         else ""
     )

@@ -12,7 +12,17 @@ import numpy as np
 
 from audits.recourse.paths import RecoursePath, Walk
 from audits.recourse.text import rejected, yes_word
-from audits.stats import EVIDENCE, Estimate, Judgment, judge, largest_gap, newcombe, settle_all, worst_of
+from audits.stats import (
+    EVIDENCE,
+    Estimate,
+    Judgment,
+    judge,
+    largest_gap,
+    limit_of,
+    newcombe,
+    settle_all,
+    worst_of,
+)
 from audits.stats.group_means import GroupMeans, group_means, judge_groups
 from audits.stats.intervals import percent_level
 from audits.stats.means import mean_test
@@ -134,13 +144,15 @@ def _shares(
         apart = newcombe(count[g], size[g], count.sum() - count[g], size.sum() - size[g], level=level)
         method = f"Newcombe {percent_level(options.level)}, all groups and burdens together"
         interval = Estimate(apart.value, apart.low, apart.high, float(size[g]), method)
-        needed = None
-        if apart.low is not None and apart.high is not None:
+        overall, others = count.sum() / size.sum(), (count.sum() - count[g]) / (size.sum() - size[g])
+        limit = limit_of(options.material, options.material_on, rate=float(others), overall=float(overall))
+        needed, least = None, min(-limit[0], limit[1])
+        if apart.low is not None and apart.high is not None and least > 0:
             # an interval that is half as long as what matters either excludes 0 or lies within it
-            needed = int(np.ceil(size[g] * ((apart.high - apart.low) / options.material) ** 2))
+            needed = int(np.ceil(size[g] * ((apart.high - apart.low) / least) ** 2))
         judged = judge(
             interval,
-            immaterial=(-options.material, options.material),
+            immaterial=limit,
             p_value=float(min(1.0, _LOOKS * tested.adjusted[g])),
             level=options.level,
             people_needed=needed,

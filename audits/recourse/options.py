@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from audits.checks import Strict
-from audits.options import Level, option
+from audits.options import Level, MaterialOn, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +32,8 @@ class Limit(Strict):
 @dataclass(frozen=True, kw_only=True)
 class RecourseOptions(Strict):
     """Options of the recourse audit, as a spec names them."""
+
+    later: ClassVar[dict[str, str]] = {"material_on": "either"}  # draws as before it was an option
 
     steps: Annotated[
         tuple[Annotated[float, Field(ge=0, le=1)], ...],
@@ -117,6 +119,7 @@ class RecourseOptions(Strict):
             lt=1,
         ),
     ] = 0.10
+    material_on: MaterialOn = "either"
     permutations: Annotated[int, option("Permutations for the burden's p-value.", ge=19, le=100_000)] = 999
     max_people: Annotated[
         int, option("Largest number of rejected people; more are sampled down to it.", unit="people", ge=2)

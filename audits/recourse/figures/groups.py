@@ -156,7 +156,8 @@ def further(result: RecourseResult) -> go.Figure:
 def _minus_others(result: RecourseResult, field: str, title: str, unit: float = 1.0) -> go.Figure:
     judged = [(row.group, getattr(row, field)) for row in result.by_group if getattr(row, field) is not None]
     rows = [(people_in(name), one.interval, people_id(_group(name))) for name, one in judged]
-    limit = next(((one.immaterial_low, one.immaterial_high) for _, one in judged), None)
+    stated = sorted((one for _, one in judged), key=lambda one: one != result.judged)  # its limit first
+    limit = next(((one.immaterial_low, one.immaterial_high) for one in stated), None)
     return differences(result.judged, rows, title=title, unit=unit, limit=limit)
 
 
