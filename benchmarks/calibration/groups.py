@@ -29,7 +29,7 @@ from audits.groups.labels import KNOWN, LABEL
 from audits.groups.measures import measure_groups
 from audits.groups.metrics import Labels, Metric, Rows, by_jackknife
 from audits.groups.options import GroupsOptions
-from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment, largest_gap
+from audits.stats import EVIDENCE, NO_MATERIAL, Judgment, largest_gap
 from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
 from benchmarks.calibration import LEVEL, Facts, alarm, audited, covers, decided, found, inside
@@ -49,12 +49,6 @@ def _judged(people: pd.DataFrame) -> Judgment:
     return groups_from_people(people, ("g",), GroupsOptions(bootstrap=0), "", len(people), 0).judged
 
 
-def _holds(gap: Estimate, rates: Sequence[float]) -> bool:
-    """Whether an interval holds the difference of decision rates, one way round or the other."""
-    ends = sorted((abs(gap.low or 0.0), abs(gap.high or 0.0)))
-    return ends[0] <= abs(rates[0] - rates[1]) <= ends[1]
-
-
 def _selective(rates: tuple[float, float], refused: float, number: int) -> Facts:
     """Labels of those who were accepted and of some others, more often favorable in the second group."""
     equal, rng = rates[0] == rates[1], np.random.default_rng([number, 41])
@@ -64,7 +58,9 @@ def _selective(rates: tuple[float, float], refused: float, number: int) -> Facts
     known = yes | (rng.random(800) < refused)
     people = people.assign(**{LABEL: good & known, KNOWN: known})
     judged = _judged(people)
-    wrong = judged.verdict == EVIDENCE and (equal or not _holds(judged.interval, rates))
+    # the interval is of the difference one way round or the other
+    ends = sorted(abs(end or 0.0) for end in (judged.interval.low, judged.interval.high))
+    wrong = judged.verdict == EVIDENCE and (equal or not ends[0] <= abs(rates[0] - rates[1]) <= ends[1])
     yield alarm("evidence of a difference" if equal else "evidence of another difference", wrong)
     if not equal:
         yield alarm("all-clear of 25 points", judged.verdict == "no material difference")

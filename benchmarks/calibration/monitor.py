@@ -7,7 +7,7 @@ against the promise of one in 10,000 people; with a change, whether its kind ala
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -23,18 +23,7 @@ from benchmarks.calibration import Facts, alarm, covers, found, inside
 BUDGET, REFERENCE, COLUMNS, BATCH = 10_000.0, 1000, 6, 500
 
 
-class People(NamedTuple):
-    """n simulated people."""
-
-    x: np.ndarray
-    scores: np.ndarray
-    sensitivity: np.ndarray
-    group: np.ndarray
-    good: np.ndarray
-    persons: np.ndarray
-
-
-def draw(n: int, rng: np.random.Generator, *, again: bool = False, change: str = "") -> People:
+def draw(n: int, rng: np.random.Generator, *, again: bool = False, change: str = "") -> SimpleNamespace:
     """Draw people; with `again` a third come up to five times in a row."""
     x = 0.7 * rng.normal(size=(n, 1)) + 0.7 * rng.normal(size=(n, COLUMNS))
     group, own, persons = (rng.random(n) < 0.4).astype(int), rng.normal(size=n), np.arange(n)
@@ -52,10 +41,11 @@ def draw(n: int, rng: np.random.Generator, *, again: bool = False, change: str =
     if change == "repeats":
         twice = np.flatnonzero(rng.random(n - 1) < 0.1)
         x[twice + 1] = x[twice]
-    return People(x, scores, sensitivity, group, good, persons)
+    told = {"scores": scores, "sensitivity": sensitivity, "group": group, "good": good}
+    return SimpleNamespace(x=x, persons=persons, **told)
 
 
-def profile_of(people: People) -> Profile:
+def profile_of(people: SimpleNamespace) -> Profile:
     """Return what an audit of these people would keep."""
     ones, decided = np.ones(len(people.scores)), people.scores >= 0.5
 

@@ -57,8 +57,8 @@ def control(n: int = 10_000, *, trained: int = 6_000, seed: int = 0) -> Subject:
 
 def law(n: int = 5_000) -> Subject:
     """The law school of section 5.4 with a logistic regression that reads race, as the paper's does."""
-    drawn = law_school.generate(n)
-    people = drawn.applicants.join(drawn.counterfactuals[list(law_school.OTHER_LIVES.values())])
+    people, lives = law_school.generate(n)
+    people = people.join(lives[[*law_school.OTHER_LIVES.values()]])
     people["upper"] = (people["fya"] > people["fya"].median()).astype(int)
     features = ("lsat", "gpa", "sex", "race")
     data = build_data(people, DataSpec(label="upper", favorable=1, protected=("race",), features=features))

@@ -19,7 +19,7 @@ and outside. The other searches:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain, combinations, count, islice, pairwise
 from pathlib import Path
@@ -180,7 +180,9 @@ def compare(name: str) -> None:
     (data, epochs), worst, options = table(name), TABLES[name]["worst"], TABLES[name].get("options", {})
     inside = data.frame.eval(worst).to_numpy(dtype=bool)
     print(f"{name} ({data.n:,} rows): the paper's worst group is {worst}")
-    for seed, subject in networks(data, epochs):
+    trained = ((seed, six_layers(data, epochs, seed)) for seed in count())
+    usable = (each for each in trained if 0 < each[1].decisions.sum() < data.n)  # not everyone decided alike
+    for seed, subject in islice(usable, NETWORKS):
         result = rule_sets(subject, RuleSetsOptions(permutations=199, **options))
         print(f"  seed {seed}, accuracy {accuracy(subject):.1f}%, {result.n_frequent:,} rule sets")
         print(f"    the paper's group here  {shares(subject.decisions, inside)}")
@@ -189,13 +191,6 @@ def compare(name: str) -> None:
         for method, (gap, words) in rivals(subject, RuleSetsOptions(**options)).items():
             print(f"    {method}: {100 * abs(gap):.1f}, {words}")
         print(f"    trained again           {retrained(subject, inside, epochs, seed)}", flush=True)
-
-
-def networks(data: AuditData, epochs: int) -> Iterator[tuple[int, Subject]]:
-    """Train networks until `NETWORKS` of them decide not everyone alike."""
-    trained = ((seed, six_layers(data, epochs, seed)) for seed in count())
-    usable = (each for each in trained if 0 < each[1].decisions.sum() < data.n)
-    return islice(usable, NETWORKS)
 
 
 def retrained(subject: Subject, inside: np.ndarray, epochs: int, seed: int) -> str:

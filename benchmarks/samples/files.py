@@ -16,14 +16,13 @@ from benchmarks.samples import admissions, arrests, hiring, law_school, loans
 def contents() -> dict[str, bytes]:
     """Return data and models of all sets, name to bytes: the same on every machine."""
     applicants = hiring.generate(1_000)
-    students = law_school.generate(3_000)
-    lives = students.counterfactuals
+    students, lives = law_school.generate(3_000)
     applications, harmed = loans.generate(5_000)
     return {
         "hiring.csv": csv_bytes(applicants, 6),
         "hiring.onnx": hiring.onnx_model(applicants, hiring.PUBLISHED[1_000]),
         "arrests.csv": csv_bytes(arrests.generate(2_000)),
-        "law_school.csv": csv_bytes(students.applicants.join(lives[[*law_school.OTHER_LIVES.values()]]), 4),
+        "law_school.csv": csv_bytes(students.join(lives[[*law_school.OTHER_LIVES.values()]]), 4),
         "law_school_truth.csv": csv_bytes(lives, 4),
         "admissions.csv": csv_bytes(admissions.generate(200, years=5, rule=0.25), 4),
         "loans.csv": csv_bytes(applications, 6),

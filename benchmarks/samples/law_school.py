@@ -16,8 +16,6 @@ file holds enough of them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -34,15 +32,10 @@ logarithm of the Poisson rate."""
 GPA_DEVIATION, SHARE_BLACK = 0.37, 0.25  # the deviation of GPA is that given everything else
 
 
-class LawSchool(NamedTuple):
-    """Drawn applicants; their knowledge, and lsat, gpa and fya of the same people with the other race."""
-
-    applicants: pd.DataFrame
-    counterfactuals: pd.DataFrame
-
-
-def generate(n: int = 3_000, *, rng: np.random.Generator | int | None = None) -> LawSchool:
-    """Draw `n` applicants with their true counterfactuals had race been the other one.
+def generate(
+    n: int = 3_000, *, rng: np.random.Generator | int | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw `n` applicants, and their knowledge, and lsat, gpa and fya had race been the other one.
 
     `rng` is a source of randomness or its seed.
     """
@@ -55,7 +48,7 @@ def generate(n: int = 3_000, *, rng: np.random.Generator | int | None = None) ->
     applicants, other = outcomes(causes), outcomes(causes.assign(black=~black))
     counterfactuals = other[["lsat", "gpa", "fya"]].add_suffix("_other_race")
     counterfactuals.insert(0, "knowledge", causes["knowledge"])
-    return LawSchool(applicants, counterfactuals)
+    return applicants, counterfactuals
 
 
 def outcomes(causes: pd.DataFrame) -> pd.DataFrame:

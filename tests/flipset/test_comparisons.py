@@ -86,9 +86,9 @@ def test_counterfactuals_by_hand():
 
 def test_law_school_transport_agrees_with_the_causal_model():
     """Section 5.4 (Figure 12): almost the same flipset, none the other way, LSAT before GPA, sex about 0."""
-    drawn = law_school.generate(1_500)
+    applicants, lives = law_school.generate(1_500)
     other = {"lsat": "lsat_other_race", "gpa": "gpa_other_race"}
-    people = pd.concat([drawn.applicants, drawn.counterfactuals[list(other.values())]], axis=1)
+    people = pd.concat([applicants, lives[list(other.values())]], axis=1)
     people["upper"] = (people["fya"] > people["fya"].median()).astype(int)
     features = ("lsat", "gpa", "sex", "race")
     data = build_data(people, DataSpec(label="upper", favorable=1, protected=("race",), features=features))
