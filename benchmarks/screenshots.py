@@ -33,6 +33,7 @@ _TALLEST = 9_000
 _QUALITY = 24  # of WebP: text stays legible, and all of them stay near 6 MB
 _NOT_RUN = {"data_model", "monitor", "saved"}
 _RUNS = 900_000  # ms that an audit may take
+STATES = ("empty", "settled", "result", "error", "hard")
 
 
 def main() -> None:
@@ -50,17 +51,30 @@ def main() -> None:
     print(f"{len(sizes)} screenshots, {sum(sizes) / 1e6:.1f} MB, in {folder}")
 
 
+def _written(folder: Path, state: str) -> Path:
+    """Write people who all have the same outcome, or of twenty groups with names of sixty letters."""
+    if state == "hard":
+        name, people = (
+            "a-long-name-of-a-file-that-somebody-exported.csv",
+            pd.read_csv(table(folder) / "hard.csv"),
+        )
+        people = people.rename(columns={LONG: "ethnicity_as_it_is_stated_in_the_application_form"})
+    else:
+        name, rng = "everybody-is-hired.csv", np.random.default_rng(0)
+        people = pd.DataFrame({"sex": rng.choice(["f", "m"], 80), "years": rng.integers(0, 20, 80)})
+        people = people.assign(hired=1, prediction=1)
+    people.to_csv(folder / name, index=False)
+    return folder / name
+
+
 def visited(browser: Browser, app: Served, state: str, pages: list[str]) -> Iterator[tuple[str, Page]]:
     """Bring the browser into a state on each of the pages, one after another."""
     page = acts.visit(browser).new_page()
     acts.open_app(page, app.url)
     if state in {"settled", "result"}:
         acts.open_data_of(page, "loans")
-    elif state in BROUGHT:
-        name, frame = BROUGHT[state]()
-        path = Path(tempfile.mkdtemp()) / name
-        frame.to_csv(path, index=False)
-        acts.upload(page, path)
+    elif state in {"error", "hard"}:
+        acts.upload(page, _written(Path(tempfile.mkdtemp()), state))
         acts.choose(page, "label-", "hired")
         acts.say_good(page, "1")
     address = page.url.partition("?")[2]
@@ -100,24 +114,6 @@ def shoot(page: Page, folder: Path, name: str) -> None:
         image.save(folder / f"{name}-{width}.webp", quality=_QUALITY, method=6)
     page.set_viewport_size({"width": 1280, "height": 900})
 
-
-def _wrong() -> tuple[str, pd.DataFrame]:
-    """Return a table that cannot be audited as it is: everyone has the same outcome."""
-    rng = np.random.default_rng(0)
-    people = {"sex": rng.choice(["f", "m"], 80), "years": rng.integers(0, 20, 80)}
-    return "everybody-is-hired.csv", pd.DataFrame({**people, "hired": 1, "prediction": 1})
-
-
-def _hard() -> tuple[str, pd.DataFrame]:
-    """Return people of twenty groups with names of sixty letters, and columns with gaps and of one value."""
-    with tempfile.TemporaryDirectory() as folder:
-        people = pd.read_csv(table(Path(folder)) / "hard.csv")
-    renamed = people.rename(columns={LONG: "ethnicity_as_it_is_stated_in_the_application_form"})
-    return "a-long-name-of-a-file-that-somebody-exported.csv", renamed
-
-
-STATES = ("empty", "settled", "result", "error", "hard")
-BROUGHT = {"error": _wrong, "hard": _hard}
 
 if __name__ == "__main__":
     main()
