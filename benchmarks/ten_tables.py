@@ -38,9 +38,8 @@ def write_table(name: str, folder: Path) -> Path:
     known, rng = ALL[name], np.random.default_rng([35, list(ALL).index(name)])
     made: dict[str, np.ndarray] = {}
     for column, how in known.columns.items():
-        told = dict(how)
-        names = [f"{column}{k}" for k in range(told.pop("times"))] if "times" in told else [column]
-        made |= {each: _column(rng, known.rows, made, **told) for each in names}
+        names = [f"{column}{k}" for k in range(how["times"])] if "times" in how else [column]
+        made |= {each: _column(how, known.rows, made, rng) for each in names}
     shown = pd.DataFrame({column: values for column, values in made.items() if column[0] != "_"})
     path = folder / f"{name}.csv"
     path.write_text(f"{known.header}\n" * bool(known.header) + shown.to_csv(index=False), encoding="utf-8")
@@ -48,32 +47,27 @@ def write_table(name: str, folder: Path) -> Path:
 
 
 def _column(
-    rng: np.random.Generator,
-    rows: int,
-    made: Mapping[str, np.ndarray],
-    *,
-    words: Sequence[str] = ("no", "yes"),
-    plus: Mapping[str, float] | None = None,
-    digits: int | None = None,
-    repeat: int = 1,
-    coded: tuple[float, float] = (0.0, 0.0),
-    p: Sequence[float] | None = None,
-    **drawn: Any,
+    how: Mapping[str, Any], rows: int, made: Mapping[str, np.ndarray], rng: np.random.Generator
 ) -> np.ndarray:
     """Draw a column, (rows,)."""
-    [(kind, given)], n = drawn.items(), rows // repeat
+    [kind] = how.keys() - {"words", "plus", "p", "digits", "coded", "repeat", "times"}
+    given, repeat = how[kind], how.get("repeat", 1)
+    n = rows // repeat
     if kind == "arange":
         values = np.arange(given, given + n)
     elif kind == "tile":
         values = np.resize(given, n)
     elif kind in {"rate", "logit"}:
-        chance = _value(given, made) + sum(weight * made[name] for name, weight in (plus or {}).items())
-        values = np.array(words)[(rng.random(n) < (chance if kind == "rate" else expit(chance))).astype(int)]
+        chance = _value(given, made) + sum(by * made[name] for name, by in how.get("plus", {}).items())
+        good = rng.random(n) < (chance if kind == "rate" else expit(chance))
+        values = np.array(how.get("words", ["no", "yes"]))[good.astype(int)]
     else:
-        more = {} if p is None else {"p": p}
-        values = getattr(rng, kind)(*(_value(each, made) for each in given), size=n, **more)
-    values = values if digits is None else values.round(digits)
-    values = np.where(rng.random(n) < coded[0], coded[1], values) if coded[0] else values
+        shares = {"p": how["p"]} if "p" in how else {}
+        values = getattr(rng, kind)(*(_value(each, made) for each in given), size=n, **shares)
+    values = values.round(how["digits"]) if "digits" in how else values
+    if "coded" in how:
+        share, code = how["coded"]
+        values = np.where(rng.random(n) < share, code, values)
     return np.repeat(values, repeat)
 
 

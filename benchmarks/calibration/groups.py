@@ -186,27 +186,20 @@ _PAY = {"label": "pay", "outcome": "numeric"}
 _SHARES = {"median": 0.5, "q10": 0.1, "q90": 0.9}
 
 
-def _table(
-    sizes: Sequence[int],
-    pay: Sequence[Any],
-    rng: np.random.Generator,
-    *,
-    rows: int = 1,
-    weighted: bool = False,
-    missing: float = 0.0,
-) -> pd.DataFrame:
+def _table(world: dict[str, Any], rng: np.random.Generator) -> pd.DataFrame:
     """People of groups "g0", "g1", … of these sizes, whose pay is drawn as `pay` names it."""
-    group, own = np.repeat(np.arange(len(sizes)), sizes), _PAID[pay[0]]
-    paid = np.concatenate([own(rng, place, n, *pay[1:]) for place, n in enumerate(sizes)])
-    table = pd.DataFrame({"g": [f"g{place}" for place in group], "pay": paid, "who": np.arange(len(group))})
-    if weighted:  # people of much pay are sampled twice as often
-        often = np.where(paid > np.median(paid), 1.0, 0.5)
+    sizes, (kind, *given) = world["sizes"], world["pay"]
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    pay = np.concatenate([_PAID[kind](rng, place, n, *given) for place, n in enumerate(sizes)])
+    table = pd.DataFrame({"g": [f"g{place}" for place in group], "pay": pay, "who": np.arange(len(group))})
+    if "weighted" in world:  # people of much pay are sampled twice as often
+        often = np.where(pay > np.median(pay), 1.0, 0.5)
         table = table[rng.random(len(table)) < often].assign(w=lambda kept: 1 / often[kept.index])
-    if rows > 1:  # several years of each person, much alike
-        table = table.loc[table.index.repeat(rows)].reset_index(drop=True)
+    if "rows" in world:  # several years of each person, much alike
+        table = table.loc[table.index.repeat(world["rows"])].reset_index(drop=True)
         table["pay"] *= rng.lognormal(0, 0.1, len(table))
-    if missing:
-        table.loc[rng.random(len(table)) < missing, "pay"] = np.nan
+    if "missing" in world:
+        table.loc[rng.random(len(table)) < world["missing"], "pay"] = np.nan
     return table
 
 
@@ -214,7 +207,7 @@ def _amounts(world: dict[str, Any], number: int) -> Facts:
     apart, own = _truth(*world["pay"])
     design = {"weights": {"column": "w", "kind": "sampling"}} if "weighted" in world else {}
     design |= {"person": "who"} if "rows" in world else {}
-    drawn = _table(rng=np.random.default_rng([number, *world["sizes"], 71]), **world)
+    drawn = _table(world, np.random.default_rng([number, *world["sizes"], 71]))
     people = decided(drawn, "pay", score=True, **_PAY, protected=["g"], features=[], **design)
     result = audited("groups", people, 0, reference={"g": "g0"})
     reference, *rows = sorted(result.amounts.table, key=lambda row: not row.is_reference)

@@ -24,7 +24,7 @@ from joblib import Parallel, delayed, parallel_config
 from audits.runs.registry import AUDITS
 from audits.runs.version import stamp
 from audits.stats import Estimate
-from benchmarks.calibration import FIRST_ROUND, Facts, Found, Row, inside
+from benchmarks.calibration import FIRST_ROUND, Facts, Row, inside
 from benchmarks.serving import ROOT
 
 TABLE = ROOT / "docs" / "calibration.csv"
@@ -66,25 +66,18 @@ def simulations(only: str = "", *, more: bool = False) -> list[Simulation]:
     """
     listed = []
     for name, settings in yaml.safe_load(SETTINGS.read_text(encoding="utf-8")).items():
-        for given in settings:
-            if not given.pop("rival", False) or only or more:
-                own = _simulations(f"benchmarks.calibration.{name}", **{"of": name} | given)
+        for told in settings:
+            if not told.pop("rival", False) or only or more:
+                own = _simulations(name, told)
                 listed += [each for each in own if only in name or only in each.name]
     return listed
 
 
-def _simulations(
-    module: str,
-    /,
-    of: str,
-    draw: str,
-    setting: str,
-    part: float = 1.0,
-    given: Sequence[Any] = (),
-    **axes: Any,
-) -> Iterator[Simulation]:
-    """Yield the simulations of all combinations of `axes`, which the setting names in braces."""
-    own, named = importlib.import_module(module), []
+def _simulations(name: str, told: dict[str, Any]) -> Iterator[Simulation]:
+    """Yield the simulations of all combinations of axes, which a setting names in braces."""
+    axes = {"of": name, "part": 1.0, "given": ()} | told
+    of, draw, setting, part, given = (axes.pop(key) for key in ("of", "draw", "setting", "part", "given"))
+    own, named = importlib.import_module(f"benchmarks.calibration.{name}"), []
     drawn = getattr(own, f"_{draw}")
     for values in axes.values():
         of_module = getattr(own, values) if isinstance(values, str) else values
@@ -100,15 +93,15 @@ def _summed(
     draw: Callable[..., Facts], audit: str, setting: str, given: tuple[Any, ...], numbers: range
 ) -> Iterator[Row]:
     """Rows of what the worlds of these numbers found; a world may have nothing to state."""
-    drawn: dict[Found, list[float | Estimate]] = {}
+    drawn: dict[tuple[str, str, float], list[float | Estimate]] = {}
     for number in numbers:
         for each in draw(*given, number=number):
-            drawn.setdefault(replace(each, hit=0.0), []).append(each.hit)
-    for kind, hits in drawn.items():
+            drawn.setdefault((each.shown, each.kind, each.claimed), []).append(each.hit)
+    for (shown, kind, claimed), hits in drawn.items():
         if known := [each for each in hits if isinstance(each, Estimate) and each.low is not None]:
             truth = sum(each.value for each in known) / len(known)
             hits = [inside(each, truth) for each in known]
-        yield Row(audit, kind.shown, setting, kind.kind, kind.claimed, round(sum(hits)), len(hits))
+        yield Row(audit, shown, setting, kind, claimed, round(sum(hits)), len(hits))
 
 
 class Kept:
