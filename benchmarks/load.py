@@ -306,15 +306,15 @@ def measure(sessions: int, seconds: float, app: Served) -> Told:
     slope = theilslopes(sizes, minutes).slope
     spent = sum(web.cpu_times()[:2]) - began
     median, p95, longest = np.quantile(told.reactions, [0.5, 0.95, 1])
-    print(f"{sessions} sessions, {seconds:,.0f} seconds, {os.cpu_count()} cores")
-    print("\n".join(f"{what}: {number:,}" for what, number in sorted(told.acts.items())))
-    print(f"{len(told.reactions):,} page reactions: median {median:.2f} s, longest {longest:.1f} s")
-    print(f"95th percentile {p95:.2f} s (limit 1.5 s); web process {spent / seconds:.0%} of one core")
-    print(
-        f"its memory, at most {max(size for _, size in memory):,.0f} MB, grows in the last half by ", end=""
-    )
-    print(f"{slope:+.2f} MB a minute (flat up to 0.5)\nwrong or somebody else's: {len(told.wrong)}")
-    print("\n".join(told.wrong[:20]))
+    most = max(size for _, size in memory)
+    lines = [f"{sessions} sessions, {seconds:,.0f} seconds, {os.cpu_count()} cores"]
+    lines += [f"{what}: {number:,}" for what, number in sorted(told.acts.items())]
+    lines += [f"{len(told.reactions):,} page reactions: median {median:.2f} s, longest {longest:.1f} s"]
+    lines += [f"95th percentile {p95:.2f} s (limit 1.5 s); web process {spent / seconds:.0%} of one core"]
+    lines += [
+        f"its memory {most:,.0f} MB at most, in the last half {slope:+.2f} MB a minute (flat up to 0.5)"
+    ]
+    print("\n".join([*lines, f"wrong or somebody else's: {len(told.wrong)}", *told.wrong[:20]]))
     return told
 
 

@@ -81,6 +81,4 @@ if __name__ == "__main__":
         found = make(name)
         file = ROOT / "audits" / "monitor" / "streams" / f"{name}.json"
         file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        first = [each["about"] for each in found["alarms"]][:3]
-        told = f"{found['flagged']} of {found['people']} flagged, {len(found['alarms'])} alarms"
-        print(f"{name}: {told} {first}")
+        print(f"{name}: {found['flagged']} of {found['people']} flagged, {len(found['alarms'])} alarms")

@@ -22,6 +22,7 @@ from benchmarks.calibration import Facts, alarm, audited, covers, found, inside
 from tests.barycenter.test_barycenter import subject_of
 from tests.flipset.worlds import subject
 
+_SIZES = (0.5, 0.3, 0.2)
 _SIDES = {"source": {"group": "a"}, "target": {"group": "b"}}
 _NO_DIFFERENCE = ("alike", "hangs together otherwise", "proxy", "equal by lot")
 """Kinds of world in which evidence is a false alarm."""
@@ -78,9 +79,6 @@ def _audit(world: tuple[str, int, int], number: int) -> Facts:
         yield alarm("no material difference, where there is one", told.verdict == NO_MATERIAL)
     if told.above_chance is not None:
         yield covers("flips above chance (their mean over studies)", told.above_chance.excess)
-
-
-_SIZES = (0.5, 0.3, 0.2)
 
 
 def world(n: int, lower: float, number: int) -> pd.DataFrame:

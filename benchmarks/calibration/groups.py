@@ -34,6 +34,9 @@ from audits.stats.pooling import pooled_shares
 from audits.stats.ratios import ratios_to_highest
 from benchmarks.calibration import LEVEL, Facts, alarm, audited, covers, decided, found, inside
 
+_PAY = {"label": "pay", "outcome": "numeric"}
+_SHARES = {"median": 0.5, "q10": 0.1, "q90": 0.9}
+_END, _HIGH = norm.ppf([0.8, 0.9], 10, 2)
 MATERIAL = 0.10
 LIMIT = GroupLimit(difference=MATERIAL)
 
@@ -182,10 +185,6 @@ def _probable(n: int, sharp: float, by_group: float, number: int) -> Facts:
         yield covers("estimate of a difference, groups known by probability", estimated)
 
 
-_PAY = {"label": "pay", "outcome": "numeric"}
-_SHARES = {"median": 0.5, "q10": 0.1, "q90": 0.9}
-
-
 def _table(world: dict[str, Any], rng: np.random.Generator) -> pd.DataFrame:
     """People of groups "g0", "g1", … of these sizes, whose pay is drawn as `pay` names it."""
     sizes, (kind, *given) = world["sizes"], world["pay"]
@@ -224,9 +223,6 @@ def _amounts(world: dict[str, Any], number: int) -> Facts:
         yield covers("a group's own mean and percentiles, each", sum(held) / len(held))
         relative, truth = rows[0].relative, apart["mean"] / own["mean"]
         yield covers("difference of means as a share", relative is not None and inside(relative, truth))
-
-
-_END, _HIGH = norm.ppf([0.8, 0.9], 10, 2)
 
 
 def _truth(kind: str, spread: float = 0.6, ratio: float = 1.0) -> tuple[dict[str, float], dict[str, float]]:

@@ -20,7 +20,7 @@ from audits.stats import wilson
 from audits.stats.control import design_chart, flag_rate_bound
 from benchmarks.calibration import Facts, alarm, covers, found, inside
 
-BUDGET, REFERENCE, COLUMNS, BATCH = 10_000.0, 1000, 6, 500
+BUDGET, REFERENCE, COLUMNS, BATCH, PEOPLE = 10_000.0, 1000, 6, 500, 2000
 
 
 def draw(n: int, rng: np.random.Generator, *, again: bool = False, change: str = "") -> SimpleNamespace:
@@ -124,15 +124,12 @@ def deployment(
     return found
 
 
-_PEOPLE = 2000
-
-
 def _rates(number: int) -> Facts:
     """Whether every interval of every group holds the truth at every look."""
     rng = np.random.default_rng([number, 15])
     tally, fine = Tally({}), True
     truths = {"selection": 0.4, "true_positives": 0.4, "false_positives": 0.4, "calibration": 0.0}
-    for _ in range(_PEOPLE // 50):
+    for _ in range(PEOPLE // 50):
         group = rng.choice(["a", "b", "c"], 50, p=[0.6, 0.3, 0.1]).tolist()
         score = rng.random(50)
         good, decided = rng.random(50) < score, (rng.random(50) < 0.4).astype(int)
@@ -159,10 +156,10 @@ def _quiet(again: bool, number: int) -> Facts:
 
     All kinds together have the whole budget, each kind its share.
     """
-    kinds = deployment(np.random.default_rng((number, 7)), _PEOPLE, again=again)
-    yield alarm("any alarm", bool(kinds), claimed=_PEOPLE / BUDGET)
+    kinds = deployment(np.random.default_rng((number, 7)), PEOPLE, again=again)
+    yield alarm("any alarm", bool(kinds), claimed=PEOPLE / BUDGET)
     for kind, share in SHARES.items():
-        yield alarm(f"an alarm of {kind}", kind in kinds, claimed=share * _PEOPLE / BUDGET)
+        yield alarm(f"an alarm of {kind}", kind in kinds, claimed=share * PEOPLE / BUDGET)
 
 
 def _changed(change: str, before: int, within: int, number: int) -> Facts:

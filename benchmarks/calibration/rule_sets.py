@@ -35,6 +35,8 @@ from audits.subgroups.search import Search
 from audits.subgroups.sums import GroupSums
 from benchmarks.calibration import LEVEL, Facts, alarm, audited, covers, decided, found, inside
 
+_MODELS = 4
+
 
 def people(n: int, rng: np.random.Generator) -> tuple[Attribute, ...]:
     """Return attributes of random people."""
@@ -148,9 +150,6 @@ def _searched(drawn: tuple[int, str], number: int) -> Facts:
     subject = decided(frame, "accepted", **spec)
     told = rule_sets(subject, search_options(subject.data), rng=number)
     yield found("evidence of a difference", told.verdict == EVIDENCE, no_difference=of != "hidden")
-
-
-_MODELS = 4
 
 
 def _step(accepted: np.ndarray, member: np.ndarray, label: np.ndarray, added: int) -> Step:

@@ -38,6 +38,8 @@ SHAPES: dict[str, Callable[[float, np.random.Generator, int], np.ndarray]] = {
 }
 
 
+_QUICK = {"match_set": "off", "bootstrap": 100}
+_TRAITS = ("as_woman", "as_man", "e")
 _HIRED = {"label": "hired", "favorable": 1, "protected": ["sex"]}
 
 
@@ -140,9 +142,6 @@ def _areas(drawn: tuple[int, float], number: int) -> Facts:
     yield covers("difference of two areas", curves.difference(0, 1, float(n)), first - second)
 
 
-_QUICK = {"match_set": "off", "bootstrap": 100}
-
-
 def _direct(drawn: tuple[float, float], number: int) -> Facts:
     """Whole audits of a model that reads the attribute: how often it is cleared."""
     apart, penalty = drawn
@@ -171,9 +170,6 @@ def _audits(n: int, number: int) -> Facts:
     subject = subject_of(frame, told, "logistic", number)
     result = audited("sensitivity", subject, number, status_model="logistic", **_QUICK)
     yield alarm("evidence of a difference", result.verdict == EVIDENCE)
-
-
-_TRAITS = ("as_woman", "as_man", "e")
 
 
 def planted(frame: pd.DataFrame) -> np.ndarray:

@@ -30,6 +30,8 @@ from audits.stats.intervals import cautious_difference
 from audits.stats.sequential import DriftTest
 from benchmarks.calibration import LEVEL, Facts, alarm, audited, covers, decided, inside
 
+_ALIKE = 0.6  # of the variance is a person's own, the rest a row's
+_SPREAD = 0.75**2 + 0.5**2  # variance of the logarithm of values
 _PERSONS = "five rows a person, intra-class correlation .6"
 
 
@@ -113,9 +115,6 @@ def _session(number: int) -> Facts:
     yield alarm("any evidence in a run, after Holm over it", wrong)
 
 
-_ALIKE = 0.6  # of the variance is a person's own, the rest a row's
-
-
 def _scored(rng: np.random.Generator, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Labels (n,), and scores (n,) in [0, 1] that tell some of them; `who` each row is of (n,)."""
 
@@ -165,7 +164,6 @@ def _nearly_certain(rows: int, each: int, weighted: bool, number: int) -> Facts:
     yield covers("log loss of a model", told.low is None or inside(told, true))
 
 
-_SPREAD = 0.75**2 + 0.5**2  # variance of the logarithm of values
 _SHOWN = {
     "_share": "change of a share",
     "_gap": "change of a gap between groups",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,30 +28,23 @@ from audits.sensitivity.measurement.gradients import AuditedModel, Status, measu
 from benchmarks.measuring import SHARED, asked, screened
 
 
-class Judged(NamedTuple):
-    """How often F decides right, and the match set."""
-
-    accuracy: float
-    matched: MatchSet
-
-
 def judge(
     models: Sequence[Dense],
-    z: np.ndarray,
-    label: np.ndarray,
+    people: tuple[np.ndarray, np.ndarray],
     column: int,
     rng: np.random.Generator,
     *,
     augment: bool = False,
     literal: bool = False,
     draws: int = 100,
-) -> Judged:
-    """Hold sensitivity against the match set, on test people `z` (n, d) or also on their copies (Table 2).
+) -> tuple[float, MatchSet]:
+    """Return how often F decides right, and its match set, on people `z` (n, d) with labels (Table 2).
 
     `models` are F, its twin (of unbiased data, or of copies with the attribute flipped) and A; `column` is
-    where the binary protected attribute is. With `literal` A's gradient is taken at its probability.
+    where the binary protected attribute is. With `augment` people's copies are judged, too; with `literal`
+    A's gradient is taken at its probability.
     """
-    audited, twin, status = models
+    (audited, twin, status), (z, label) = models, people
     if augment:
         z, label = _flipped(z, column), np.tile(label, 2)
     blocks = [slice(k, k + 1) for k in range(z.shape[1])]
@@ -60,10 +53,10 @@ def judge(
     ours, other = found.score >= 0.5, expit(twin.outputs(z)[:, 0]) >= 0.5
     given = found.sensitivity, found.influence, np.abs(found.score - 0.5), other != ours
     matched = match_set(*given, twin="the experiment's twin", draws=draws, rng=rng)
-    return Judged(float(np.mean(ours == (label == 1))), matched)
+    return float(np.mean(ours == (label == 1))), matched
 
 
-def synthetic_trial(rng: np.random.Generator, *, n: int = 5000, **options: Any) -> Judged:
+def synthetic_trial(rng: np.random.Generator, *, n: int = 5000, **options: Any) -> tuple[float, MatchSet]:
     """Carry out section 5's experiment once: half of `n` points to learn from, half to test.
 
     The network has one hidden layer ("a single hidden layer", section 6.2) of 32; 40 epochs of Adam at 0.001.
@@ -78,12 +71,12 @@ def synthetic_trial(rng: np.random.Generator, *, n: int = 5000, **options: Any) 
     training = Training((32,), 40, None, 1e-3, 0.0, min(256, half // 8))
     targets = (z, label), (unbiased, label), (z, biased.astype(int))
     models = [fit_dense(x[:half], y[:half], 2, rng, training=training) for x, y in targets]
-    return judge(models, z[half:], label[half:], 2, rng, **options)
+    return judge(models, (z[half:], label[half:]), 2, rng, **options)
 
 
 def augmented_trial(
     x: np.ndarray, label: np.ndarray, column: int, rng: np.random.Generator, *, training: Training
-) -> Callable[..., Judged]:
+) -> Callable[..., tuple[float, MatchSet]]:
     """Train the models of section 6 once, and return what judges them on a fifth of the points `x` (n, d).
 
     The twin learns from rows copied with `column` flipped, the protected attribute, 0 or 1.
@@ -93,7 +86,7 @@ def augmented_trial(
     member, copies = x[rows, column].astype(int), (_flipped(x[rows], column), np.tile(label[rows], 2))
     targets = (x[rows], label[rows]), copies, (x[rows], member)
     models = [fit_dense(*target, 2, rng, training=training) for target in targets]
-    return partial(judge, models, x[test], label[test], column, rng)
+    return partial(judge, models, (x[test], label[test]), column, rng)
 
 
 def _flipped(points: np.ndarray, column: int) -> np.ndarray:
@@ -103,17 +96,16 @@ def _flipped(points: np.ndarray, column: int) -> np.ndarray:
     return np.concatenate([points, copies])
 
 
-def summary(name: str, trials: list[Judged]) -> None:
+def summary(name: str, trials: list[tuple[float, MatchSet]]) -> None:
     """Mean and standard deviation over trials of the areas, where there is a curve."""
-    found = [trial.matched for trial in trials]
+    accuracies, found = zip(*trials, strict=True)
     shown = [each for each in found if each.curves]
     areas = np.array([[curve.auc.value for curve in each.curves] for each in shown])
     within = np.array([each.equally_far.value for each in shown])
-    accuracy = np.mean([trial.accuracy for trial in trials])
     outside = np.mean([each.mismatched.value for each in found])
     columns = " ".join(f"{a:.3f} ± {s:.3f}" for a, s in zip(areas.mean(0), areas.std(0), strict=True))
-    told = f"{name:30} {len(shown)} of {len(trials)} trials  accuracy {accuracy:.3f}  outside {outside:.3f}"
-    told += f"  AUC of sensitivity, |∇F|, −|p − ½|: {columns}"
+    told = f"{name:30} {len(shown)} of {len(trials)} trials  accuracy {np.mean(accuracies):.3f}  "
+    told += f"outside {outside:.3f}  AUC of sensitivity, |∇F|, −|p − ½|: {columns}"
     print(f"{told}; equally far {within.mean():.3f} ± {within.std():.3f}", flush=True)
 
 
