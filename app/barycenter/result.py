@@ -36,7 +36,6 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result: BarycenterResult = found.audits[0].result
     data, _ = data_of(space, found.spec)
     result_page(
-        "barycenter",
         found,
         draft,
         panels={

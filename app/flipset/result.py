@@ -40,7 +40,6 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     marks = ["", *(f"_{k}" for k in range(len(result.within)))]
     panels = ("marginals_positive", "marginals_negative", "transparency")  # with choices of their own
     result_page(
-        "flipset",
         found,
         draft,
         panels={

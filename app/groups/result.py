@@ -47,7 +47,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result: GroupsResult = found.audits[0].result
     section = cached_section(AUDITS["groups"], result)
     if not result.table:
-        result_page("groups", found, draft)
+        result_page(found, draft)
         return
     exhibits = {each.key: each for each in section.exhibits}
     panels: dict[str, Callable[[], object]] = {"who": lambda: _who(result, exhibits, space, draft)}
@@ -67,7 +67,7 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
         "people": lambda: _people(found, space, result),
     }
     own = dict.fromkeys(each.key for each in section.exhibits[1:])
-    result_page("groups", found, draft, panels=panels, instead=own)
+    result_page(found, draft, panels=panels, instead=own)
 
 
 def _attribute(result: GroupsResult) -> str:

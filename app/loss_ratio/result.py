@@ -41,7 +41,6 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     if result.comparison:
         panels["Other models"] = lambda: _comparison(result)
     result_page(
-        "loss_ratio",
         dataclasses.replace(found, audits=type(found.audits)(audits)),
         draft,
         panels=panels,

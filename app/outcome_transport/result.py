@@ -42,7 +42,6 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     result = found.audits[0].result
     flows = cached_section(AUDITS["outcome_transport"], result).exhibit("flows")
     result_page(
-        "outcome_transport",
         found,
         draft,
         panels={"people": lambda: _people(found, space)},

@@ -28,7 +28,7 @@ _WAY = ("change", "cost", "survives", "noisy")
 
 def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw a finished audit; sliders move through what was scored once."""
-    result_page("recourse", found, draft, panels={"people": lambda: _people(found, space)})
+    result_page(found, draft, panels={"people": lambda: _people(found, space)})
 
 
 def _people(found: RunResult, space: Workspace) -> None:

@@ -85,7 +85,6 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     panels["Among all people"] = lambda: _exhibits(result, _ALL_PEOPLE)
     panels["Train again"] = lambda: mitigation_section(space, draft, found.spec["audits"][0]["rule_sets"])
     result_page(
-        "rule_sets",
         found,
         draft,
         panels=panels,

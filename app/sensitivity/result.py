@@ -29,7 +29,6 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     """Draw a finished audit."""
     result: SensitivityResult = found.audits[0].result
     result_page(
-        "sensitivity",
         found,
         draft,
         panels={

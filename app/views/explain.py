@@ -11,6 +11,6 @@ audit_page(
     needs="Choose at least one protected attribute to compare by.",
     choose=choose_options,
     show=lambda found, _, draft: result_page(
-        "explain", found, draft, settings={"people compared": found.audits[0].result.rows}
+        found, draft, settings={"people compared": found.audits[0].result.rows}
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -42,21 +42,15 @@ def any_audit_page(name: str, check: Callable[[Mapping[str, Any]], None] | None 
         name,
         needs=f"Choose first: {', '.join(needed)}.",
         choose=choose,
-        show=lambda found, _, draft: result_page(name, found, draft),
+        show=lambda found, _, draft: result_page(found, draft),
     )
 
 
 def _choose(record: Audit, protected: tuple[str, ...]) -> ChosenOptions | None:
     """Draw a control for every option; None while one that is needed has nothing chosen."""
-    chosen: dict[str, Any] = {}
-    lacking = False
-    for each in options_of(record.options):
-        value = _control(record, each, protected)
-        if value is None or value == "" or value == []:
-            lacking |= each.required
-        elif each.required or value != _plain(each.default):
-            chosen[each.name] = value
-    if lacking:
+    stated = options_of(record.options)
+    chosen = _chosen(record, stated, protected)
+    if any(each.required and each.name not in chosen for each in stated):
         return None
     told = ", ".join(f"{name} {_brief(value)}" for name, value in chosen.items())
     return ChosenOptions(chosen, f"{record.title}: {told}" if told else record.title)
@@ -73,15 +67,21 @@ def other_options(name: str, drawn: Collection[str], fold: Any) -> dict[str, Any
     While it is closed and the address sets none of them they are not drawn: they were a quarter of a page's
     work.
     """
-    record, chosen = AUDITS[name], dict[str, Any]()
+    record = AUDITS[name]
     left = [each for each in options_of(record.options) if each.name not in drawn]
     if not fold.open and all(state.address_value(_key(record, each)) is None for each in left):
-        return chosen
+        return {}
     with fold:
-        for each in left:
-            value = _control(record, each, ())
-            if value not in (None, "", [], _plain(each.default)):
-                chosen[each.name] = value
+        return _chosen(record, left, ())
+
+
+def _chosen(record: Audit, options: Sequence[Option], protected: tuple[str, ...]) -> dict[str, Any]:
+    """Draw a control for each of some options; return what is chosen and no default."""
+    chosen = {}
+    for each in options:
+        value = _control(record, each, protected)
+        if value not in (None, "", []) and (each.required or value != _plain(each.default)):
+            chosen[each.name] = value
     return chosen
 
 

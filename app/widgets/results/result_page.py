@@ -38,7 +38,6 @@ _PANEL, _CHOICES = 560, 80  # what a panel takes, and the choices above a figure
 
 
 def result_page(
-    name: str,
     found: RunResult,
     draft: Mapping[str, Any],
     *,
@@ -47,7 +46,7 @@ def result_page(
     settings: Mapping[str, Any] | None = None,
     below_hero: int = 0,
 ) -> None:
-    """Draw a finished run of the audit `name`.
+    """Draw a finished run of one audit.
 
     Parameters
     ----------
@@ -61,7 +60,8 @@ def result_page(
     below_hero : int
         Pixels that the page draws between the first figure and the tabs.
     """
-    record, result = AUDITS[name], found.audits[0].result
+    name, result = found.audits[0].name, found.audits[0].result
+    record = AUDITS[name]
     section = cached_section(record, result)
     headline(record.sentence(result), judged_of(result))
     hero, *others = section.exhibits or (None,)
