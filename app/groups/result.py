@@ -52,12 +52,9 @@ def show_result(found: RunResult, space: Workspace, draft: Mapping[str, Any]) ->
     exhibits = {each.key: each for each in section.exhibits}
     panels: dict[str, Callable[[], object]] = {"who": lambda: _who(result, exhibits, space, draft)}
     pair = lower_first(result)
-    threshold = found.model["threshold"]
     if found.model["score_kind"] != "label" and can_move(result, pair[0]):
-        panels["Threshold"] = lambda: _threshold(found, result, pair, threshold, space, draft)
-    panels |= {
-        "Errors and scores": lambda: _scores(result, exhibits),
-    }
+        panels["Threshold"] = lambda: _threshold(found, pair, space, draft)
+    panels["Errors and scores"] = lambda: _scores(result, exhibits)
     if result.table[0].calibration is not None:
         panels["Calibration"] = lambda: _calibration(result, exhibits)
     panels |= {
@@ -127,15 +124,9 @@ def _order(result: GroupsResult, attribute: str) -> dict[str, Any]:
     return {"by_gap": by_gap, "findings": findings, "most": layout.MAX_GROUPS if every else _MAX_ROWS}
 
 
-def _threshold(
-    found: RunResult,
-    result: GroupsResult,
-    pair: tuple[Any, Any],
-    threshold: Any,
-    space: Workspace,
-    draft: Mapping[str, Any],
-) -> None:
+def _threshold(found: RunResult, pair: tuple[Any, Any], space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw the two groups of the sentence with a threshold to drag, and thresholds by group to try."""
+    result, threshold = found.audits[0].result, found.model["threshold"]
     if isinstance(threshold, float):
         plot(threshold_slider(result, pair, threshold), "group-threshold", tools=False)
         yes = notices.label(vocabulary().yes) or "favored"
@@ -147,7 +138,7 @@ def _threshold(
     folded(
         "Thresholds by group, and the trade-off",
         "thresholds-more",
-        lambda: other_thresholds(found, result, _attribute(result), space, draft),
+        lambda: other_thresholds(found, _attribute(result), space, draft),
         expanded=moved or not isinstance(threshold, float),
     )
 

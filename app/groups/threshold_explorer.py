@@ -51,10 +51,9 @@ def preset(result: GroupsResult, attribute: str, values: Sequence[str], higher_i
         return {}
 
 
-def other_thresholds(
-    found: RunResult, result: GroupsResult, attribute: str, space: Workspace, draft: Mapping[str, Any]
-) -> None:
+def other_thresholds(found: RunResult, attribute: str, space: Workspace, draft: Mapping[str, Any]) -> None:
     """Draw thresholds to try, what each comes to, and accuracy against the gap over all of them."""
+    result: GroupsResult = found.audits[0].result
     moved = _threshold_controls(found, result, attribute, space, draft)
     if moved is not result:
         notices.note("With these thresholds. The saved result above is unchanged.")
@@ -130,11 +129,8 @@ def _by_group(
     found = {}
     with st.grid(3, min_column_width=200, border=False):
         for place, value in enumerate(values):
-            first = (
-                min(max(float(known.get(value, common)), low), high)
-                if at
-                else float(known.get(value, common))
-            )
+            first = float(known.get(value, common))
+            first = min(max(first, low), high) if at else first
             found[value] = st.number_input(
                 notices.label(in_words(value)),
                 min(low, first),
