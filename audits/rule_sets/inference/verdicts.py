@@ -83,16 +83,16 @@ def judge_audit(
             evident,
             key=lambda row: place_of_evidence(row.material, outlasts=outlasts_run(row.adjusted_p, level)),
         ).number
-        return judge_row(_item(table, number), options, inference), number
+        return judge_row(dict(table.loc[number]), options, inference), number
     low, high = table["low"].to_numpy(), table["high"].to_numpy()
     limits = _limits(table, options)
     least, most = np.minimum(limits[0], -_MIN), np.maximum(limits[1], _MIN)
     number = int(table.index[_first_of_largest(np.maximum(high / most, low / least))])
-    item = _item(table, number)
+    item = dict(table.loc[number])
     judged = judge_row(item, options, inference, only_estimated="" if complete else _STOPPED)
     if judged.people_needed is None:
         return judged, number
-    widest = _item(table, int(table.index[_first_of_largest((high - low) / np.minimum(most, -least))]))
+    widest = dict(table.iloc[_first_of_largest((high - low) / np.minimum(most, -least))])
     times = [_times_needed(each, options, inference["interval_level"]) for each in (item, widest)]
     needed = None if None in times else math.ceil(max(filter(None, times)) * cells.total)
     return replace(judged, people_needed=needed, people_of=f"{vocabulary().people} in all"), number
@@ -101,10 +101,6 @@ def judge_audit(
 def _first_of_largest(lengths: np.ndarray) -> int:
     """Return the first place of the largest; a group and the others differ by their rounding alone."""
     return int(lengths.round(9).argmax())
-
-
-def _item(table: pd.DataFrame, number: int) -> dict[str, Any]:
-    return {str(name): value for name, value in table.loc[number].items()}
 
 
 def _limits(table: pd.DataFrame, options: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:

@@ -101,7 +101,7 @@ def sample(
             round_ / _ROUNDS, f"Scoring {int((wanted - draw.drawn).clip(min=0).sum()):,} perturbed people"
         )
         draw.up_to(wanted)
-        found = _scores(cells, groups, n, draw, options, columns)
+        found = _scores(groups, n, draw, options)
         room = options.max_samples - draw.drawn.sum()
         factor = _shortfall(found, options)
         if factor is None or room < 1:
@@ -146,14 +146,8 @@ class Pool:
             self.favorable += np.bincount(part, good, minlength=len(wanted))
 
 
-def _scores(
-    cells: Cells,
-    groups: GroupSums,
-    n: np.ndarray,
-    pool: Pool,
-    options: RuleSetsOptions,
-    columns: tuple[str, ...],
-) -> PerturbationScores:
+def _scores(groups: GroupSums, n: np.ndarray, pool: Pool, options: RuleSetsOptions) -> PerturbationScores:
+    cells, columns = groups.cells, tuple(pool.columns)
     rate = pool.favorable / pool.drawn
     table = np.column_stack([cells.n * rate, cells.n**2 / pool.drawn])
     sums = groups.of(table)
