@@ -52,8 +52,8 @@ def what_if_section(
         return
     if not st.toggle("Try other values", **state.choice("what-if")):
         return
-    about = {"beside": beside, "towards": list(towards)}
-    first = _answer(space, found.spec, row, {}, about)
+    asked = {"row": row, "changes": {}, "beside": beside, "towards": list(towards)}
+    first = _answer(space, found.spec, asked)
     if first is None:
         return
     columns = {str(each["name"]): each for each in first["columns"]}
@@ -68,7 +68,7 @@ def what_if_section(
             value = _value(columns[name], key, units.get(name))
             if value != columns[name]["value"]:
                 changes[name] = value
-    said = first if not changes else _answer(space, found.spec, row, changes, about)
+    said = first if not changes else _answer(space, found.spec, {**asked, "changes": changes})
     if said is None:
         return
     with st.container(key="what-if-said"):
@@ -92,18 +92,11 @@ def ask_model(
     space: Workspace, found: RunResult, row: Hashable, match: Mapping[str, Any]
 ) -> Mapping[str, Any] | None:
     """Return what the model says of a person as known, and of single values of the match; None meanwhile."""
-    return _answer(space, found.spec, row, {}, {"match": dict(match)})
+    return _answer(space, found.spec, {"row": row, "changes": {}, "match": dict(match)})
 
 
-def _answer(
-    space: Workspace,
-    spec: Mapping[str, Any],
-    row: Hashable,
-    changes: Mapping[str, Any],
-    about: Mapping[str, Any],
-) -> Mapping[str, Any] | None:
+def _answer(space: Workspace, spec: Mapping[str, Any], asked: dict[str, Any]) -> Mapping[str, Any] | None:
     """Return what the model says; None while it is being asked, and where it cannot say."""
-    asked = {"row": row, "changes": dict(changes), **about}
     kept: dict[str, Run] = state.remember("what if", dict)
     key = digest_of([dict(spec), asked])
     if key not in kept:
@@ -201,9 +194,8 @@ def _side_by_side(
     changes: Mapping[str, Any],
     units: Mapping[str, str],
 ) -> None:
-    rows: list[tuple[str, str, str]] = []
     before, after = said["before"], said["after"]
-    rows.append(("decision", begun(_is(before)), begun(_is(after))))
+    rows = [("decision", begun(_is(before)), begun(_is(after)))]
     if not said["labels"]:
         rows.append(("score", number(before["score"]), number(after["score"])))
     rows += [
