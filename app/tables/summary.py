@@ -64,7 +64,7 @@ class Summary:
 
 def summarise(data: AuditData) -> Summary:
     """Count the people of `data` by group."""
-    weights = np.ones(data.n) if data.weights is None else data.weights
+    weights = data.row_weights
     total = float(weights.sum())
     return Summary(
         rows_read=data.rows_read,

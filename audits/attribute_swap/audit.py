@@ -190,7 +190,7 @@ def _people_of(data: AuditData) -> np.ndarray:
     """Return how many people each row stands for; under a design, rows in proportion to their weights."""
     if data.design is not None:
         return np.asarray(data.design.weights * (data.n / data.design.weights.sum()))
-    return np.ones(data.n) if data.weights is None else data.weights
+    return data.row_weights
 
 
 def _attributes(subject: Subject, options: AttributeSwapOptions) -> list[_Attribute]:

@@ -107,7 +107,7 @@ def compare(
     by = _attributes(data, options)
     progress(0.0, "Scoring people")
     decided = np.asarray(subject.decisions, dtype=bool)
-    sizes = np.ones(data.n) if data.weights is None else np.asarray(data.weights, dtype=float)
+    sizes = data.row_weights
     names, group, left_out, warnings = _groups(data, by, sizes, options)
     progress(0.03, "Encoding people")
     cost = _cost(options, len(names))

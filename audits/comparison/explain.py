@@ -42,8 +42,7 @@ def compare(first: ExplainResult, second: ExplainResult, subjects: Any = None) -
     ]
     here = np.flatnonzero(masks[0] | masks[1])
     design = data.design
-    weights = data.weights if design is None else design.weights
-    sizes = (np.ones(data.n) if weights is None else weights)[here]
+    sizes = (data.row_weights if design is None else design.weights)[here]
     side = masks[0][here]
     favored = [np.asarray(subject.decisions, dtype=bool)[here] for subject in subjects]
     people = People.counted(sizes) if design is None else People.sampled(design.take(masks[0] | masks[1]))

@@ -198,6 +198,11 @@ class AuditData:
         return self.n if self.gathered is None else int(self.gathered["rows"].sum())
 
     @property
+    def row_weights(self) -> np.ndarray:
+        """How many people each row stands for, (n,) float64: 1 without weights."""
+        return np.ones(self.n) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
+
+    @property
     def size(self) -> float:
         """People the rows stand for: the total weight, or `n` without weights."""
         return float(self.n) if self.weights is None else float(self.weights.sum())
@@ -372,7 +377,7 @@ class AuditData:
         if self.design is not None and self.design.clustered:
             return self._split_clusters(test_size, rng)
         held = self._held_out(test_size, rng)
-        left = (np.ones(self.n) if self.weights is None else self.weights) - held
+        left = self.row_weights - held
         if not held.any() or not left.any():
             raise InputError("data.test_size", f"leaves one part empty with {self.n:,} rows", test_size)
         first, second = with_counts(self, left), with_counts(self, held)

@@ -222,7 +222,7 @@ def people_of(
     keys = {"source": side[rows], "outcome": outcome[rows]}
     table = pd.concat([pd.DataFrame(keys), table], axis=1)
     order = table.sort_values(list(table.columns), kind="stable").index.to_numpy()
-    sizes = np.ones(len(rows)) if data.weights is None else np.asarray(data.weights, dtype=float)[rows]
+    sizes = data.row_weights[rows]
     design = data.design
     if design is None:
         group = table.groupby(list(table.columns), dropna=False, sort=True).ngroup().to_numpy()

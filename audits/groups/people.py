@@ -22,8 +22,7 @@ PREDICTED_CLASS, LABEL_CLASS = "predicted class", "label class"
 
 def people_table(data: AuditData, **columns: np.ndarray) -> pd.DataFrame:
     """Return what is known of people, a row each: so many people it stands for, and how it was sampled."""
-    sizes = np.ones(data.n) if data.weights is None else data.weights
-    people = pd.DataFrame({**columns, "people": sizes}, index=data.frame.index)
+    people = pd.DataFrame({**columns, "people": data.row_weights}, index=data.frame.index)
     if data.design is not None:
         weights = data.design.weights
         people["people"] = weights * (data.n / weights.sum())

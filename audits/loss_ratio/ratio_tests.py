@@ -132,7 +132,7 @@ def _groups(
         for attribute in data.protected
         for value in sorted(data.groups[attribute].unique())
     ]
-    weights = np.ones(data.n) if data.weights is None else data.weights
+    weights = data.row_weights
     tests = [mean_test(ratios[mask], weights[mask], method=how) for _, _, mask in members]
     looks = max(1, sum(test.enough for test in tests))
     found = []

@@ -38,7 +38,6 @@ from audits.mitigation.splits import SplitGap, counts_in, in_other_splits, over_
 from audits.mitigation.text import finding
 from audits.mitigation.treated import GroupKind, TreatedRuleSet, find_worst, group_kind
 from audits.models import Subject
-from audits.models.protocol import row_weights
 from audits.progress import Progress, part, silent
 from audits.records import says_what_it_lacks
 from audits.stats import wilson
@@ -177,7 +176,7 @@ def _step(
     cells = groups.counted(everyone)
     favorable, n, good, total = counts_in(groups, group, cells)
     rules, gaps = groups.compared(cells)
-    right = float(row_weights(data)[judged.decisions == data.y].sum())
+    right = float(data.row_weights[judged.decisions == data.y].sum())
     return Step(
         added=added,
         difference=cautious_difference(favorable, n, good, total, level=together),

@@ -22,7 +22,6 @@ from audits.mitigation.group_weights import group_cuts, reweighing_weights
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.result import FrontierPoint, model_words
 from audits.models import Model, Subject, train_model
-from audits.models.protocol import row_weights
 from audits.progress import Progress, part
 from audits.stats import Estimate, largest_gap, wilson
 
@@ -135,7 +134,7 @@ def _reweighed(training: AuditData, by: str, share: float) -> AuditData:
 
     Weights, not draws: the same people give the same model, whatever the order and form of their rows.
     """
-    sizes = np.ones(training.n) if training.weights is None else training.weights
+    sizes = training.row_weights
     weights = (
         sizes * reweighing_weights(np.asarray(training.y), training.groups[by].to_numpy(str), sizes) ** share
     )
@@ -171,7 +170,6 @@ def frontier_of(
 ) -> tuple[tuple[FrontierPoint, ...], str]:
     """Return accuracy and gap of each candidate, and which groups are too small to count, in words."""
     data = _among_whom(candidates[0].subject, options.measure).data
-    sizes = np.ones(data.n) if data.weights is None else data.weights
     names, counts, code = _sizable(data, by)
     if counts.sum() < 2:
         raise InputError(
@@ -179,7 +177,7 @@ def frontier_of(
             "choose another attribute, or hold out more",
         )  # fmt: skip
     level = options.level / len(candidates)
-    points = [_point(each, options.measure, code, counts, sizes, level) for each in candidates]
+    points = [_point(each, options.measure, code, counts, data.row_weights, level) for each in candidates]
     small = ", ".join(names[~counts])
     return _with_efficient(points), small
 
@@ -195,7 +193,7 @@ def _point(
     among = {"selection_rate": np.ones(len(code), bool), "true_positive_rate": y}.get(measure, ~y)
     k = len(counts)
     chosen, whole = (np.bincount(code, sizes * who, k)[counts] for who in (decided & among, among))
-    agree, people = each.subject.decisions == y, row_weights(each.subject.data)
+    agree, people = each.subject.decisions == y, each.subject.data.row_weights
     right = wilson(float(people[agree].sum()), float(people.sum()), level=level)
     name = model_words(each.method, each.strength)
     return FrontierPoint(name, each.method, each.strength, right, largest_gap(chosen, whole, level=level))

@@ -23,7 +23,6 @@ from audits.mitigation.options import MitigationOptions
 from audits.mitigation.samples import augmented_by, draw_samples
 from audits.mitigation.treated import GroupKind, TreatedRuleSet, group_kind
 from audits.models import Subject
-from audits.models.protocol import row_weights
 from audits.models.trained.training import check_parts
 from audits.progress import Progress, part, silent
 from audits.stats import Estimate
@@ -132,7 +131,7 @@ def _joined(training: AuditData, held: AuditData) -> AuditData:
     if held.weights is not None:
         index = training.frame.index.append(held.frame.index)
         _, rows, code = np.unique(index, return_index=True, return_inverse=True)
-        weights = np.bincount(code, np.concatenate([row_weights(training), held.weights]))
+        weights = np.bincount(code, np.concatenate([training.row_weights, held.weights]))
     return dataclasses.replace(
         held,
         frame=pd.concat([training.frame, held.frame]).iloc[rows],

@@ -15,7 +15,6 @@ from audits.data.frames import with_columns
 from audits.errors import InputError
 from audits.mitigation.options import MitigationOptions
 from audits.models import Subject
-from audits.models.protocol import row_weights
 from audits.subgroups.attributes import Attribute, rule_words
 from audits.subgroups.binning import number_edges, read_attributes
 from audits.subgroups.cells import Cells, count_cells, memberships
@@ -202,7 +201,7 @@ class TableGroups:
 
 def _shares(data: AuditData, inside: np.ndarray) -> np.ndarray:
     """Return each row's share of the people `inside` (n,)."""
-    people = np.where(inside, row_weights(data), 0.0)
+    people = np.where(inside, data.row_weights, 0.0)
     return people / people.sum()
 
 

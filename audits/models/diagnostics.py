@@ -10,7 +10,6 @@ import pandas as pd
 
 from audits.checks import choices
 from audits.errors import InputError
-from audits.models.protocol import row_weights
 from audits.models.quality import area_under_curve, by_design, outscoring
 from audits.models.thresholds import threshold_words
 
@@ -53,7 +52,7 @@ def not_cut(subject: Any) -> bool:
         return bool(abs(threshold) > 1)
     if threshold != 0.5:
         return False
-    favorable = float(np.average(subject.decisions, weights=row_weights(subject.data)))
+    favorable = float(np.average(subject.decisions, weights=subject.data.row_weights))
     return min(favorable, 1 - favorable) < _HARDLY
 
 
@@ -74,7 +73,7 @@ def why_not_clear(subject: Any) -> str:
         return "the model was trained on these people"
     if subject.made != "unknown" or data.y is None or getattr(subject.model, "column", None) == data.label:
         return ""
-    weights = row_weights(data)
+    weights = data.row_weights
     rarer = min(weights[data.y].sum(), weights[~data.y].sum())
     wrong = weights[subject.decisions != data.y].sum()
     if weights.sum() < _MIN or not rarer:
@@ -115,10 +114,10 @@ def remarks(subject: Any) -> list[str]:
             f"{why[0].upper()}{why[1:]}. On people used for training, accuracy is too high and groups can "
             f"look more equal than they are, so no audit clears these predictions.{advice}"
         )
-    ranked = None if data.y is None else outscoring(scores, data.y, row_weights(data))
+    ranked = None if data.y is None else outscoring(scores, data.y, data.row_weights)
     if data.y is not None and ranked is not None and ranked < 0.5:
         area = (
-            area_under_curve(scores, data.y, row_weights(data))
+            area_under_curve(scores, data.y, data.row_weights)
             if data.design is None
             else by_design(data.design, scores, decisions, data.y)[1]
         )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audits.data.preprocessing.leakage import telling_features, telling_words
-from audits.models.protocol import row_weights
 from audits.models.quality import accuracy, area_under_curve, by_design, log_loss
 from audits.stats.estimate import Estimate
 from audits.stats.text import people, percent
@@ -85,7 +84,7 @@ def _at_threshold(subject: Subject) -> list[str]:
     usual = subject.model.invents and subject.score_kind == "probability" and not subject.by_class
     if not usual or subject.threshold != 0.5 or subject.data.numeric is not None:
         return []
-    there = float(row_weights(subject.data)[subject.scores == 0.5].sum())
+    there = float(subject.data.row_weights[subject.scores == 0.5].sum())
     if not there:
         return []
     verb = "have" if there != 1 else "has"
@@ -115,7 +114,7 @@ def accuracy_words(facts: Mapping[str, Any]) -> str:
 
 
 def _quality(subject: Subject) -> dict[str, Any] | None:
-    y, weights = subject.data.y, row_weights(subject.data)
+    y, weights = subject.data.y, subject.data.row_weights
     if y is None:
         return None
     scores, decisions, design = subject.scores, subject.decisions, subject.data.design

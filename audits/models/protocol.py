@@ -90,11 +90,6 @@ def label_values(data: AuditData) -> tuple[object, ...]:
     return tuple(sorted(values, key=str))
 
 
-def row_weights(data: AuditData) -> np.ndarray:
-    """Return how many people each row stands for, (n,) float64: 1 without weights."""
-    return np.ones(data.n) if data.weights is None else np.asarray(data.weights, dtype=np.float64)
-
-
 def row_words(frame: pd.DataFrame, bad: np.ndarray, *, most: int = 3) -> str:
     """Word which rows of `frame` a (n,) mask picks: ``rows 3, 17, 20 …``."""
     rows = frame.index[bad]

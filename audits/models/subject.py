@@ -36,7 +36,6 @@ from audits.models.protocol import (
     check_scores,
     favorable_columns,
     label_values,
-    row_weights,
 )
 from audits.models.spec import Train
 from audits.models.thresholds import Threshold, cuts, threshold_words
@@ -329,7 +328,7 @@ def _group_sides(data: AuditData) -> list[OutcomeSide]:
 def _people(data: AuditData) -> np.ndarray:
     """Return how many independent people each row stands for, (n,): persons and clusters are one each."""
     if data.design is None:
-        return row_weights(data)
+        return data.row_weights
     _, place, rows = np.unique(data.design.cluster, return_inverse=True, return_counts=True)
     return 1.0 / rows[place]
 

@@ -28,7 +28,6 @@ from audits.data.preprocessing.groups import cut
 from audits.data.row_encoder import RowEncoder, columns_of
 from audits.data.values import MISSING_TEXTS, text_of
 from audits.errors import InputError
-from audits.models.protocol import row_weights
 from audits.monitor.profile import BatchContext, Look, Profile
 from audits.sensitivity.measurement.gradients import (
     AuditedModel,
@@ -493,7 +492,7 @@ def _independent(subject: Subject) -> tuple[Subject, np.ndarray]:
     """
     data, design = subject.data, subject.data.design
     if design is None:
-        return subject, row_weights(data)
+        return subject, data.row_weights
     if design.persons:
         data = data.one_row_each(np.random.default_rng(0))
         return replace(subject, data=data), np.ones(data.n)

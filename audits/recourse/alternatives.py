@@ -453,7 +453,7 @@ def downstream_of(data: AuditData, follows: Mapping[str, tuple[str, ...]]) -> Do
         x = spaces[name].encode(data.frame)
         y = data.frame[name].to_numpy(dtype=float, na_value=np.nan)
         known = ~np.isnan(y)
-        root = np.sqrt(np.ones(data.n) if data.weights is None else data.weights)[known]
+        root = np.sqrt(data.row_weights)[known]
         design = np.column_stack([np.ones(known.sum()), x[known]]) * root[:, None]
         slopes[name] = np.linalg.lstsq(design, y[known] * root, rcond=None)[0][1:]
     return Downstream(tuple(ordered), spaces, slopes)

@@ -58,7 +58,6 @@ def pack_recourse(way: RecoursePath, found: AlternativesParts) -> RecourseResult
     steps = tuple(sorted({round(step, 6) for step in options.steps}))
     at = [path.grid.index(step) for step in steps]
     edges = np.linspace(0, 1, _BINS + 1) if subject.score_kind == "probability" else _edges(path.scores)
-    every = np.ones(subject.data.n) if subject.data.weights is None else subject.data.weights
     never = people.weights[burden.never]
     result = RecourseResult(
         options=dataclasses.asdict(options),
@@ -68,7 +67,7 @@ def pack_recourse(way: RecoursePath, found: AlternativesParts) -> RecourseResult
         finding="",
         warnings=(),
         n_rejected=float(people.weights.sum()),
-        n_accepted=float(every[way.accepted].sum()),
+        n_accepted=float(subject.data.row_weights[way.accepted].sum()),
         rows={"audited": subject.data.n, "used": len(people.positions), "left_out": people.left_out},
         steps=steps,
         by_alpha=tuple(_alpha_row(path, k, people.weights, edges, options.level) for k in at),

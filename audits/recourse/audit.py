@@ -76,14 +76,13 @@ def recourse(
     actions, warnings = actions_of(subject, options)
     people, accepted = _sides(subject, options, rng)
     data = subject.data
-    every = np.ones(data.n) if data.weights is None else data.weights
     encoded = actions.space.encode(data.frame)
     coupling = exact_coupling(
         subject.scores[people.positions, None],
         subject.scores[accepted, None],
         cost="l2_squared",
         a=people.weights,
-        b=every[accepted],
+        b=data.row_weights[accepted],
     )
     start, goal = encoded[people.positions], coupling.average(encoded[accepted])
     literal = options.interpolation == "literal"

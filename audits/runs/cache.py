@@ -73,12 +73,6 @@ class Cache(Generic[T]):
             for key in self._of(owner):
                 self._drop(key)
 
-    @property
-    def size(self) -> int:
-        """Bytes remembered now."""
-        with self._lock:
-            return self._bytes.total()
-
     def _make_room(self, size: int, owner: str) -> bool:
         if size > self._most_each:
             return False

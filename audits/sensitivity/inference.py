@@ -11,7 +11,6 @@ import numpy as np
 from scipy.stats import norm
 
 from audits.data import AuditData
-from audits.models.protocol import row_weights
 from audits.sensitivity.measurement.crossfit import CrossFits
 from audits.sensitivity.measurement.gradients import exceeds
 from audits.sensitivity.options import SensitivityOptions
@@ -96,7 +95,7 @@ def judge_groups(
         Ratios are then those of the mean over the cross-fits, whose spread their intervals hold too; means
         and flags stay those of `sensitivity` (n,).
     """
-    values, size = (sensitivity, weights) if fits is None else (fits.mean, row_weights(fits.data))
+    values, size = (sensitivity, weights) if fits is None else (fits.mean, fits.data.row_weights)
     of_ratios = data if fits is None else fits.data
     sides = []
     for attribute in attributes:

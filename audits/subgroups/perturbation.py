@@ -14,7 +14,6 @@ import pandas as pd
 from audits.data import AuditData
 from audits.data.values import text_of
 from audits.models import Subject
-from audits.models.protocol import row_weights
 from audits.subgroups.attributes import Attribute
 
 _SHARE_OF_RANGE = 0.01
@@ -80,7 +79,7 @@ def _perturb_column(
         place = values.get_indexer(now)
         moved = np.clip(place + direction, 0, len(values) - 1)
         return np.where(place < 0, now, values.take(np.maximum(moved, 0)))
-    return _redrawn(now, seen, row_weights(data), rng)
+    return _redrawn(now, seen, data.row_weights, rng)
 
 
 def _redrawn(now: pd.Series, seen: pd.Series, people: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -149,7 +149,7 @@ def two_largest(data: AuditData, attribute: str) -> tuple[str, str] | None:
     Missing values aside. The source is the one with the smaller share of favorable labels; without labels,
     the smaller group. None where fewer than two values are known.
     """
-    weights = np.ones(data.n) if data.weights is None else data.weights
+    weights = data.row_weights
     values, codes = np.unique(data.groups[attribute].to_numpy(dtype=str), return_inverse=True)
     people = np.bincount(codes, weights)
     order = [place for place in np.argsort(-people, kind="stable") if values[place] != MISSING][:2]

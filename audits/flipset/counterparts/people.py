@@ -100,11 +100,10 @@ def compare(
     data = subject.data
     progress(0.0, "Scoring people")
     decisions = np.asarray(subject.decisions, dtype=bool)
-    sizes = np.ones(data.n) if data.weights is None else data.weights
     progress(0.03, "Encoding people")
     groups = {*options.source, *options.target}
     encoded = encode(subject, groups, options.feature_weights, audit="flipset")
-    chosen, sizes = choose(data, options, decisions, sizes, encoded.values, rng)
+    chosen, sizes = choose(data, options, decisions, data.row_weights, encoded.values, rng)
     return Comparison(subject, options, decisions, sizes, encoded, chosen)
 
 
@@ -396,12 +395,11 @@ def encode(
         where = f"{audit}.feature_weights"
         raise InputError(where, "must leave at least one feature a weight above 0", weights)
     values = np.ascontiguousarray(space.encode(data.frame)[:, keep])
-    sizes = np.ones(data.n) if data.weights is None else data.weights
     return EncodedFeatures(
         values=values,
         weights=each,
         columns=columns,
-        axes=axes_of(subject, columns, values, sizes),
+        axes=axes_of(subject, columns, values, data.row_weights),
         scaled={name: data.kinds[name] in {"continuous", "integer", "datetime"} for name in columns},
         keep=keep,
     )

@@ -25,7 +25,6 @@ from audits.loss_ratio.metrics.distances import (
     LearnedDirections,
     projection_metric,
 )
-from audits.models.protocol import row_weights
 from audits.models.subspaces import attribute_directions, orthonormal, read_as_number
 from audits.stats.permutation import holm
 from audits.stats.text import p_words
@@ -66,7 +65,7 @@ def learn_metric(
     """
     names = sorted(names)  # the order in which they are named decides no draw
     values = {name: _values(data, name) for name in names}
-    weights = row_weights(data)
+    weights = data.row_weights
     free, own = x.copy(), [np.zeros((0, len(space.names)))]
     for name in names:
         if name in space.columns:

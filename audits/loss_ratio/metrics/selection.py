@@ -28,7 +28,6 @@ from audits.loss_ratio.metrics.distances import (
     projection_metric,
 )
 from audits.loss_ratio.options import LossRatioOptions
-from audits.models.protocol import row_weights
 from audits.models.subspaces import read_as_number
 from audits.stats.sampling import as_people
 
@@ -54,7 +53,7 @@ def choose_metric(
         return FairMetrics.of(_expert(space, options), data.n)
     if options.metric == "learned":
         return _learn_metric(data, space, x, options, rng)
-    single, _ = as_people(row_weights(data))  # alike people count as often in one row as in several
+    single, _ = as_people(data.row_weights)  # alike people count as often in one row as in several
     values, x = _comparable(data, options)[single], x[single]
     if options.metric == "factor":
         found = factor_directions(x, values, options.factors)

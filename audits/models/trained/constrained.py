@@ -56,7 +56,7 @@ def train_equal_opportunity(
     from sklearn.linear_model import LogisticRegression
 
     y = np.asarray(data.y, dtype=bool)
-    weights = np.ones(data.n) if data.weights is None else data.weights
+    weights = data.row_weights
     codes = np.unique(group[y])
     if len(codes) < 2:
         raise InputError(

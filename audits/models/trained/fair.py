@@ -39,7 +39,7 @@ NAMES = {"project": "network on projected features", "sensr": "SenSR network"}
 
 def balance_outcomes(data: AuditData) -> AuditData:
     """Return `data` with weights under which both outcomes weigh the same, and all together as before."""
-    counts = np.ones(data.n) if data.weights is None else data.weights
+    counts = data.row_weights
     y = np.asarray(data.y)
     share = np.where(y, counts[y].sum(), counts[~y].sum()) / counts.sum()
     mark = hashlib.sha256(f"{data.digest} balanced".encode()).hexdigest()
@@ -91,9 +91,8 @@ def train_fair_network(
         trained = train_layers(left, y, data.weights, seed=seed, progress=progress)
         layers = torch.nn.Sequential(_projection(basis, units), *trained)
     else:
-        counts = np.ones(data.n) if data.weights is None else data.weights
         with one_torch_thread():
-            layers = _sensr(x, y, counts, basis, seed, progress)
+            layers = _sensr(x, y, data.row_weights, basis, seed, progress)
             layers[0].weight.data *= torch.from_numpy(units.astype(np.float32))
     settings = [kind, *HIDDEN, STEPS, BATCH, STEP_SIZE, DISTANCE, seed, torch.__version__]
     digest = training_digest(data, settings)

@@ -112,7 +112,7 @@ def train_number(
         If the label is no cut of a number, or all people have the same number.
     """
     target = label_numbers(data)
-    counts = np.ones(data.n) if data.weights is None else data.weights
+    counts = data.row_weights
     center = float(np.average(target, weights=counts))
     unit = float(np.sqrt(np.average(np.square(target - center), weights=counts)))
     if unit == 0:

@@ -380,8 +380,7 @@ def _equal_opportunity(
             "outcome_transport.against", "needs labels for equal opportunity", advice="set data.label"
         )
     group, names = group_codes(data, options.by, "outcome_transport.by")
-    weights = np.ones(data.n) if data.weights is None else data.weights
-    favorable, lost = equal_opportunity(subject.scores, subject.decisions, data.y, group, weights)
+    favorable, lost = equal_opportunity(subject.scores, subject.decisions, data.y, group, data.row_weights)
     warnings = [
         "The equal-opportunity version keeps the model's scores and gives each group its own threshold, "
         "chosen on the people audited."

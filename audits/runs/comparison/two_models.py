@@ -386,7 +386,7 @@ def with_decisions(changes: Changes, subjects: Subjects | None, everyone: Subjec
         return changes
     first, second = everyone or _everyone(subjects)
     data = second.data
-    sizes = np.ones(data.n) if data.weights is None else np.asarray(data.weights, dtype=float)
+    sizes = data.row_weights
     if data.design is not None:
         sizes = data.design.weights * (data.n / data.design.weights.sum())
     gained, lost = ~first.decisions & second.decisions, first.decisions & ~second.decisions
@@ -432,8 +432,7 @@ def _accuracy(subjects: Subjects) -> ChangeRow | None:
     y = data.y
     if y is None:
         return None
-    sizes = np.ones(data.n) if data.weights is None else np.asarray(data.weights, dtype=float)
-    whom = People.counted(sizes) if data.design is None else People.sampled(data.design)
+    whom = People.counted(data.row_weights) if data.design is None else People.sampled(data.design)
     everyone = np.ones(len(y), dtype=bool)
     right = [np.asarray(subject.decisions == y) for subject in subjects]
     weight = np.bincount(whom.rows, whom.design.weights, len(y))

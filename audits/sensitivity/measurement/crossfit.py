@@ -16,7 +16,6 @@ from scipy.special import ndtri
 from audits.data import AuditData
 from audits.data.partition import cell_counts, single_people
 from audits.errors import InputError
-from audits.models.protocol import row_weights
 from audits.models.quality import area_under_curve
 from audits.progress import Progress, part
 from audits.sensitivity.measurement.gradients import Status
@@ -48,13 +47,13 @@ class CrossFits:
     @property
     def mean(self) -> np.ndarray:
         """Mean sensitivity of each person (n,), each cross-fit in units of its own mean."""
-        weights = row_weights(self.data)
+        weights = self.data.row_weights
         units = self.values @ weights / weights.sum()
         return (self.values / np.where(units > 0, units, 1.0)[:, None]).mean(axis=0)
 
     def spread(self, inside: np.ndarray) -> float:
         """Standard deviation over the cross-fits of the log ratio of means inside and outside (n,) bool."""
-        weights = row_weights(self.data)
+        weights = self.data.row_weights
         own, rest = (self.values[:, side] @ weights[side] / weights[side].sum() for side in (inside, ~inside))
         known = (own > 0) & (rest > 0)
         logs = np.log(own[known] / rest[known])
@@ -125,13 +124,13 @@ def _of_halves(sides: np.ndarray, share: np.ndarray) -> np.ndarray:
 def _share(held: AuditData, data: AuditData) -> np.ndarray:
     """Share (n,) of each row's people who are among those held out."""
     share = np.zeros(data.n)
-    share[data.frame.index.get_indexer(held.frame.index)] = row_weights(held)
-    return share / row_weights(data)
+    share[data.frame.index.get_indexer(held.frame.index)] = held.row_weights
+    return share / data.row_weights
 
 
 def _bootstrap(data: AuditData, rng: np.random.Generator) -> AuditData:
     """Draw as many people with replacement; each row once, so that rows set aside for training are unseen."""
-    weights = row_weights(data)
+    weights = data.row_weights
     counts = rng.multinomial(max(round(weights.sum()), 1), weights / weights.sum())
     drawn = np.flatnonzero(counts)
     return dataclasses.replace(data.take(drawn), weights=counts[drawn].astype(float), design=None)
@@ -146,7 +145,7 @@ def _cross_fitted(
     level: float,
 ) -> StatusQuality:
     """Return the quality of the first A with areas of all cross-fits, As (fits, sides)."""
-    group, weights = data.groups[first.attribute].to_numpy(dtype=str), row_weights(data)
+    group, weights = data.groups[first.attribute].to_numpy(dtype=str), data.row_weights
     areas = []
     for each in first.groups:
         found = []

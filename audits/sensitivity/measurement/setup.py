@@ -16,7 +16,6 @@ from audits.errors import InputError
 from audits.models import Subject
 from audits.models.networks.dense import dense_of
 from audits.models.networks.gradients import logits_over
-from audits.models.protocol import row_weights
 from audits.progress import Progress, part
 from audits.sensitivity.measurement.blackbox import measure_blackbox
 from audits.sensitivity.measurement.gradients import AuditedModel, Measured, Status, measure, smoothing_noise
@@ -103,7 +102,7 @@ def choose_people(
         subject = dataclasses.replace(subject, data=data)
     training = single_people(training, most=MAX_LEARNERS)  # a network learns from rows
     z = subject.space.encode(data.frame)
-    return MeasurementSetup(subject, everybody, training, z, row_weights(data), left_out)
+    return MeasurementSetup(subject, everybody, training, z, data.row_weights, left_out)
 
 
 def train_models(

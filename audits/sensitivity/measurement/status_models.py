@@ -10,7 +10,6 @@ from audits.data import AuditData, FeatureSpace
 from audits.errors import InputError
 from audits.models.networks.dense import Dense
 from audits.models.networks.training import Training, fit_dense
-from audits.models.protocol import row_weights
 from audits.models.quality import area_under_curve
 from audits.progress import Progress, silent
 from audits.sensitivity.measurement.gradients import Status
@@ -143,7 +142,7 @@ def train_status(
             "set give_protected",
         )
     x = space.encode(training.frame, unknown="zero")[rows][:, readable]
-    weights = row_weights(training)[rows]
+    weights = training.row_weights[rows]
     with one_thread():
         if hidden:
             net = fit_dense(
@@ -177,7 +176,7 @@ def judge_status(
     p = status.probabilities(z)
     group = data.groups[status.attribute].to_numpy(dtype=str)
     known = np.isin(group, status.groups)
-    p, group, weights = p[known], group[known], row_weights(data)[known]
+    p, group, weights = p[known], group[known], data.row_weights[known]
     two = len(status.groups) == 2
     areas = []
     for place in (1,) if two else range(len(status.groups)):
