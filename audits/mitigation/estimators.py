@@ -7,7 +7,6 @@ of one half on, and reads the same columns as the estimator it wraps; thresholds
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -227,31 +226,13 @@ class ReducedMixture(_Wrapper):
         InputError
             If the estimator takes no ``sample_weight``.
         """
-        from fairlearn.reductions import (
-            DemographicParity,
-            ExponentiatedGradient,
-            FalsePositiveRateParity,
-            TruePositiveRateParity,
-        )
+        from audits.models.trained.reductions import reduced
 
-        label, name = self._encoded(X, y), self._weight_argument()
-        kinds = {"selection_rate": DemographicParity, "true_positive_rate": TruePositiveRateParity}
-        search = ExponentiatedGradient(
-            clone(self.estimator),
-            kinds.get(self.measure, FalsePositiveRateParity)(difference_bound=self.bound),
-            eps=self.bound,
-            max_iter=self.rounds,
-            sample_weight_name=name,
+        label, groups = self._encoded(X, y), _groups_of(X, self.column, sensitive_features)
+        how = {"sample_weight_name": self._weight_argument(), "max_iter": self.rounds}
+        self.estimators_, self.shares_ = reduced(
+            clone(self.estimator), self._own(X), label, groups, self.measure, self.bound, **how
         )
-        groups = _groups_of(X, self.column, sensitive_features)
-        with warnings.catch_warnings():
-            # fairlearn 0.15 grows Series in a way that pandas 3 announces to drop
-            warnings.simplefilter("ignore", DeprecationWarning)
-            warnings.simplefilter("ignore", FutureWarning)
-            search.fit(self._own(X), label, sensitive_features=groups)
-        self.estimators_ = [search.predictors_[k] for k, share in search.weights_.items() if share > 0]
-        shares = np.array([share for share in search.weights_ if share > 0], dtype=float)
-        self.shares_ = shares / shares.sum()
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:

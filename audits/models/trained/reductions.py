@@ -115,7 +115,6 @@ def train_reductions(
         If there is no protected attribute, or one group only after pooling.
     """
     import fairlearn
-    from fairlearn import reductions
     from sklearn.linear_model import LogisticRegression
 
     if not data.protected:
@@ -128,20 +127,10 @@ def train_reductions(
     space = FeatureSpace.fit(data)
     y = np.asarray(data.y)[rows].astype(int)
     groups = _groups(data, rows, y)
-    search = reductions.ExponentiatedGradient(
-        LogisticRegression(max_iter=1000),
-        getattr(reductions, _CONSTRAINTS[measure])(difference_bound=allowed),
-        eps=allowed,
-        max_iter=ROUNDS,
-    )
-    with one_thread(), warnings.catch_warnings():
-        # fairlearn 0.15 grows Series in a way that pandas 3 announces to drop
-        warnings.simplefilter("ignore", DeprecationWarning)
-        warnings.simplefilter("ignore", FutureWarning)
-        search.fit(space.encode(data.frame)[rows], y, sensitive_features=groups)
-    parts = [(search.predictors_[k], share) for k, share in search.weights_.items() if share > 0]
-    weights, intercepts = zip(*(_line(part, len(space.names)) for part, _ in parts), strict=True)
-    shares = np.array([share for _, share in parts])
+    x, linear = space.encode(data.frame)[rows], LogisticRegression(max_iter=1000)
+    with one_thread():
+        parts, shares = reduced(linear, x, y, groups, measure, allowed, max_iter=ROUNDS)
+    weights, intercepts = zip(*(_line(part, len(space.names)) for part in parts), strict=True)
     told = [] if measure == "equalized_odds" else [measure]
     digest = training_digest(data, ["reductions", allowed, ROUNDS, seed, fairlearn.__version__, *told])
     return Mixture(
@@ -151,8 +140,28 @@ def train_reductions(
         space,
         np.vstack(weights),
         np.array(intercepts),
-        shares / shares.sum(),
+        shares,
     )
+
+
+def reduced(
+    estimator: Any, x: Any, y: np.ndarray, groups: Any, measure: str, allowed: float, **how: Any
+) -> tuple[list[Any], np.ndarray]:
+    """Return the models that fairlearn's reductions mix, and the share of each, (k,), of sum 1.
+
+    `measure` and `allowed` are as for `train_reductions`; `how`: what else fairlearn's search is given.
+    """
+    from fairlearn import reductions
+
+    constraint = getattr(reductions, _CONSTRAINTS[measure])(difference_bound=allowed)
+    search = reductions.ExponentiatedGradient(estimator, constraint, eps=allowed, **how)
+    with warnings.catch_warnings():
+        # fairlearn 0.15 grows Series in a way that pandas 3 announces to drop
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", FutureWarning)
+        search.fit(x, y, sensitive_features=groups)
+    shares = search.weights_[search.weights_ > 0]
+    return [search.predictors_[k] for k in shares.index], shares.to_numpy(dtype=float) / shares.sum()
 
 
 def _groups(data: AuditData, rows: np.ndarray, y: np.ndarray) -> np.ndarray:
