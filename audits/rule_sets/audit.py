@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import false_discovery_control, norm
 
 from audits.checks import check_options, generator
 from audits.data import AuditData
@@ -33,7 +33,7 @@ from audits.rule_sets.options import RuleSetsOptions
 from audits.rule_sets.perturbation.sampling import sample, sample_texts
 from audits.rule_sets.perturbation.terms import exchange
 from audits.rule_sets.result import RuleSetsResult
-from audits.stats import benjamini_hochberg, holm
+from audits.stats import holm
 from audits.stats.selective import UnknownOutcomes
 from audits.stats.shares import newcombe_ends
 from audits.subgroups.binning import read_attributes
@@ -179,7 +179,7 @@ def _corrected(
         corrected = holm(p)
         interval_level = options.level / len(p)
     else:
-        corrected = benjamini_hochberg(p)
+        corrected = false_discovery_control(p)  # Benjamini, Hochberg (1995)
         # intervals of the selected, at the false coverage rate: Benjamini, Yekutieli (2005)
         interval_level = options.level * max(1, int((corrected <= options.level).sum())) / len(p)
     interval_level = max(interval_level, 1e-12)

@@ -2,7 +2,7 @@ from .base_result import BaseResult, RowsResult
 from .bootstrap import RatioMeans, ratio_means
 from .estimate import Estimate
 from .intervals import largest_gap, newcombe, share_ratio, sign_balance, weighted_sum, wilson
-from .permutation import benjamini_hochberg, holm, p_value
+from .permutation import holm, p_value
 from .sampling import apportion, as_people, draw_counts
 from .verdicts import (
     AVERAGE,
@@ -43,7 +43,6 @@ __all__ = [
     "Verdict",
     "apportion",
     "as_people",
-    "benjamini_hochberg",
     "draw_counts",
     "exceeds",
     "holm",

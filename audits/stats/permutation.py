@@ -41,23 +41,3 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     adjusted = np.empty(k)
     adjusted[order] = np.minimum(np.maximum.accumulate(p_values[order] * (k - np.arange(k))), 1.0)
     return adjusted
-
-
-def benjamini_hochberg(p_values: np.ndarray) -> np.ndarray:
-    """Benjamini-Hochberg adjusted p-values (k,): the expected share of false ones among those found.
-
-    References
-    ----------
-    Benjamini, Hochberg (1995), Journal of the Royal Statistical Society B 57:289-300.
-
-    Examples
-    --------
-    >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03])).round(2).tolist()
-    [0.03, 0.04, 0.04]
-    """
-    p_values = np.asarray(p_values, dtype=float)
-    k = len(p_values)
-    order = np.argsort(p_values, kind="stable")[::-1]
-    adjusted = np.empty(k)
-    adjusted[order] = np.minimum.accumulate(np.minimum(p_values[order] * k / (k - np.arange(k)), 1.0))
-    return adjusted
