@@ -11,7 +11,7 @@ from typing import Any
 from scipy.stats import norm
 
 from audits.data import group_name
-from audits.stats import EVIDENCE, Estimate, Judgment, Verdict, judge
+from audits.stats import EVIDENCE, Estimate, Judgment, judge
 from audits.stats.means import MIN, MeanTest
 from audits.stats.paired_ratio import PairedRatio
 from audits.stats.text import number, p_words, people, people_in
@@ -139,11 +139,6 @@ class RatioVerdict:
     errors: RatioTest
     judged: Judgment
     finding: str
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict on the mean ratio."""
-        return self.judged.verdict
 
 
 def stand(

@@ -178,13 +178,6 @@ class Detectors:
         return found
 
     @property
-    def levels(self) -> dict[str, float]:
-        """How far each detector is on its way to an alarm, by its key, from 0 to 1."""
-        return {
-            each.key: float(level) for each, level in zip(self.detectors, self._watch.levels, strict=True)
-        }
-
-    @property
     def scored(self) -> bool:
         """Whether people have scores, not decisions alone."""
         return self._profile is None or "score" in self._plain

@@ -15,7 +15,7 @@ from audits.sensitivity.measurement.crossfit import CrossFits
 from audits.sensitivity.measurement.gradients import exceeds
 from audits.sensitivity.options import SensitivityOptions
 from audits.sensitivity.result import Baseline, FeatureShare, GroupSensitivity, Histogram
-from audits.stats import Estimate, Judgment, Verdict, judge, ratio_means, wilson, worst_of
+from audits.stats import Estimate, Judgment, judge, ratio_means, wilson, worst_of
 from audits.stats.means import MIN, mean_test
 from audits.stats.permutation import p_value
 from audits.stats.quantiles import quantile
@@ -38,11 +38,6 @@ class GroupsJudgment:
     groups: tuple[GroupSensitivity, ...]
     judged: Judgment
     looks: int
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict on the groups."""
-        return self.judged.verdict
 
 
 def baseline_of(sensitivity: np.ndarray, weights: np.ndarray, level: float) -> Baseline:

@@ -151,15 +151,6 @@ class ChangeWatch:
         self._begun = np.zeros(self._ranks)  # people whom a stream had seen when it began again
 
     @property
-    def levels(self) -> np.ndarray:
-        """How far each stream is on its way to an alarm, from 0 to 1, on a logarithmic scale."""
-        shares: np.ndarray = self._stakes.max(axis=1) / self.limits
-        ranks = np.arange(self._ranks)
-        since = _mean_stake(self._fading) / self._least(self._people[: self._ranks] - self._begun, ranks)
-        shares[: self._ranks] = np.clip(np.maximum(shares[: self._ranks], since), 0.0, 1.0)
-        return shares
-
-    @property
     def people(self) -> np.ndarray:
         """People that each stream has seen."""
         return self._people.astype(int)

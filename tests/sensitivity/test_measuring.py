@@ -124,7 +124,7 @@ def test_two_people_who_are_alike_are_no_evidence(logistic):
     assert (two.ratio.low, two.ratio.high, two.mean.low) == (None, None, None)
     assert two.ratio.method == "no interval below 10 people"
     assert found.looks == 2, "the two people are no look"
-    assert found.verdict != EVIDENCE
+    assert found.judged.verdict != EVIDENCE
     (said,) = too_few(found)
     assert "two (2)" in said
 
@@ -140,7 +140,7 @@ def test_people_of_one_value_are_evidence_only_if_they_are_many_and_permutations
     ):
         found = judged(logistic, own, sizes)
         last = next(group for group in found.groups if group.group == list(sizes)[-1])
-        assert (found.verdict == EVIDENCE) == evident
+        assert (found.judged.verdict == EVIDENCE) == evident
         assert (last.ratio.low is None) == ("twelve" in sizes)
         assert last.ratio.low is None or (last.ratio.low > 1) == evident
 
@@ -149,7 +149,7 @@ def test_a_small_group_that_differs_is_found(logistic):
     values = np.random.default_rng(1).lognormal(0, 0.5, N) * np.where(np.arange(N) < 25, 2, 1)
     found = judged(logistic, values, {"moved": 25, "alike": 25})
     ratios = {each.group: each.ratio for each in found.groups}
-    assert found.verdict == EVIDENCE
+    assert found.judged.verdict == EVIDENCE
     assert ratios["moved"].low > 1 >= ratios["alike"].low
     assert ratios["alike"].high >= 1
     assert "permutations" in ratios["moved"].method
@@ -176,9 +176,9 @@ def test_few_of_one_value_are_not_cleared(logistic):
     rng = np.random.default_rng(1)
     values = 1 + 0.01 * rng.random(N)
     values[:12] = 1.005
-    assert judged(logistic, values, {"twelve": 12}).verdict == INSUFFICIENT
+    assert judged(logistic, values, {"twelve": 12}).judged.verdict == INSUFFICIENT
     values[:12] += 1e-4 * rng.random(12)
-    assert judged(logistic, values, {"twelve": 12}).verdict == NO_MATERIAL
+    assert judged(logistic, values, {"twelve": 12}).judged.verdict == NO_MATERIAL
 
 
 def crowd(n: int = 3000, adds: bool = True, seed: int = 0) -> dict[str, np.ndarray]:
