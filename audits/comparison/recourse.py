@@ -11,7 +11,7 @@ import pandas as pd
 
 from audits.comparison.intervals import People, ratio_moved, share_moved
 from audits.comparison.pairs import Pairing, Pairs, common, estimates_of, limit_on_rates
-from audits.recourse.result import GroupRecourse, RecourseResult
+from audits.recourse.result import NOT_DRAWN, GroupRecourse, RecourseResult
 from audits.recourse.text import way_to
 from audits.stats.text import people_in
 
@@ -19,7 +19,6 @@ _GIVEN = (
     "Shares are of the people each model rejects, who need not be the same. Intervals take each person's "
     "match as given."
 )
-_DRAWN = "not drawn into the subsample"
 _WHY = {
     "": "it is about the people each model rejects, who need not be the same",
     "ways_summary": "each model's ways are for different people",
@@ -29,7 +28,7 @@ _WHY = {
 
 def compare(first: RecourseResult, second: RecourseResult, subjects: Any = None) -> Pairing:  # noqa: ARG001
     """Return how recourse moved from the first model to the second; see `audits.comparison.pairs`."""
-    if any(_DRAWN in result.rows["left_out"] for result in (first, second)) or first.steps != second.steps:
+    if any(NOT_DRAWN in result.rows["left_out"] for result in (first, second)) or first.steps != second.steps:
         return Pairing(why={"": "not all rejected people were included: raise max_people"})
     both = first.people.index.union(second.people.index)
     if not len(both) or first.rows["audited"] != second.rows["audited"]:

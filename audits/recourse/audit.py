@@ -23,7 +23,7 @@ from audits.recourse.paths import (
     reached_by_any,
     walk,
 )
-from audits.recourse.result import RecourseResult
+from audits.recourse.result import NOT_DRAWN, RecourseResult
 from audits.results import Optimum
 from audits.transport import exact_coupling
 
@@ -129,8 +129,8 @@ def _sides(
     left_out, warnings = {"already accepted": len(accepted)}, []
     followed, weights = sample_people(data, rejected, options.max_people, rng)
     if len(followed) < len(rejected):
-        left_out["not drawn into the subsample"] = len(rejected) - len(followed)
-        known = len(rejected) if data.weights is None else data.weights[rejected].sum()
+        left_out[NOT_DRAWN] = len(rejected) - len(followed)
+        known = data.row_weights[rejected].sum()
         warnings.append(
             f"Of {known:,.0f} rejected people a random {weights.sum():,.0f} were followed (max_people)."
         )

@@ -10,6 +10,9 @@ import pandas as pd
 from audits.results import Optimum, frame_of
 from audits.stats import Estimate, Judgment, RowsResult
 
+NOT_DRAWN = "not drawn into the subsample"
+"""Why rejected people are left out who are more than `max_people`."""
+
 _ACCEPTED = ("accepted minus the others", "accepted low", "accepted high")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from audits.recourse.result import GroupRecourse, RecourseResult
+from audits.recourse.result import NOT_DRAWN, GroupRecourse, RecourseResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Judgment
 from audits.stats.text import count, in_words, number, out_of, p_words, people_in, percent, percent_interval
 from audits.stats.vocabulary import vocabulary
@@ -25,11 +25,16 @@ def headline(result: RecourseResult) -> str:
     if done.alpha != 1:
         match = f"{match} {way_to(done.alpha)}"
     would = f"would be {yes_word()} if they matched {match} on what they can change"
-    said = f"{begun(share)} {rejected()} {would}."
+    said = f"{begun(share)} {rejected()}{_sampled(result)} {would}."
     found, alone = _apart(result), _apart(result, alone=True)
     if result.judged.verdict != EVIDENCE:  # a difference that was found is what the badge is about
         alone = [said]
     return shortest(*(f"{said} {apart}" for apart in found), *alone) if found else said
+
+
+def _sampled(result: RecourseResult) -> str:
+    """Say that more were rejected than are counted, where there are."""
+    return " sampled" if result.rows["left_out"].get(NOT_DRAWN) else ""
 
 
 def _article(word: str) -> str:
@@ -85,7 +90,8 @@ def recourse_finding(result: RecourseResult) -> str:
     last = result.by_alpha[-1]
     done = last.reclassified
     text = (
-        f"{count((done.value or 0.0) * result.n_rejected)} of {rejected_people(result.n_rejected)} "
+        f"{count((done.value or 0.0) * result.n_rejected)} of {rejected_people(result.n_rejected)}"
+        f"{_sampled(result)} "
         f"({percent_interval(done)}) would be {yes_word()} if they moved {way_to(last.alpha)} to their "
         "match in what they can change."
     )
