@@ -28,7 +28,8 @@ from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.findings import render
 from audits.groups import GroupsResult
-from audits.groups.ll144 import protected_of, suggested_columns
+from audits.groups.ll144 import suggested_columns
+from audits.groups.people import protected_names
 from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, TEMPLATES
 from audits.runs.comparison.two_models import paired_changes
 from audits.runs.gates.compare import before_and_after, compare_runs, comparison_frame, worded_frame
@@ -213,7 +214,7 @@ def _law_columns(result: RunResult) -> Columns:
     if found is None:
         notices.note("These tables need a group comparison (Groups) in the run.")
         return {}
-    names = [_NONE, *protected_of(found)]
+    names = [_NONE, *protected_names(found.people)]
     suggested = suggested_columns(found)
     with st.container(horizontal=True):
         chosen = [

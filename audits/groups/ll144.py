@@ -115,7 +115,7 @@ def bias_tables(
     if not 0 <= exclude_under < 1:
         where = "the share under which categories are left out"
         raise InputError(where, "must lie from 0 to below 1", exclude_under)
-    names = protected_of(result)
+    names = protected_names(result.people)
     for where, given in (("sex", sex), ("race", race)):
         if given is not None:
             one_of(where, given, names, what="a protected attribute of the run")
@@ -132,14 +132,9 @@ def bias_tables(
     return tuple(_table(result.people, attributes, level, exclude_under) for attributes in [*single, *both])
 
 
-def protected_of(result: GroupsResult) -> list[str]:
-    """Return the protected attributes of a run."""
-    return protected_names(result.people)
-
-
 def suggested_columns(result: GroupsResult) -> tuple[str | None, str | None]:
     """Return the attributes whose names say sex and race or ethnicity."""
-    names = protected_of(result)
+    names = protected_names(result.people)
     sex, race = (next((name for name in names if pattern.search(name)), None) for pattern in (_SEX, _RACE))
     return sex, race
 
