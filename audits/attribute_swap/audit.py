@@ -24,6 +24,7 @@ from audits.progress import Progress, silent
 from audits.stats import (
     EVIDENCE,
     INSUFFICIENT,
+    NO_MATERIAL,
     Condition,
     Estimate,
     Judgment,
@@ -166,7 +167,10 @@ def attribute_swap(
     looks = max(sum(group.swap.attribute.read for group in shown), 1)
     largest = _largest_changes(subject, swaps)
     rows = [_row(subject, group, options.level, looks, largest[_exchanged(group.swap)]) for group in shown]
-    judged = _judge(rows, options, _not_asked(attributes, shown, len(pairs), _people_of(data)))
+    not_asked = _not_asked(attributes, shown, len(pairs), _people_of(data))
+    judged = _judge(rows, options, not_asked)
+    if not_asked:  # nor does a change between two models clear values that neither was asked about
+        judged = replace(judged, missing=((NO_MATERIAL, not_asked),))
     notes = text.notes(
         rows,
         pairs_left=len(pairs) - len(asked),

@@ -60,7 +60,8 @@ def where_left_out(result: R, subject: Subject) -> R:
 
 def where_both_known(change: R, *audits: Any) -> R:
     """Return a change without the verdicts that outcomes missing in either of its results do not allow."""
-    for verdict, reason in (each for audit in audits for each in judged_of(audit).missing):
+    missing = dict.fromkeys(tuple(each) for audit in audits for each in judged_of(audit).missing)
+    for verdict, reason in missing:
         change = _told(change, reason, (verdict,))
     return change
 
