@@ -72,7 +72,7 @@ def _apart(result: RecourseResult, *, alone: bool = False) -> list[str]:
             begin = "Moving to their closest match" if alone else "That"
             return [f"{begin} helps a {part} of {name} than of others." for name in names]
         way = f"{little}{'further' if value > 0 else 'less far'} to go"
-        whom = "Of those whom moving to their closest match helps" if alone else "Of those whom that helps"
+        whom = "Of those whom moving to their closest match helps" if alone else "Of those"
         return [f"{whom}, {name} have {way}." for name in names]
     if judged.verdict == NO_MATERIAL:
         return ["It is not much harder for any group."]
