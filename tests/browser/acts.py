@@ -49,6 +49,7 @@ COUNT_RUNS = """
 _ANSWERED = """before => window.scriptRuns > before[1]
     || (window.messagesReceived > before[2] && Date.now() - window.lastReceived > 200)"""
 """A short run is over before the page shows that it runs."""
+AT_REST = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 _STILL = """() => document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning"
     && Date.now() - Math.max(window.lastReceived ?? 0, window.lastChange ?? 0) > 200"""
 WINDOW: Any = {"viewport": {"width": 1280, "height": 900}, "accept_downloads": True}
@@ -87,10 +88,10 @@ def counting(context: BrowserContext) -> BrowserContext:
 
 def settle(page: Page) -> None:
     """Wait until the script has run, and nothing has come and nothing has changed for a moment."""
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=SLOW)
+    page.wait_for_selector(AT_REST, timeout=SLOW)
     with suppress(NotInTime):  # a page that follows a run changes all the time
         page.wait_for_function(_STILL, timeout=2_000)
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=SLOW)
+    page.wait_for_selector(AT_REST, timeout=SLOW)
 
 
 @contextmanager
