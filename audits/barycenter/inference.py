@@ -9,7 +9,6 @@ import numpy as np
 from scipy.stats import norm
 
 from audits.barycenter.people import GroupComparison
-from audits.flipset.counterparts.people import limit_name
 from audits.flipset.inference import not_comparable
 from audits.flipset.null_distribution import NullDistribution, above, why_unsettled
 from audits.stats import (
@@ -20,6 +19,7 @@ from audits.stats import (
     Judgment,
     as_people,
     judge_conditions,
+    limit_name,
     p_value,
     settle_all,
     weighted_sum,
@@ -177,7 +177,8 @@ def judge_groups(
             reason=why,
             cannot_clear=why or not_comparable(compared.left_out, levels[k]),
         )
-        judged = replace(judged, unit="points", limit_name=limit_name(options, compared.limit))
+        named = limit_name(options.material, options.material_on, compared.limit)
+        judged = replace(judged, unit="points", limit_name=named)
         found.append((excess, judged))
     sizes = compared.n.tolist()
     settled = settle_all(

@@ -11,8 +11,7 @@ import numpy as np
 
 from audits.comparison.intervals import Moved, People, apart, mean_moved, ratio_moved, share_moved
 from audits.data import named_with
-from audits.stats import Estimate, limit_of
-from audits.stats.badges import FOUR_FIFTHS
+from audits.stats import Estimate, limit_name, limit_of
 from audits.stats.design import make_design
 from audits.stats.text import people_in
 
@@ -154,8 +153,7 @@ def limit_on_rates(
     material, on = float(options["material"]), options.get("material_on", "difference")
     rates = [float(people @ np.asarray(side, dtype=bool) / people.sum()) for side in decisions]
     least = min(-limit_of(material, on, rate=rate, overall=rate)[0] for rate in rates)
-    by_ratio = on == "ratio" or least < material - 1e-12
-    return {"material": least, "limit_name": f"ratio of {FOUR_FIFTHS}" if by_ratio else ""}
+    return {"material": least, "limit_name": limit_name(material, on, least)}
 
 
 def estimates_of(both: Iterable[Any], name: str) -> tuple[Estimate, Estimate]:

@@ -10,7 +10,7 @@ from scipy.stats import kstwobign, norm
 
 from audits.flipset.comparisons.conditional_test import MAX_OVERLAP
 from audits.flipset.counterparts.matching import Flips, Matching
-from audits.flipset.counterparts.people import Comparison, limit_name
+from audits.flipset.counterparts.people import Comparison
 from audits.flipset.null_distribution import NullDistribution, above, why_unsettled
 from audits.flipset.result import (
     LIKE_FOR_LIKE,
@@ -26,6 +26,7 @@ from audits.stats import (
     Judgment,
     judge,
     judge_conditions,
+    limit_name,
     weighted_sum,
 )
 from audits.stats.intervals import cautious_difference, fisher_mid_p
@@ -124,7 +125,8 @@ def judge_flips(
         cannot_clear=why or _cannot_clear(compared, strata, levels, alike, level),
     )
     judged = replace(judged, people_of=f"{vocabulary().people} in each group")
-    return net, found, replace(judged, limit_name=limit_name(options, compared.limit))
+    named = limit_name(options.material, options.material_on, compared.limit)
+    return net, found, replace(judged, limit_name=named)
 
 
 def levels_of(compared: Comparison, flips: Flips) -> dict[str, np.ndarray]:

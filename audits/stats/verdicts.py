@@ -54,6 +54,7 @@ __all__ = [
     "judge_across",
     "judge_conditions",
     "judged_of",
+    "limit_name",
     "limit_of",
     "on_ratio",
     "settle_all",
@@ -226,6 +227,11 @@ def limit_of(
     everyone = np.array([1.0 if overall is None else overall])
     low, high = limits_of(material, material_on, rate=np.array([rate]), overall=everyone)
     return float(low[0]), float(high[0])
+
+
+def limit_name(material: float, material_on: str, limit: float) -> str:
+    """Return what a `limit` on differences is called where a ratio of rates makes it, else nothing."""
+    return f"ratio of {FOUR_FIFTHS}" if material_on == "ratio" or limit < material - 1e-12 else ""
 
 
 def limits_of(

@@ -19,7 +19,6 @@ from audits.flipset.options import FlipsetOptions
 from audits.models import Subject
 from audits.progress import Progress
 from audits.stats import apportion, draw_counts, limit_of
-from audits.stats.badges import FOUR_FIFTHS
 from audits.stats.text import people_in
 from audits.text import join_names
 from audits.transport import estimated_bytes, estimated_seconds
@@ -76,15 +75,6 @@ class Comparison:
 def smallest_limit(options: Any, rate: float, overall: float) -> float:
     """Return the difference of favorable rates that matters, either way, at these rates."""
     return float(np.abs(limit_of(options.material, options.material_on, rate=rate, overall=overall)).min())
-
-
-def limit_name(options: Any, limit: float) -> str:
-    """Return what the limit is called where a ratio of rates makes it; empty where it is the difference."""
-    return (
-        f"ratio of {FOUR_FIFTHS}"
-        if options.material_on == "ratio" or limit < options.material - 1e-12
-        else ""
-    )
 
 
 def compare(
