@@ -171,7 +171,8 @@ def _closing(result: RecourseResult) -> str:
     if judged.verdict == NO_MATERIAL:
         return " Any difference lies within your limit."
     if judged.people_needed is not None:
-        enough = "" if judged.people_needed <= result.options["max_people"] else ", if all are followed (max_people)"
+        most = result.options["max_people"]
+        enough = "" if judged.people_needed <= most else ", if all are followed (max_people)"
         who = judged.people_of or "rejected people"
         return f" About {judged.people_needed:,} {who} would settle it{enough}."
     return f" {begun(judged.reason)}." if judged.reason else ""
