@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from scipy.optimize import brentq
+from scipy.special import expit
 
 from audits.loss_ratio.attack.flow import gradient_flow, step_sizes
 from audits.loss_ratio.attack.losses import loss_ratios
 from audits.loss_ratio.metrics.distances import projection_metric
-from benchmarks.papers.individual_fairness import best_intercept
 from tests.refused import refused
 
 AXIS = projection_metric(np.array([[1.0, 0.0]]), "the first axis")
@@ -109,9 +110,10 @@ def test_a_constant_step_of_twice_the_limit_is_refused_with_one_that_works():
     [((4.0, 4.0), 1.670564, 5.316432), ((1.6, 0.0), 1.279618, 1.432787), ((0.0, 4.0), 1.025366, 1.025518)],
 )
 def test_the_simulation_through_the_general_flow(shared_data, theta, slip, right):
+    """Figure 1: the public script adds the intercept once for each coordinate, by a slip of broadcasting."""
     people = pd.read_csv(shared_data / "loss_ratio_simulation.csv")
     x, y = people[["x1", "x2"]].to_numpy(), people["y"].to_numpy()
-    intercept = best_intercept(x, y, np.array(theta))
+    intercept = brentq(lambda b: (expit(x @ theta + b) - y).sum(), -60, 60, xtol=1e-13)  # Appendix E.2
     asked = {"regularizer": 100, "steps": 400, "step_size": 0.02, "schedule": "decreasing"}
     for times, expected in ((2, slip), (1, right)):
         flow = gradient_flow(line(list(theta), times * intercept), x, y, AXIS, **asked)

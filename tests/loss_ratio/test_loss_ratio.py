@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from audits.checks import build
 from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio
@@ -15,7 +16,6 @@ from audits.loss_ratio.sections import section as loss_ratio_section
 from audits.models.networks.gradients import logits_over
 from audits.stats import EVIDENCE, INSUFFICIENT
 from audits.stats.means import mean_test
-from benchmarks.papers.individual_fairness import linear_ratios, turned
 from tests.loss_ratio.conftest import people, subject_of
 from tests.refused import refused
 
@@ -120,6 +120,22 @@ def test_models_compared_over_splits():
     assert 0.5 < first["balanced_accuracy"] < 1
 
 
+def linear_ratios(x, y, theta, bias, free, regularizer, sizes) -> np.ndarray:
+    """Loss ratios (n,) of a logistic model of two numbers by Eq. 2.8, when people move freely along `free`.
+
+    A person's shift is a multiple of the weights along that direction, and another one across it.
+    """
+    sign = np.where(y.astype(bool), -1.0, 1.0)
+    start = logits = sign * (x @ theta + bias)  # the sign of a wrong decision
+    freely = (theta @ free) ** 2
+    along = across = np.zeros(len(x))
+    for size in sizes:
+        slope = size * expit(logits)
+        along, across = along + slope, across * (1 - 2 * regularizer * size) + slope
+        logits = start + freely * along + (theta @ theta - freely) * across
+    return np.logaddexp(0, logits) / np.logaddexp(0, start)
+
+
 def test_a_metric_that_is_off_against_the_linear_case_by_hand():
     """Figure 1 at the model's own weights, from the closed form of two numbers."""
     subject = subject_of(people(300), features=("hair", "skill"))
@@ -131,11 +147,11 @@ def test_a_metric_that_is_off_against_the_linear_case_by_hand():
     assert result.misspecified[0].statistic.value == pytest.approx(result.statistic.value)
     x, y = subject.space.encode(subject.data.frame), np.asarray(subject.data.y)
     layer = next(iter(logits_over(subject.differentiable, subject.space, subject.data.frame)))
-    model = layer.weight.numpy(), layer.bias.numpy()
+    model = layer.weight.numpy()[0], layer.bias.item()
     sizes = step_sizes(40, options.step_size, options.schedule)
     for row in result.misspecified:
-        free = turned(np.array([1.0, 0.0]), row.degrees)
-        by_hand = linear_ratios(x, y, *model, free, regularizer=options.regularizer, sizes=sizes)[0]
+        free = np.array([np.cos(np.deg2rad(row.degrees)), np.sin(np.deg2rad(row.degrees))])
+        by_hand = linear_ratios(x, y, *model, free, options.regularizer, sizes)
         assert row.statistic.value == pytest.approx(by_hand.mean(), rel=1e-6)
         assert row.lower_bound == pytest.approx(mean_test(by_hand).lower_bound(0.05), rel=1e-6)
     assert "misspecified" in {exhibit.key for exhibit in loss_ratio_section(result).exhibits}
