@@ -20,6 +20,7 @@ _SPEC = {"data": _DATA, "model": {"predictions": {"score": "score"}}, "audits": 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.environ["EVENHAND_HOME"] = f"{folder}/home"
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or our modules would be compiled in each try
         write_people(Path(folder, "people.csv"))
         Path(folder, "spec.yaml").write_text(dump_yaml(_SPEC), encoding="utf-8")
         run = f"-m audits run {folder}/spec.yaml --out {folder}/out"
