@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 import yaml
 
 from audits.data import AuditData, FeatureSpace, public_section
@@ -51,6 +50,8 @@ TABLES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="
 
 def six_layers(data: AuditData, epochs: int = 4, seed: int = 0) -> Subject:
     """Train layers of 64-32-16-8-4-1, as in the studies the paper follows; the subject is everyone."""
+    import torch
+
     torch.manual_seed(seed)
     read = [name for name in data.features if data.kinds[name] not in {"text", "identifier"}]
     space = FeatureSpace.fit(data, read)
