@@ -31,7 +31,7 @@ def scored(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "refusal"),
     [
-        ({"audits": [RULES, {"loss_ratio": {"sensitive": ["sex"]}}]}, ("0.parquet",)),
+        ({"audits": [RULES, "outcome_transport"]}, ("0.parquet",)),
         ({"data": {"person": "age"}}, ("data.person",)),
         ({"data": {"missing": "drop"}}, ("data.missing: drop",)),
         ({"data": {"protected": []}}, ("audits[0].rule_sets.protected",)),
