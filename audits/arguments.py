@@ -139,4 +139,5 @@ def plain_values(value: Any) -> Any:
 
 def is_matrix(table: Any) -> bool:
     """Whether a table has no names of columns."""
-    return not hasattr(table, "columns") and not hasattr(table, "column_names")
+    kind = type(table)  # of a lazy frame itself the names are worked out, with a warning
+    return not hasattr(kind, "columns") and not hasattr(kind, "column_names")

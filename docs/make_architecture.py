@@ -110,7 +110,8 @@ def _code(node: ast.expr) -> str:
 
 
 def _brief(code: str) -> str:
-    flat = re.sub(r"\s+", " ", code).replace("|", "\\|")
+    quoted = code.replace("'", '"')  # versions of Python choose other quotes
+    flat = re.sub(r"\s+", " ", quoted).replace("|", "\\|")
     return flat if len(flat) <= 90 else flat[:89] + "…"
 
 
