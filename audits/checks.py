@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import difflib
 import json
+import os
 import re
 import typing
 from collections.abc import Iterable, Mapping
@@ -89,6 +90,31 @@ def finite(where: str, values: np.ndarray) -> np.ndarray:
             advice="drop or replace the missing and infinite values",
         )
     return values
+
+
+def number_from(name: str, default: float, *, least: float, most: float) -> float:
+    """Return the number that the environment variable `name` holds, or `default`.
+
+    Raises
+    ------
+    InputError
+        If it is no number from `least` to `most`.
+    """
+    text = os.environ.get(name, "").strip()
+    if not text:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not least <= value <= most:
+        raise InputError(name, f"must be a number from {least:,g} to {most:,g}", text)
+    return value
+
+
+def list_from(name: str, default: str = "") -> tuple[str, ...]:
+    """Return what the environment variable `name` lists, separated by commas."""
+    return tuple(each.strip() for each in os.environ.get(name, default).split(",") if each.strip())
 
 
 def check_seed(seed: object) -> None:

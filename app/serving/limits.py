@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.serving.middleware import path_of
 from app.serving.uploads import UNTAKEN_SECONDS, UploadRefused, Uploads
 from app.workspaces.auth import name_of
-from audits.runs.executors.sandbox import number_from
+from audits.checks import number_from
 
 _UPLOAD, _API = "/_stcore/upload_file", "/api/v1/monitors"
 _MINUTE = 60.0

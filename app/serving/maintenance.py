@@ -20,8 +20,9 @@ from app.tables.client import READERS
 from app.workspaces import deletion
 from app.workspaces.shares import Shares
 from app.workspaces.workspace import Workspace, is_token
+from audits.checks import number_from
 from audits.errors import InputError, RunFailed
-from audits.runs.executors.sandbox import number_from, resident_memory
+from audits.runs.executors.sandbox import resident_memory
 from audits.runs.storage import control
 from audits.runs.storage.audit_log import AuditLog, short
 from audits.runs.storage.saved import SavedRuns

@@ -19,7 +19,7 @@ from streamlit import runtime
 
 from app.workspaces.auth import name_of, settings
 from app.workspaces.workspace import MAX_FILE_MB
-from audits.runs.executors.sandbox import number_from
+from audits.checks import number_from
 
 MAX_TAB_MB = 2 * MAX_FILE_MB
 UNTAKEN_SECONDS = 600.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import logging
-import os
 import socket
 import threading
 import time
@@ -15,6 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from audits.checks import list_from
 from audits.errors import RunFailed
 from audits.monitor.admin import check_webhook
 from audits.monitor.monitors import Monitors
@@ -28,8 +28,7 @@ _log = logging.getLogger("evenhand")
 
 def webhook_hosts() -> tuple[str, ...]:
     """Return the hosts that alarms may be told to: ``EVENHAND_WEBHOOK_HOSTS``, separated by commas."""
-    text = os.environ.get("EVENHAND_WEBHOOK_HOSTS", "")
-    return tuple(host.strip() for host in text.split(",") if host.strip())
+    return list_from("EVENHAND_WEBHOOK_HOSTS")
 
 
 class Delivery:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from audits.checks import number_from
 from audits.errors import InputError, RunFailed
 from audits.monitor.ingestion import ARRIVALS, Arrival
 from audits.runs.executors import sandbox
@@ -48,10 +49,10 @@ class Readers:
     def __init__(self) -> None:
         machine = sandbox.machine_memory()
         each = min(3e9, max(7.5e8, machine / 6)) / 1e6
-        self.memory = int(1e6 * sandbox.number_from("EVENHAND_READ_MEMORY_MB", each, least=300, most=1e6))
-        self.seconds = sandbox.number_from("EVENHAND_READ_SECONDS", 60, least=1, most=3600)
+        self.memory = int(1e6 * number_from("EVENHAND_READ_MEMORY_MB", each, least=300, most=1e6))
+        self.seconds = number_from("EVENHAND_READ_SECONDS", 60, least=1, most=3600)
         total = max(machine / 3, self.memory) / 1e6
-        self._total = int(1e6 * sandbox.number_from("EVENHAND_TABLES_MEMORY_MB", total, least=300, most=1e7))
+        self._total = int(1e6 * number_from("EVENHAND_TABLES_MEMORY_MB", total, least=300, most=1e7))
         self._pool = SandboxPool("app.tables.server:answer")
         self._lock = threading.Lock()
         self._holders: dict[str, _Holder] = {}

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.serving.middleware import path_of
+from audits.checks import list_from
 from audits.errors import InputError
 
 WAYS = ("off", "oidc", "proxy")
@@ -97,7 +98,7 @@ def settings() -> Settings:
     if way not in WAYS:
         raise InputError("EVENHAND_AUTH", f"must be one of {', '.join(WAYS)}", way)
     proxies = []
-    for each in _env_list("EVENHAND_PROXIES", "127.0.0.1,::1"):
+    for each in list_from("EVENHAND_PROXIES", "127.0.0.1,::1"):
         try:
             proxies.append(ipaddress.ip_network(each, strict=False))
         except ValueError:
@@ -107,8 +108,8 @@ def settings() -> Settings:
         os.environ.get("EVENHAND_PROXY_HEADER", "X-Forwarded-User").strip().lower(),
         tuple(proxies),
         os.environ.get("EVENHAND_OIDC_CLAIM", "email").strip(),
-        tuple(each.casefold() for each in _env_list("EVENHAND_ADMINS", "")),
-        tuple(each.casefold() for each in _env_list("EVENHAND_AUDITORS", "*")),
+        tuple(each.casefold() for each in list_from("EVENHAND_ADMINS")),
+        tuple(each.casefold() for each in list_from("EVENHAND_AUDITORS", "*")),
     )
 
 
@@ -256,8 +257,3 @@ def _headers(scope: Scope, name: str) -> list[str]:
 
 def _is_page(path: str) -> bool:
     return path.count("/") == 1 and "." not in path and not path.startswith("/_")
-
-
-def _env_list(name: str, default: str) -> list[str]:
-    text = os.environ.get(name, default)
-    return [each.strip() for each in text.split(",") if each.strip()]

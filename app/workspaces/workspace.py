@@ -23,9 +23,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from audits.checks import number_from
 from audits.errors import InputError
 from audits.runs.executors import system
-from audits.runs.executors.sandbox import number_from
 from audits.runs.storage.store import home, write_json
 
 MAX_FILE_MB = int(os.environ.get("EVENHAND_MAX_FILE_MB", "200"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from audits.checks import Strict, allowed_address, build, choices
+from audits.checks import Strict, allowed_address, build, choices, list_from
 from audits.errors import InputError
 from audits.models.formats import check_format, is_mlflow
 from audits.models.predictions import HigherIs, Made
@@ -28,8 +28,7 @@ def endpoint_hosts() -> tuple[str, ...]:
 
     Where the variable is not set at all, this machine alone may be asked, under any port.
     """
-    text = os.environ.get(_HOSTS, "")
-    return tuple(host.strip() for host in text.split(",") if host.strip())
+    return list_from(_HOSTS)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ conversion of `audits.data.io.typed_tables`.
 from __future__ import annotations
 
 import dataclasses
-import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from audits.checks import number_from
 from audits.data.io.limits import parquet_files
 from audits.data.io.tables import FileReport
 from audits.data.io.typed_tables import without_dictionaries
@@ -246,14 +246,7 @@ def duckdb_settings() -> dict[str, str | bool | int | float | list[str]]:
 
 def duckdb_megabytes() -> int:
     """Return the megabytes of memory that DuckDB may take, as ``EVENHAND_MEMORY`` says."""
-    given = os.environ.get("EVENHAND_MEMORY") or str(_MEGABYTES)
-    try:
-        megabytes = float(given)
-    except ValueError:
-        megabytes = -1.0
-    if not 1 <= megabytes < 1e9:
-        raise InputError("EVENHAND_MEMORY", "must be a number of megabytes from 1", given)
-    return max(64, int(megabytes))
+    return max(64, int(number_from("EVENHAND_MEMORY", _MEGABYTES, least=1, most=1e9)))
 
 
 def _check_same(file: ds.Fragment, first: ds.Fragment) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pandas as pd
 
-from audits.checks import Strict, adapter
+from audits.checks import Strict, adapter, number_from
 from audits.data.io.columns import ConvertedColumn, Markers
 from audits.errors import InputError
 from audits.stats.text import several
@@ -57,14 +56,7 @@ class ReadOptions(Strict):
 
 
 def _most_file_bytes() -> int:
-    given = os.environ.get("EVENHAND_MAX_FILE_MB", "200")
-    try:
-        megabytes = float(given)
-    except ValueError:
-        megabytes = -1.0
-    if not 0 < megabytes < 1e9:
-        raise InputError("EVENHAND_MAX_FILE_MB", "must be a number of megabytes above 0", given)
-    return int(megabytes * 1_000_000)
+    return int(1e6 * number_from("EVENHAND_MAX_FILE_MB", 200, least=1e-6, most=1e9))
 
 
 _LINES_A_ROW = 10  # empty ones, and those inside quotes

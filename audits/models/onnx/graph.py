@@ -5,7 +5,6 @@ One thread, so that the digits do not depend on the machine's.
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -17,7 +16,7 @@ import onnxruntime
 import pandas as pd
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime_errors
 
-from audits.checks import choices
+from audits.checks import choices, number_from
 from audits.data.missing_markers import MissingCells
 from audits.data.values import truth_values
 from audits.errors import InputError
@@ -182,7 +181,7 @@ def _run_once(
     """Run a graph once; one that goes on for ever is stopped, between two of its steps."""
     how = onnxruntime.RunOptions()
     how.log_severity_level = 4
-    seconds = _most_seconds()
+    seconds = number_from("EVENHAND_SCORE_SECONDS", 60, least=1e-3, most=86_400)
     over = threading.Event()
 
     def stop() -> None:
@@ -201,17 +200,6 @@ def _run_once(
         raise InputError(name, f"fails on the data: {_first_line(error)}") from None
     finally:
         clock.cancel()
-
-
-def _most_seconds() -> float:
-    text = os.environ.get("EVENHAND_SCORE_SECONDS", "60")
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 86_400:
-        raise InputError("EVENHAND_SCORE_SECONDS", "must be a number of seconds above 0", text)
-    return seconds
 
 
 def run_session(

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from audits.checks import number_from
 from audits.runs.digests import known_files
 from audits.runs.executors.job import Run
-from audits.runs.executors.sandbox import machine_memory, number_from
+from audits.runs.executors.sandbox import machine_memory
 from audits.runs.storage.store import RunStore
 
 if TYPE_CHECKING:

@@ -25,8 +25,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from audits.errors import InputError
-
 _ROOT = Path(__file__).resolve().parents[3]
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
 _CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000
@@ -188,26 +186,6 @@ def data_memory() -> int:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * _PAGE
     except OSError:
         return 0
-
-
-def number_from(name: str, default: float, *, least: float, most: float) -> float:
-    """Return the number that the environment variable `name` holds, or `default`.
-
-    Raises
-    ------
-    InputError
-        If it is no number from `least` to `most`.
-    """
-    text = os.environ.get(name, "").strip()
-    if not text:
-        return default
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not least <= value <= most:
-        raise InputError(name, f"must be a number from {least:,g} to {most:,g}", text)
-    return value
 
 
 def readable_folders() -> tuple[Path, ...]:

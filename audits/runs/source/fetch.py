@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
+from audits.checks import list_from, number_from
 from audits.data.io.large_table import duckdb_megabytes
 from audits.data.io.tables import Limits
 from audits.errors import InputError, first_line, how_to_install, is_installed, not_installed
 from audits.runs.digests import file_digest
-from audits.runs.executors.sandbox import number_from
 from audits.runs.executors.sandbox_pool import LimitReached, SandboxPool
 from audits.runs.source.confinement import confine
 
@@ -170,7 +170,7 @@ def _read_address(address: str, target: Path) -> None:
 def _check_allowed(address: str) -> None:
     """Refuse what does not begin as `ALLOWED` says; example.org.evil does not begin as example.org."""
     told = urlsplit(address)
-    for begin in filter(None, map(str.strip, os.environ.get(ALLOWED, "").split(","))):
+    for begin in list_from(ALLOWED):
         known = urlsplit(begin)
         inside = posixpath.normpath(unquote(told.path) or "/")
         folder = posixpath.normpath(unquote(known.path) or "/").rstrip("/")
