@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audits.data.values import is_missing, text_of
+from audits.data.values import plain_value
 
-_PLAIN = frozenset({str, int, float, bool})
 _RAW_KINDS = "iufbM"  # whole numbers, floats, truth values, dates
 
 
@@ -63,12 +62,3 @@ def _unpack_column(packed: Mapping[str, Any]) -> pd.Series:
     if "list" in packed:
         return pd.Series(packed["list"], dtype="str" if packed["dtype"] == "str" else object)
     return pd.Series(unpack(packed))
-
-
-def plain_value(value: object) -> Any:
-    """Return one value as JSON has it: None where it is missing, dates as text."""
-    if type(value) in _PLAIN:
-        return value
-    if is_missing(value):
-        return None
-    return value.item() if isinstance(value, (np.number, np.bool_)) else text_of(value)

@@ -22,12 +22,13 @@ import pandas as pd
 
 from app.tables import exports
 from app.tables.columns import preview, profile
-from app.tables.protocol import pack, plain_value, unpack, unpack_rows
+from app.tables.protocol import pack, unpack, unpack_rows
 from app.tables.summary import summarise
 from audits.data import AuditData, DataSpec, ReadReport, Table, build_data, data_spec, read_table
 from audits.data.io.limits import beyond_limits
 from audits.data.io.preview import Preview, preview_table
 from audits.data.selection import group_of, selected_rows
+from audits.data.values import plain_value
 from audits.errors import InputError
 from audits.models.native.skops_file import without_tensors
 from audits.monitor.ingestion import Arrival, read_arrow, read_file, read_json

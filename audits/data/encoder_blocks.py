@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data.kinds import Kind
-from audits.data.values import as_text, is_missing, is_true, number_column, places_of, text_of
+from audits.data.values import as_text, is_missing, is_true, number_column, places_of, plain_value, text_of
 from audits.errors import InputError
 
 _SECOND = 1.0 / 86_400
@@ -169,17 +169,9 @@ Block = NumberBlock | LevelBlock
 def _levels_dict(levels: pd.Series) -> dict[str, Any]:
     return {
         "levels": _texts(levels),
-        "values": [_plain(value) for value in levels],
+        "values": [plain_value(value) for value in levels],
         "dtype": str(levels.dtype),
     }
-
-
-def _plain(value: Any) -> Any:
-    """A raw value as JSON has it: texts and numbers as they are, None where missing, all else as text."""
-    if is_missing(value):
-        return None
-    value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, (bool, int, float, str)) else text_of(value)
 
 
 def restored_block(entry: Mapping[str, Any], *, texts: bool) -> Block:

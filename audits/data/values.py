@@ -59,6 +59,15 @@ def text_of(value: object) -> str:
     return str(value)
 
 
+def plain_value(value: object) -> Any:
+    """Return one value as JSON has it: None where it is missing, dates as text, numbers as Python's."""
+    if is_missing(value):
+        return None
+    if isinstance(value, (np.number, np.bool_)):
+        value = value.item()
+    return value if isinstance(value, (bool, int, float, str)) else text_of(value)
+
+
 def is_true(text: str) -> bool:
     """Return whether a text is a word for yes."""
     return text.lower() in _TRUE

@@ -10,9 +10,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from audits.data.values import is_missing, text_of
+from audits.data.values import text_of
 from audits.errors import InputError
 from audits.monitor.bundle import MonitorBundle
 
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 _KEPT = "written"  # in `MonitorBundle.about`
 _COUNTS = "counts"
 _PLAIN = (str, int, float, bool)
-_JSON = frozenset({str, int, float, bool})
 _MAX_NAMED = 6
 
 
@@ -126,19 +123,6 @@ def written_words(bundle: MonitorBundle) -> list[str]:
     for column, means in names.items():
         said.append(f"{column} has names for values ({_pairs(means)}): both are accepted.")
     return said
-
-
-def plain_values(values: Sequence[Any]) -> list[Any]:
-    """Return values as JSON has them: dates of tables and of Arrow as text, NumPy's numbers as Python's."""
-    found: list[Any] = []
-    for value in values:
-        if value is None or type(value) in _JSON:
-            found.append(value)
-        elif is_missing(value):
-            found.append(None)
-        else:
-            found.append(value.item() if isinstance(value, (np.number, np.bool_)) else text_of(value))
-    return found
 
 
 def _stored_maps(bundle: MonitorBundle) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

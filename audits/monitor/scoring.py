@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from audits.data.values import plain_value
 from audits.errors import InputError, RunFailed
 from audits.monitor.bundle import MonitorBundle, Scored
-from audits.monitor.recoding import plain_values
 from audits.runs.executors.sandbox_pool import Child, SandboxPool
 from audits.sensitivity.measurement.gradients import Measured
 from audits.sensitivity.monitor.models import CarriedModel
@@ -52,7 +52,7 @@ class Scorer:
             return bundle.score_columns(columns, people)
 
         def measure(columns: Mapping[str, Sequence[Any]], _: np.ndarray) -> Measured:
-            plain = {name: plain_values(values) for name, values in columns.items()}
+            plain = {name: list(map(plain_value, values)) for name, values in columns.items()}
             question = {"monitor": identity, "columns": plain, "people": people}
             try:
                 told = self._ask(question, bundle)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
+from audits.data.values import plain_value
 from audits.errors import InputError
 from audits.monitor.alarms import (
     SEVERITIES,
@@ -28,7 +29,6 @@ from audits.monitor.buckets import extend_history
 from audits.monitor.detectors import OF_GROUPS, Detector, Detectors, Outcomes
 from audits.monitor.profile import Look
 from audits.monitor.rates import Tally
-from audits.monitor.recoding import plain_values
 from audits.monitor.tables import BATCHES, CASES, FLAGS, LASTS, MONITORS, PEOPLE, PREDICTIONS, STATES
 from audits.stats.control import Chart
 
@@ -289,7 +289,7 @@ class State:
         """Return each row as JSON where rows are kept, else nothing."""
         if not self._keeps_rows or batch.columns is None:
             return []
-        columns = [plain_values(values) for values in batch.columns.values()]
+        columns = [map(plain_value, values) for values in batch.columns.values()]
         return [
             json.dumps(dict(zip(batch.columns, row, strict=True)), ensure_ascii=False)
             for row in zip(*columns, strict=True)
