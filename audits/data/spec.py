@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from audits.checks import Strict, adapter
 from audits.data.io.tables import ReadOptions
@@ -18,9 +19,16 @@ from audits.data.kinds import Kind, Role
 from audits.errors import InputError
 from audits.stats.vocabulary import DataWords
 
-Scalar = bool | int | float | datetime.date | str
+
+def _scalar(value: Any) -> Any:
+    if not isinstance(value, (str, int, float, datetime.date)):
+        raise PydanticCustomError("scalar", "must be a text, a number or a date")
+    return value
+
+
+Scalar = Annotated[bool | int | float | datetime.date | str, BeforeValidator(_scalar)]
 Number = int | float
-Bound = int | float | datetime.date | str
+Bound = Annotated[int | float | datetime.date | str, BeforeValidator(_scalar)]
 
 
 @dataclass(frozen=True)
@@ -268,7 +276,7 @@ class DataSpec(Strict):
     among: tuple[Keep, ...] = ()
     recode: Mapping[str, Recode] = field(default_factory=dict)
     label: str | LabelCut | None = None
-    favorable: Scalar | tuple[Scalar, ...] | None = None
+    favorable: tuple[Scalar, ...] | Scalar | None = None
     outcome: Literal["numeric"] | None = None
     protected: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from audits.checks import build
 from audits.data.io.tables import ReadOptions
-from audits.data.spec import DataSpec, Keep, LabelCut, Recode, Weights, check_spec
+from audits.data.spec import DataSpec, LabelCut, Weights, check_spec
 from audits.errors import InputError
 from audits.stats.vocabulary import DataWords
 
@@ -64,8 +64,6 @@ def data_spec(section: Mapping[str, Any], where: str = "data") -> DataSpec:
     for key, (shape, rule) in _SHAPES.items():
         if key in made and not isinstance(made[key], shape):
             raise InputError(f"{where}.{key}", f"must be {rule}", made[key])
-    if isinstance(made.get("favorable"), (list, tuple)):
-        _check_scalars(f"{where}.favorable", made["favorable"])
     if isinstance(made.get("read"), Mapping):
         made["read"] = _read_options(made["read"], f"{where}.read")
     if isinstance(made.get("label"), Mapping):
@@ -80,12 +78,6 @@ def data_spec(section: Mapping[str, Any], where: str = "data") -> DataSpec:
             line = f"{column}: [LOWEST, {edges:g}, HIGHEST]"
             rule = "must be a list of edges, or a whole number of bins"
             raise InputError(f"{where}.bins.{column}", rule, edges, f"write {line}")
-    for key in ("keep", "among"):
-        if key in made:
-            made[key] = _rules(made[key], f"{where}.{key}")
-    if "recode" in made:
-        recodes = made["recode"].items()
-        made["recode"] = {name: _recode(rule, f"{where}.recode.{name}") for name, rule in recodes}
     spec = build(DataSpec, made, where)
     check_spec(spec, where)
     return spec
@@ -102,34 +94,3 @@ def _read_options(options: Mapping[str, Any], where: str) -> ReadOptions:
     if not all(isinstance(each, int) and not isinstance(each, bool) for each in numbers):
         raise InputError(f"{where}.skip_rows", "must be a number of lines, or a list with one per file", skip)
     return build(ReadOptions, made, where)
-
-
-def _rules(rules: Sequence[Any], where: str) -> tuple[Keep, ...]:
-    return tuple(_keep(rule, f"{where}[{i}]") for i, rule in enumerate(rules))
-
-
-def _keep(rule: Any, where: str) -> Keep:
-    if isinstance(rule, Keep):
-        return rule
-    if isinstance(rule, Mapping):
-        for key in {"in", "not_in"} & set(rule):
-            _check_scalars(f"{where}.{key}", rule[key])
-    return build(Keep, rule, where)
-
-
-def _recode(rule: Any, where: str) -> Recode:
-    if isinstance(rule, Recode):
-        return rule
-    if isinstance(rule, Mapping) and isinstance(rule.get("map"), Mapping):
-        _check_scalars(f"{where}.map", [value for value in rule["map"].values() if value is not None])
-    if isinstance(rule, Mapping) and isinstance(rule.get("where"), (list, tuple)):
-        rule = {**rule, "where": _rules(rule["where"], f"{where}.where")}
-    return build(Recode, rule, where)
-
-
-def _check_scalars(where: str, values: Any) -> None:
-    if not isinstance(values, (list, tuple)):
-        raise InputError(where, "must be a list of values", values, "put it in brackets")
-    for value in values:
-        if not isinstance(value, _SCALARS):
-            raise InputError(where, "must hold texts, numbers or dates", value)

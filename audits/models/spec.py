@@ -196,18 +196,13 @@ def model_spec(section: Mapping[str, Any], where: str = "model") -> ModelSpec:
     >>> model_spec({"predictions": {"score": "decile_score", "higher_is": "unfavorable"}}).predictions.score
     'decile_score'
     """
-    made = section
     for key, line in {"predictions": "{{score: {0}}} or {{label: {0}}}", "endpoint": "{{url: {0}}}"}.items():
-        if isinstance(made, Mapping) and isinstance(made.get(key), str):
-            value = made[key]
+        if isinstance(section, Mapping) and isinstance(section.get(key), str):
+            value = section[key]
             raise InputError(
                 f"{where}.{key}", "must be a mapping", value, f"write {key}: {line.format(value)}"
             )
-    for key, kind in {"predictions": Predictions, "endpoint": Endpoint}.items():
-        if isinstance(made, Mapping) and isinstance(made.get(key), Mapping):
-            # built first, so that a message names the key inside it
-            made = {**made, key: build(kind, made[key], f"{where}.{key}")}
-    spec = build(ModelSpec, made, where)
+    spec = build(ModelSpec, section, where)
     spec.check(where)
     return spec
 
