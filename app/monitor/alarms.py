@@ -9,7 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.serving.monitor_api import INGEST, as_csv
+from app.serving.monitor_api import INGEST
+from app.tables.exports import csv_bytes
 from app.widgets import notices
 from app.widgets.results.figure_card import number_columns
 from audits.monitor.alarms import Alarm, alarm_name
@@ -38,7 +39,7 @@ def alarms_card(
     st.dataframe(seen, hide_index=True, height=min(38 + 35 * len(seen), 248), alt="Alarms, latest first")
     st.download_button(
         "Alarms (CSV)",
-        data=lambda: as_csv([dataclasses.asdict(each) for each in alarms]),
+        data=lambda: csv_bytes(pd.DataFrame(list(map(dataclasses.asdict, alarms)))),
         file_name=f"alarms-{identity[:8]}.csv",
         mime="text/csv",
         on_click="ignore",

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import errno
-import io
 import logging
 import os
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+import pandas as pd
 from fastapi import Body, Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -31,9 +30,10 @@ from audits.monitor.ingestion import OutcomeBatch, PredictionBatch, fault_of, re
 from audits.monitor.monitors import MAX_PEOPLE, StoredMonitor
 from audits.monitor.recoding import meanings
 from audits.runs.storage.database import is_full
+from audits.runs.tables import spreadsheet_safe
 from audits.runs.version import VERSION
 
-__all__ = ["API", "INGEST", "as_csv"]
+__all__ = ["API", "INGEST"]
 
 MAX_BODY_MB = int(os.environ.get("EVENHAND_MAX_BATCH_MB", "8"))
 _ARROW = ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file")
@@ -384,23 +384,9 @@ def describe_monitor(monitor: StoredMonitor) -> dict[str, Any]:
 def _list_response(name: str, entries: list[Any], wanted: Listing, **more: Any) -> Any:
     rows = [dataclasses.asdict(each) for each in entries]
     if wanted.format == "csv":
-        return Response(as_csv(rows), media_type="text/csv")
+        table = spreadsheet_safe(pd.DataFrame(rows))
+        return Response(table.to_csv(index=False) if rows else "", media_type="text/csv")
     return {**more, name: rows}
-
-
-def as_csv(rows: list[dict[str, Any]]) -> str:
-    """Return rows as CSV; what a spreadsheet would compute begins with an apostrophe."""
-    text = io.StringIO()
-    if rows:
-        table = csv.DictWriter(text, list(rows[0]))
-        table.writeheader()
-        table.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    return text.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    computes = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
-    return f"'{value}" if computes else value
 
 
 def _number(name: str, text: str) -> int:

@@ -13,8 +13,7 @@ from audits.cli.parameters import Json, SpecFile
 from audits.cli.text import one_line, table
 
 if TYPE_CHECKING:
-    from audits.runs.plans.power import PowerRow
-    from audits.stats import Estimate
+    pass
 
 
 class SeveralValues(TyperCommand):
@@ -49,16 +48,19 @@ def plan(
     """Simulate groups of given sizes, to see what each audit of a spec could find."""
     from audits.cli.specs import read_spec
     from audits.runs.plans import power
-    from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 
     found = power.plan(
         read_spec(spec), sizes=people or [100, 300, 1000], differences=difference or [0.0, 0.1], worlds=worlds
     )
     if as_json:
         return json.dumps([dataclasses.asdict(row) for row in found], indent=1, ensure_ascii=False)
-    head = ("audit", "people in each group", "planted", EVIDENCE, NO_MATERIAL, INSUFFICIENT)
+    rows = [
+        {"audit": each.audit, "people in each group": f"{each.people:,}", **each.words}
+        for each in found
+        if not each.reason
+    ]
     lines = [
-        *table([head, *(_row(each) for each in found if not each.reason)]),
+        *table([tuple(each) for each in (*rows[:1], *(row.values() for row in rows))]),
         "",
         f"Shares of {worlds:,} simulated worlds, with their Wilson 95% intervals. Evidence where 0 points "
         "were planted is a false alarm.",
@@ -66,18 +68,3 @@ def plan(
     refused = {each.audit: each.reason for each in found if each.reason}
     lines += [f"{name} cannot be planned: {one_line(reason)}" for name, reason in refused.items()]
     return "\n".join(lines)
-
-
-def _row(row: PowerRow) -> tuple[str, ...]:
-    shares = (row.evidence, row.no_material, row.insufficient)
-    return (
-        row.audit,
-        f"{row.people:,}",
-        f"{100 * row.difference:g} points",
-        *(_share(each) for each in shares),
-    )
-
-
-def _share(share: Estimate) -> str:
-    value, low, high = (100 * (each or 0.0) for each in (share.value, share.low, share.high))
-    return f"{value:.0f}% ({low:.0f}–{high:.0f})"

@@ -12,10 +12,10 @@ from app import jobs, state
 from app.widgets import notices
 from app.widgets.run_bar import ended_badly, progress
 from app.workspaces.workspace import Workspace
+from audits.checks import adapter
 from audits.errors import InputError, RunFailed
 from audits.runs.plans.power import PowerRow
 from audits.runs.registry import AUDITS
-from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate
 from audits.stats.text import count
 
 _MIN, _MOST = 2, 20_000
@@ -52,7 +52,7 @@ def planning_panel(space: Workspace, spec: Mapping[str, Any], audit: str) -> Non
         if not run.finished:
             progress(run, key="plan-", stop="Stop")
         elif run.status == "done":
-            _show([PowerRow.from_json(each) for each in run.answer], asked["worlds"])
+            _show(adapter(list[PowerRow]).validate_python(run.answer), asked["worlds"])
         else:
             ended_badly(run)
 
@@ -99,22 +99,10 @@ def _show(found: list[PowerRow], worlds: int) -> None:
     if first.reason:
         notices.note(f"It cannot be planned here: {first.reason}")
         return
-    table = pd.DataFrame(
-        {
-            "planted": [f"{100 * row.difference:g} points" for row in found],
-            EVIDENCE: [_share(row.evidence) for row in found],
-            NO_MATERIAL: [_share(row.no_material) for row in found],
-            INSUFFICIENT: [_share(row.insufficient) for row in found],
-        }
-    )
+    table = pd.DataFrame([row.words for row in found])
     st.dataframe(table, hide_index=True, alt="Share of simulated worlds with each verdict, by difference")
     st.caption(
         f"{count(first.people)} people in the group that differs, {count(first.others)} in each other group; "
         f"{count(worlds)} worlds per row, with Wilson 95% intervals. Evidence where 0 points were planted is "
         "a false alarm."
     )
-
-
-def _share(share: Estimate) -> str:
-    value, low, high = (100 * (each or 0.0) for each in (share.value, share.low, share.high))
-    return f"{value:.0f}% ({low:.0f} to {high:.0f})"

@@ -24,6 +24,7 @@ from audits.runs.execute import prepared_subject
 from audits.runs.registry import AUDITS
 from audits.runs.spec import AuditRequest, Spec
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, Estimate, wilson
+from audits.stats.text import percent_interval
 
 _DECISION = "(decision in this world)"
 
@@ -55,11 +56,15 @@ class PowerRow:
     reason: str = ""
     others: int = 0
 
-    @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> PowerRow:
-        """Return what `dataclasses.asdict` made plain."""
-        shares = {name: Estimate(**plain[name]) for name in ("evidence", "no_material", "insufficient")}
-        return cls(**{**plain, **shares})
+    @property
+    def words(self) -> dict[str, str]:
+        """What was planted, and the share of worlds with each verdict, with its interval."""
+        return {
+            "planted": f"{100 * self.difference:g} points",
+            EVIDENCE: percent_interval(self.evidence),
+            NO_MATERIAL: percent_interval(self.no_material),
+            INSUFFICIENT: percent_interval(self.insufficient),
+        }
 
 
 def plan(
