@@ -56,14 +56,7 @@ class BaselinePipeline(OnPipeline):
     all missing in training is not used.
     """
 
-    name: str
-    columns: tuple[str, ...]
-    sha256: str
-    pipeline: Pipeline
-    numbers: tuple[str, ...]
-    levels: tuple[str, ...]
     classes: tuple[object, ...] | None = None
-    invents: bool = True
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of the favorable outcome, (n,), or of each class, (n, k), in [0, 1]."""

@@ -96,7 +96,7 @@ def train_fair_network(
             layers[0].weight.data *= torch.from_numpy(units.astype(np.float32))
     settings = [kind, *HIDDEN, STEPS, BATCH, STEP_SIZE, DISTANCE, seed, torch.__version__]
     digest = training_digest(data, settings)
-    return Network(NAMES[kind], tuple(space.columns), digest, space, layers)
+    return Network(NAMES[kind], digest, space, layers)
 
 
 def _projection(basis: np.ndarray, units: np.ndarray) -> torch.nn.Module:

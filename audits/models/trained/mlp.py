@@ -40,13 +40,8 @@ class Network(OnSpace):
     and as the average.
     """
 
-    name: str
-    columns: tuple[str, ...]
-    sha256: str
-    space: FeatureSpace
     layers: Any  # a torch.nn.Sequential; torch is imported only once a network is trained
     classes: tuple[object, ...] | None = None
-    invents: bool = True
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of the favorable outcome, (n,), or of each class, (n, k), in [0, 1]."""
@@ -116,7 +111,7 @@ def train_mlp(
     if classes is not None:
         recipe = ["mlp classes", *HIDDEN, seed, torch.__version__]
     digest = training_digest(data, recipe)
-    return Network("neural network", tuple(space.columns), digest, space, layers, classes)
+    return Network("neural network", digest, space, layers, classes)
 
 
 def train_layers(

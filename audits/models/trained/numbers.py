@@ -29,30 +29,15 @@ from audits.progress import Progress, silent
 if TYPE_CHECKING:
     import pandas as pd
     import torch
-    from sklearn.pipeline import Pipeline
 
     from audits.data import AuditData
 
 
 @dataclass(frozen=True, eq=False)
-class _Trained(Numbers):
-    """What all of them share."""
-
-    name: str
-    columns: tuple[str, ...]
-    sha256: str
-    sign: float
-
-    invents = True
-
-
-@dataclass(frozen=True, eq=False)
-class PipelineNumbers(OnPipeline, _Trained):
+class PipelineNumbers(OnPipeline, Numbers):
     """A pipeline of scikit-learn's regressors."""
 
-    pipeline: Pipeline
-    numbers: tuple[str, ...]
-    levels: tuple[str, ...]
+    sign: float
 
     def number(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the number predicted for each row of `frame`, (n,) float64."""
@@ -72,10 +57,10 @@ class LinearNumbers(PipelineNumbers):
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkNumbers(OnSpace, _Trained):
+class NetworkNumbers(OnSpace, Numbers):  # type: ignore[override]  # its columns are those of its space
     """A network that predicts (number - `center`) / `unit`."""
 
-    space: FeatureSpace
+    sign: float
     layers: Any  # a torch.nn.Sequential
     center: float
     unit: float
@@ -125,10 +110,9 @@ def train_number(
         x, y = space.encode(data.frame), (target - center) / unit
         layers = train_layers(x, y, data.weights, seed=seed, learns="number", progress=progress)
         digest = training_digest(data, ["mlp number", *HIDDEN, seed, torch.__version__])
-        columns = tuple(space.columns)
-        return NetworkNumbers("neural network", columns, digest, sign, space, layers, center, unit)
+        return NetworkNumbers("neural network", digest, space, sign, layers, center, unit)
     pipeline, numbers, levels = fit_pipeline(data, kind, target, seed=seed, number=True)
     digest = training_digest(data, [f"{kind} number", repr(pipeline[-1]), seed, sklearn.__version__])
     made = LinearNumbers if kind == "logistic" else PipelineNumbers
     name = "linear regression" if kind == "logistic" else NAMES[kind]
-    return made(name, tuple(data.features), digest, sign, pipeline, numbers, levels)
+    return made(name, tuple(data.features), digest, pipeline, numbers, levels, sign)

@@ -7,6 +7,7 @@ as arrays.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +27,18 @@ _CELLS = 2_000_000  # of a matrix that is made here: scikit-learn's may be spars
 _PAIRS = 100_000  # of a row and a tree, up to which arrays are sooner than scikit-learn's own code
 
 
+@dataclass(frozen=True, eq=False)
 class OnPipeline:
     """A model with a fitted `pipeline` of the columns that it reads as `numbers` and as `levels`."""
 
     name: str
     columns: tuple[str, ...]
+    sha256: str
     pipeline: Pipeline
     numbers: tuple[str, ...]
     levels: tuple[str, ...]
+
+    invents = True
 
     def matrix(self, frame: pd.DataFrame) -> Any:
         """Return what the last step reads of raw rows, (n, m): an array, or a sparse one."""

@@ -43,15 +43,11 @@ _CONSTRAINTS = {
 class Mixture(OnSpace):
     """Logistic regressions on `space`, mixed by `shares` (t,): probability of the favorable outcome."""
 
-    name: str
-    columns: tuple[str, ...]
-    sha256: str
-    space: FeatureSpace
     weights: np.ndarray  # (t, d)
     intercepts: np.ndarray  # (t,)
     shares: np.ndarray  # (t,)
-    classes: None = None
-    invents: bool = True
+
+    classes = None
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the probability of the favorable outcome, (n,) in [0, 1]."""
@@ -133,15 +129,8 @@ def train_reductions(
     weights, intercepts = zip(*(_line(part, len(space.names)) for part in parts), strict=True)
     told = [] if measure == "equalized_odds" else [measure]
     digest = training_digest(data, ["reductions", allowed, ROUNDS, seed, fairlearn.__version__, *told])
-    return Mixture(
-        "reductions mixture",
-        tuple(space.columns),
-        digest,
-        space,
-        np.vstack(weights),
-        np.array(intercepts),
-        shares,
-    )
+    lines = np.vstack(weights), np.array(intercepts)
+    return Mixture("reductions mixture", digest, space, *lines, shares)
 
 
 def reduced(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -24,12 +25,20 @@ MIN_TO_LEARN = 2  # one to fit, one to see when to stop
 UNREADABLE = ("text", "identifier")
 
 
+@dataclass(frozen=True, eq=False)
 class OnSpace:
     """A model that reads points of the `space` of its columns."""
 
     name: str
-    columns: tuple[str, ...]
+    sha256: str
     space: FeatureSpace
+
+    invents = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it reads."""
+        return self.space.columns
 
     def design(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the points (n, d) that the model reads; what is unknown counts as none or average."""
