@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any, cast
 
 _NOT_GIVEN = object()
@@ -68,6 +70,24 @@ class InputError(ValueError):
 
 class RunFailed(RuntimeError):
     """A run could not be finished for a reason that is not the user's input."""
+
+
+@contextlib.contextmanager
+def os_refusal(where: str, rule: str, value: object = _NOT_GIVEN, advice: str = "") -> Iterator[None]:
+    """Have what the system refuses within told as an `InputError` by this rule, its reason in brackets."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(where, f"{rule} ({error.strerror or error})", value, advice) from None
+
+
+@contextlib.contextmanager
+def os_failure(sentence: str) -> Iterator[None]:
+    """Have what the system refuses within told as `RunFailed` by this sentence, its reason in brackets."""
+    try:
+        yield
+    except OSError as error:
+        raise RunFailed(f"{sentence} ({error.strerror or error}).") from error
 
 
 class RunCancelled(RuntimeError):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from audits.checks import one_of
-from audits.errors import InputError
+from audits.errors import os_refusal
 from audits.models import Subject
 from audits.records import resolve
 from audits.report_kinds import SMALL_SHARE, TEMPLATES, Template
@@ -133,10 +133,8 @@ class Findings(RunResult):
         one_of("template", template, tuple(TEMPLATES))
         told = {"template": template, "sex": sex, "race": race, "exclude_under": exclude_under}
         content = render(self, form, **told)
-        try:
+        with os_refusal("path", "cannot be written", str(path)):
             place.write_bytes(content)
-        except OSError as error:
-            raise InputError("path", f"cannot be written ({error.strerror})", str(path)) from None
         return place
 
     def __repr__(self) -> str:

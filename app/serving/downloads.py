@@ -24,7 +24,7 @@ from starlette.responses import FileResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from app.serving.middleware import HttpMiddleware, path_of
-from audits.errors import RunFailed
+from audits.errors import os_failure
 from audits.runs.executors.scratch import scratch
 
 _PREFIX = b"evenhand-file-"
@@ -60,11 +60,8 @@ class TicketedFiles:
         self._tidy(owner, _MAX_EACH - 1)
         folder = Path(tempfile.mkdtemp(prefix="download-", dir=scratch()))
         try:
-            with (folder / "content").open("wb") as file:
+            with os_failure("The file could not be written"), (folder / "content").open("wb") as file:
                 yield file
-        except OSError as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise RunFailed(f"The file could not be written ({error.strerror}).") from error
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from app.workspaces.workspace import Workspace
-from audits.errors import InputError
+from audits.errors import InputError, os_refusal
 from audits.runs.storage.store import home, write_json
 
 MAX_DAYS = 365
@@ -59,13 +59,11 @@ class Shares:
             raise InputError("days", f"must be from 1 to {MAX_DAYS}", days)
         secret, now = secrets.token_urlsafe(24), time.time()
         share = SharedLink(_digest(secret), space.token, by, now, now + days * _DAY, run)
-        try:
+        with os_refusal("the link", "could not be kept"):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if report is not None:
                 shutil.copyfile(report, self._folder / f"{share.id}.html")
             write_json(self._folder / f"{share.id}.json", asdict(share))
-        except OSError as error:
-            raise InputError("the link", f"could not be kept ({error.strerror})") from None
         return share, secret
 
     def find(self, secret: str) -> SharedLink | None:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from audits.checks import number_from
-from audits.errors import InputError
+from audits.errors import InputError, os_refusal
 from audits.runs.executors import system
 from audits.runs.storage.store import home, write_json
 
@@ -189,12 +189,8 @@ class Workspace:
         self.check_writable()
         self._make(self.folder)
         with contextlib.ExitStack() as held:
-            try:
+            with os_refusal("the run", "could not be kept", advice=_NO_ROOM):
                 held.enter_context(system.alone(self.folder / "runs.lock"))
-            except OSError as error:
-                raise InputError(
-                    "the run", f"could not be kept ({error.strerror})", advice=_NO_ROOM
-                ) from None
             yield
 
     def add_file(self, name: str, content: IO[bytes]) -> Path:
@@ -299,15 +295,11 @@ class Workspace:
                     mine.unlink(missing_ok=True)
 
     def _make(self, folder: Path) -> None:
-        try:
+        with os_refusal("EVENHAND_HOME", "must be a folder that can be written to"):
             fresh = not self.folder.exists()
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             if fresh:
                 self.claim()
-        except OSError as error:
-            raise InputError(
-                "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})"
-            ) from None
 
     def _read(self, name: str) -> Any:
         with contextlib.suppress(FileNotFoundError, ValueError):  # damaged, its letters too
@@ -317,10 +309,8 @@ class Workspace:
     def _write(self, name: str, value: Any) -> None:
         self.check_writable()
         self._make(self.folder)
-        try:
+        with os_refusal("the choice", "could not be kept", advice=_NO_ROOM):
             write_json(self.folder / name, value)
-        except OSError as error:
-            raise InputError("the choice", f"could not be kept ({error.strerror})", advice=_NO_ROOM) from None
 
 
 def max_bytes() -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audits.errors import InputError, RunFailed
+from audits.errors import InputError, os_failure, os_refusal
 from audits.runs.documents import dump_yaml
 
 if TYPE_CHECKING:
@@ -44,13 +43,8 @@ def results_folder(out: Path | None, spec: Path) -> Path:
     except OSError as error:
         raise InputError("--out", f"cannot be looked into ({error.strerror})", str(folder)) from None
     nearest = next(path for path in [folder.absolute(), *folder.absolute().parents] if path.exists())
-    try:
+    with os_refusal("--out", "must be a folder that can be written to", str(folder), f"look at {nearest}"):
         Path(tempfile.mkdtemp(prefix=".probe-", dir=nearest)).rmdir()  # permissions alone do not tell
-    except OSError as error:
-        raise InputError(
-            "--out", f"must be a folder that can be written to ({error.strerror})", str(folder),
-            f"look at {nearest}",
-        ) from None  # fmt: skip
     return folder
 
 
@@ -65,32 +59,22 @@ def publish(result: RunResult, folder: Path) -> list[str]:
     RunFailed
         If they cannot be written, as on a full disk.
     """
-    try:
-        return _publish(result, folder)
-    except OSError as error:
-        raise RunFailed(
-            f"The results could not be written to {folder} ({error.strerror}); earlier ones are unchanged."
-        ) from error
-
-
-def _publish(result: RunResult, folder: Path) -> list[str]:
     from audits.reports.html import write_report
 
-    folder.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
-    try:
-        result.save(aside)
-        result.write_tables(aside / "tables")
-        write_report(result, aside / "report.html", spec_text=dump_yaml(result.spec))
-        names = sorted(path.relative_to(aside).as_posix() for path in aside.rglob("*") if path.is_file())
-        for name in _former(folder):
-            (folder / name).unlink(missing_ok=True)
-        (folder / _CONTENTS).write_text("\n".join(names) + "\n", encoding="utf-8")
-        for name in names:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (aside / name).replace(folder / name)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    with os_failure(f"The results could not be written to {folder}; earlier ones are unchanged"):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".partial-", dir=folder, ignore_cleanup_errors=True) as held:
+            aside = Path(held)
+            result.save(aside)
+            result.write_tables(aside / "tables")
+            write_report(result, aside / "report.html", spec_text=dump_yaml(result.spec))
+            names = sorted(path.relative_to(aside).as_posix() for path in aside.rglob("*") if path.is_file())
+            for name in _former(folder):
+                (folder / name).unlink(missing_ok=True)
+            (folder / _CONTENTS).write_text("\n".join(names) + "\n", encoding="utf-8")
+            for name in names:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (aside / name).replace(folder / name)
     return names
 
 

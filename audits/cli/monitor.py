@@ -15,7 +15,7 @@ from typer import Argument, Option
 from audits.cli.parameters import SETTINGS, Annotate, Executor, FailOn, Json, Junit, Summary, Told
 from audits.cli.report import finished_run
 from audits.cli.text import count_of, write_file
-from audits.errors import InputError, RunFailed
+from audits.errors import InputError, RunFailed, os_refusal
 
 if TYPE_CHECKING:
     from audits.monitor.bundle import MonitorBundle
@@ -43,10 +43,8 @@ def export(
 
     made, section = _bundle(folder, note)
     bundle = with_values(made, section)
-    try:
+    with os_refusal("--out", "cannot be written", str(out)):
         bundle.save(out)
-    except OSError as error:
-        raise InputError("--out", f"cannot be written ({error.strerror})", str(out)) from None
     reads = ", ".join(bundle.reads)
     said = " ".join([f"Rows have the columns {reads}.", *written_words(bundle)])
     return f"Written to {out}: monitor.json, monitor.safetensors. {said}"
@@ -242,11 +240,9 @@ def window(
     name = file_name(watched)
     spec, notes = window_spec(watched, taken, name, audit or [], outcomes=outcomes)
     path = out / "window.yaml"
-    try:
+    with os_refusal("--out", "cannot be written", str(out)):
         out.mkdir(parents=True, exist_ok=True)
         taken.frame.to_parquet(out / name, index=False)
         path.write_text(dump_yaml(spec), encoding="utf-8")
-    except OSError as error:
-        raise InputError("--out", f"cannot be written ({error.strerror})", str(out)) from None
     status, told = run(path, out / "results", Wishes(executor, fail_on, junit, summary, annotate))
     return status, f"{' '.join([taken.sentence, *notes])}\n\n{told}"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audits.errors import InputError
+from audits.errors import os_refusal
 
 if TYPE_CHECKING:
     from audits.runs.headline import RunFinding
@@ -57,13 +57,11 @@ def write_file(path: Path, content: str | bytes, option: str = "--out", *, also:
     InputError
         If it cannot be written; names the `option` that asked for it.
     """
-    try:
+    with os_refusal(option, "cannot be written", str(path)):
         if option != "--out":  # a pipeline may name a folder that is not there yet
             path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab" if also else "wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
-    except OSError as error:
-        raise InputError(option, f"cannot be written ({error.strerror})", str(path)) from None
     return f"Written to {path}."
 
 

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from audits.errors import InputError
+from audits.errors import InputError, os_refusal
 
 _AT_REST = 5e9  # nanoseconds
 _MAX_KNOWN = 100_000
@@ -120,7 +120,7 @@ def path_digest(path: Path, where: str, value: str, *, most: int | None = None) 
     if "://" in value:
         advice = "fetch the file, and name it by its path"
         raise InputError(where, "must be a file on this machine, not an address", value, advice)
-    try:
+    with os_refusal(where, "cannot be read", value):
         if path.is_file():
             size = path.stat().st_size
             if most is not None and size > most:
@@ -142,5 +142,3 @@ def path_digest(path: Path, where: str, value: str, *, most: int | None = None) 
                 for part in parts
             ]
         )
-    except OSError as error:
-        raise InputError(where, f"cannot be read ({error.strerror})", value) from None

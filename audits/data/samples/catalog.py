@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from audits.checks import one_of
-from audits.errors import InputError
+from audits.errors import InputError, os_refusal
 
 README = "README.md"
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -136,16 +136,13 @@ def write_samples(
     chosen = [sample for sample in CATALOG.values() if "all" in wanted or sample.name in wanted]
     files = [*(name for sample in chosen for name in sample.files), README]
     out = Path(out)
-    try:
+    with os_refusal("out", "must be a folder that can be written", str(out)):
         contents = {name: (FOLDER / name).read_bytes() for name in files}
         out.mkdir(parents=True, exist_ok=True)
         if not overwrite:
             _keep_others(out, contents)
         for name, content in contents.items():
             (out / name).write_bytes(content)
-    except OSError as error:
-        reason = error.strerror or "the system refused"
-        raise InputError("out", f"must be a folder that can be written ({reason})", str(out)) from None
     return tuple(out / name for name in files)
 
 

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 from audits.checks import list_from, number_from
 from audits.data.io.large_table import duckdb_megabytes
 from audits.data.io.tables import Limits
-from audits.errors import InputError, first_line, how_to_install, is_installed, not_installed
+from audits.errors import InputError, first_line, how_to_install, is_installed, not_installed, os_refusal
 from audits.runs.digests import file_digest
 from audits.runs.executors.sandbox_pool import LimitReached, SandboxPool
 from audits.runs.source.confinement import confine
@@ -95,7 +95,7 @@ def _atomic_file(target: Path) -> Iterator[Path]:
     A file that was not fetched, or was changed since, is someone's own and stays: `_NOTED` tells.
     """
     noted = target.parent / _NOTED
-    try:
+    with os_refusal("data.path", "cannot be written to", str(target)):
         known = _read_note(noted)
         if target.exists() and known.get(target.name) != file_digest(target):
             raise InputError(
@@ -108,10 +108,6 @@ def _atomic_file(target: Path) -> Iterator[Path]:
             known[target.name] = file_digest(place)
             noted.write_text(json.dumps(known, indent=1), encoding="utf-8")
             place.replace(target)
-    except OSError as error:
-        raise InputError(
-            "data.path", f"cannot be written to ({error.strerror or error})", str(target)
-        ) from None
 
 
 def _read_note(path: Path) -> dict[str, str]:

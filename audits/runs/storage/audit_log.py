@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from audits.errors import InputError, RunFailed
+from audits.errors import InputError, RunFailed, os_failure
 from audits.runs.executors import system
 
 ACTS = (
@@ -64,15 +64,13 @@ class AuditLog:
             "workspace": short(workspace),
             "what": what,
         }
-        try:
+        with os_failure("The audit log cannot be written"):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with system.alone(self.path) as file:
                 before = _last(file)
                 line = json.dumps({**entry, "before": before}, ensure_ascii=False)
                 os.write(file, line.encode() + b"\n")
                 os.fsync(file)
-        except OSError as error:
-            raise RunFailed(f"The audit log cannot be written ({error.strerror}).") from error
 
     def entries(self, *, since: float = 0.0, who: str = "", act: str = "") -> Iterator[dict[str, Any]]:
         """Yield the lines, oldest first: of one person, of one act, since a time, where given."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from audits.errors import InputError, RunFailed
+from audits.errors import InputError, os_failure
 from audits.runs.executors.process_lock import goes_on, this_process
 from audits.runs.storage.store import write_json
 
@@ -30,10 +30,8 @@ def tell(base: Path, facts: Mapping[str, Any]) -> None:
     """
     name = this_process(base)
     path = base / "status" / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.json"
-    try:
+    with os_failure("The server's state cannot be written"):
         write_json(path, {**facts, "process": name})
-    except OSError as error:
-        raise RunFailed(f"The server's state cannot be written ({error.strerror}).") from error
 
 
 def servers(base: Path) -> list[dict[str, Any]]:

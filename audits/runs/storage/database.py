@@ -21,7 +21,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
-from audits.errors import InputError, RunFailed, not_installed
+from audits.errors import InputError, RunFailed, not_installed, os_refusal
 from audits.runs.storage.schema import MIGRATIONS
 from audits.runs.storage.store import home, make_folder
 
@@ -158,16 +158,11 @@ def _copy_aside(connection: sa.Connection, found: int) -> None:
     from audits.runs.storage.archive import write_rows
 
     folder = home() / "backups"
-    try:
+    rule = "is from an older version of Evenhand, and no copy of it can be kept"
+    with os_refusal("the database", rule, advice="make room; it is left as it was"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = folder / f"schema-{found}-{time.strftime('%Y%m%d-%H%M%S')}.tar.gz"
         write_rows(connection, path)
-    except OSError as error:
-        raise InputError(
-            "the database",
-            f"is from an older version of Evenhand, and no copy of it can be kept ({error.strerror})",
-            advice="make room; it is left as it was",
-        ) from None
     _log.warning("The database's schema changes; an earlier copy is in %s", path)
 
 

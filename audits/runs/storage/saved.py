@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from audits.errors import InputError, RunFailed
+from audits.errors import InputError, RunFailed, os_failure
 from audits.runs.executors.process_lock import goes_on, this_process
 from audits.runs.executors.scratch import scratch
 from audits.runs.storage.artefacts import Artefact, Artefacts
@@ -328,13 +328,9 @@ class SavedRuns:
             raise InputError("the saved audit", f"has no result, it is {run.status}{why}", run.id)
         for row in self._database.rows(sa.select(*_FILES.c).where(_FILES.c.run == run.id)):
             content = self._artefacts.read(Artefact(row.name, row.digest, row.size), run.title)
-            try:
+            with os_failure(f"The files of {run.title!r} could not be restored"):
                 (folder / row.name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / row.name).write_bytes(content)
-            except OSError as error:
-                raise RunFailed(
-                    f"The files of {run.title!r} could not be restored ({error.strerror})."
-                ) from error
 
     def rename(self, identity: str, title: str, owner: str | None = None) -> None:
         """Give a saved audit another title."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from audits.errors import RunFailed
+from audits.errors import os_failure
 from audits.runs.storage.store import write_json
 
 
@@ -26,10 +26,8 @@ class Spool:
         RunFailed
             If it cannot be written.
         """
-        try:
+        with os_failure("The run cannot be recorded"):
             write_json(self._folder / f"{row['id']}.json", row)
-        except OSError as error:
-            raise RunFailed(f"The run cannot be recorded ({error.strerror}).") from error
 
     def all(self) -> list[dict[str, Any]]:
         """Return the rows that wait; one that cannot be read is left where it is."""

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from audits.errors import InputError
+from audits.errors import InputError, os_refusal
 
 STALE_SECONDS = 86_400.0
 """After which what a process left unfinished is deleted."""
@@ -51,12 +51,8 @@ def make_folder(folder: Path) -> None:
     InputError
         If it cannot be made.
     """
-    try:
+    with os_refusal("EVENHAND_HOME", "must be a folder that can be written to", str(folder)):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            "EVENHAND_HOME", f"must be a folder that can be written to ({error.strerror})", str(folder)
-        ) from None
 
 
 def make_private(base: Path) -> None:
