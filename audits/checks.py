@@ -9,6 +9,7 @@ import json
 import os
 import re
 import typing
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 T = TypeVar("T")
+
+_MAX_KEY = 200  # letters of one that are shown
 
 
 class Strict:
@@ -115,6 +118,21 @@ def number_from(name: str, default: float, *, least: float, most: float) -> floa
 def list_from(name: str, default: str = "") -> tuple[str, ...]:
     """Return what the environment variable `name` lists, separated by commas."""
     return tuple(each.strip() for each in os.environ.get(name, default).split(",") if each.strip())
+
+
+def keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; of a key given twice nobody knows which value was meant.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such key.
+    """
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise ValueError(f"the key {twice[:_MAX_KEY]!r} occurs twice")
+    return found
 
 
 def check_seed(seed: object) -> None:

@@ -48,7 +48,6 @@ MAX_IN_PROCESS = 16_384
 _MAX_WAITING = 200
 _MAX_TOGETHER = 64
 _SKEW_SECONDS = 300.0
-_TOP = 3
 _MAX_READ = 20  # monitors whose history is read before anyone asks
 _log = logging.getLogger("evenhand")
 
@@ -375,15 +374,9 @@ def _end(job: _Job, outcome: tuple[Batch, Stored] | Exception) -> None:
 
 def _answer_of(monitor: StoredMonitor, batch: Batch, stored: Stored) -> dict[str, Any]:
     scored = batch.scored
-    values = (scored.sensitivity.tolist(), scored.flagged.tolist(), scored.score.tolist(), scored.tops(_TOP))
-    rows: list[dict[str, Any]] = [
-        {"sensitivity": value, "flagged": flag, "score": score, "top": dict(top)}
-        for value, flag, score, top in zip(*values, strict=True)
-    ]
+    rows = scored.described()
     for place, identity in enumerate(batch.ids):
         rows[place]["id"] = identity
-    for place, names in scored.unseen.items():
-        rows[place]["unseen"] = names
     return {
         "batch": stored.place,
         "people": len(rows),

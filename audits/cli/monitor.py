@@ -93,18 +93,10 @@ def score(
     look = made.look(found)
     for note in () if look is None else look.notes:  # as the HTTP API says it under notes
         print(f"evenhand: {note}", file=sys.stderr)
-    lines = []
-    for place, row in enumerate(frame.index):
-        line = {
-            "row": int(row),
-            "sensitivity": float(found.sensitivity[place]),
-            "flagged": bool(found.flagged[place]),
-            "score": float(found.score[place]),
-            "top": dict(found.top(place)),
-        }
-        if place in found.unseen:
-            line["unseen"] = found.unseen[place]
-        lines.append(json.dumps(line, ensure_ascii=False))
+    lines = [
+        json.dumps({"row": int(row), **told}, ensure_ascii=False)
+        for row, told in zip(frame.index, found.described(), strict=True)
+    ]
     if out is None:
         return "\n".join(lines)
     told = write_file(out, "\n".join(lines) + "\n")

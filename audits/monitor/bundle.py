@@ -103,6 +103,17 @@ class Scored:
             for places, row in zip(order.tolist(), values, strict=True)
         ]
 
+    def described(self) -> list[dict[str, Any]]:
+        """Return what is said of each row, as JSON has it."""
+        values = (self.sensitivity.tolist(), self.flagged.tolist(), self.score.tolist(), self.tops())
+        rows: list[dict[str, Any]] = [
+            {"sensitivity": value, "flagged": flag, "score": score, "top": dict(top)}
+            for value, flag, score, top in zip(*values, strict=True)
+        ]
+        for place, names in self.unseen.items():
+            rows[place]["unseen"] = names
+        return rows
+
 
 @dataclass(frozen=True, eq=False)
 class MonitorBundle:

@@ -23,7 +23,7 @@ from pydantic import (
     ValidationError,
 )
 
-from audits.checks import whole_text
+from audits.checks import keys_once, whole_text
 from audits.data import read_table
 from audits.data.row_encoder import columns_of
 from audits.data.values import text_of, truth_values
@@ -209,7 +209,7 @@ def strict_json(body: bytes) -> Any:
     """
     try:
         text = body.decode("utf-8-sig")
-        document = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+        document = json.loads(text, parse_constant=_no_constant, object_pairs_hook=keys_once)
     except InputError:
         raise
     except (ValueError, RecursionError) as error:  # Python reads whole numbers of at most 4,300 digits
@@ -395,15 +395,6 @@ def _check_size(people: int) -> None:
     if not 1 <= people <= MAX_PEOPLE:
         advice = "send several batches" if people else "send at least one person"
         raise InputError("rows", f"must hold from 1 to {MAX_PEOPLE:,} people", people, advice)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; of a key given twice nobody knows which value was meant."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise InputError("the body", "must not give a key twice in one object", twice[:_MAX_ID])
-    return found
 
 
 def _no_constant(text: str) -> float:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from audits.checks import keys_once
 from audits.errors import InputError
 
 _MAX = 1_000_000
@@ -121,22 +121,14 @@ def _load_yaml(text: str, name: str) -> Any:
 
 
 def _load_json(text: str, name: str) -> Any:
-    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        counts = Counter(key for key, _ in pairs)
-        twice = [key for key, count in counts.items() if count > 1]
-        if twice:
-            raise InputError(name, f"is not a valid document: the key {twice[0]!r} occurs twice")
-        return dict(pairs)
-
     try:
-        return json.loads(text, object_pairs_hook=mapping)
+        return json.loads(text, object_pairs_hook=keys_once)
     except json.JSONDecodeError as error:
         where = f"{name}, line {error.lineno}, column {error.colno}"
         raise InputError(where, f"is not a valid document: {error.msg}") from None
-    except InputError:
-        raise
-    except ValueError:
-        raise InputError(name, "is not a valid document: a number has too many digits") from None
+    except ValueError as error:
+        reason = "a number has too many digits" if "4300 digits" in str(error) else error
+        raise InputError(name, f"is not a valid document: {reason}") from None
 
 
 def plain_data(value: Any, where: str, _depth: int = 0) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from audits.checks import whole_text
+from audits.checks import keys_once, whole_text
 from audits.data.io.detection import Layout, find_layout
 from audits.data.io.encodings import to_utf8
 from audits.data.io.tables import FileSource, Limits
@@ -248,7 +248,9 @@ def read_json_lines(data: bytes, source: FileSource) -> tuple[dict[str, list], s
         raise InputError(name, "is empty")
     limits.check(name, rows=len(lines), columns=1)
     try:
-        rows = json.loads(b"[" + b",".join(lines) + b"]", object_pairs_hook=_object, parse_constant=_constant)
+        rows = json.loads(
+            b"[" + b",".join(lines) + b"]", object_pairs_hook=keys_once, parse_constant=_constant
+        )
     except (ValueError, RecursionError):
         rows = []
     if len(rows) != len(lines) or not all(isinstance(row, dict) for row in rows):
@@ -260,13 +262,6 @@ def read_json_lines(data: bytes, source: FileSource) -> tuple[dict[str, list], s
         raise InputError(name, "has no columns: its objects are empty")
     blank = len(every) - len(lines) - data.endswith(b"\n")
     return {key: [row.get(key) for row in rows] for key in names}, encoding, blank
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise ValueError("a key appears twice")
-    return made
 
 
 _constant: Callable[[str], float | None] = {
@@ -281,7 +276,7 @@ def _bad_line(lines: list[bytes], name: str) -> InputError:
         if not line.strip():
             continue
         try:
-            value = json.loads(line, object_pairs_hook=_object)
+            value = json.loads(line, object_pairs_hook=keys_once)
         except RecursionError:
             return InputError(f"{name}, line {number:,}", "is nested too deeply")
         except ValueError as error:
