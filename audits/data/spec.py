@@ -131,6 +131,11 @@ class LabelCut(Strict):
         return f"{words} {bound:g}"
 
     @property
+    def bound(self) -> float:
+        """The number where it cuts."""
+        return float(self._condition[2])
+
+    @property
     def _condition(self) -> tuple[str, str, Number]:
         """Return its condition as a sign and in words, and its bound."""
         told = (
@@ -301,6 +306,16 @@ class DataSpec(Strict):
         return Weights(self.weights) if isinstance(self.weights, str) else self.weights
 
     @property
+    def cut(self) -> LabelCut | None:
+        """The cut that makes the label; None where the label is a column as it is."""
+        return self.label if isinstance(self.label, LabelCut) else None
+
+    @property
+    def label_column(self) -> str | None:
+        """The column of the label, or that it is cut from."""
+        return self.label.column if isinstance(self.label, LabelCut) else self.label
+
+    @property
     def origin(self) -> list[str]:
         """Where the file was fetched from, in a sentence; nothing of a file that simply lay there."""
         if self.query is None and self.address is None:
@@ -335,13 +350,13 @@ def check_spec(spec: DataSpec, where: str = "data") -> None:
     filters |= {f"{where}.recode.{name}.where": each.where for name, each in spec.recode.items()}
     for place, rules in filters.items():
         check_rules(rules, place)
-    if isinstance(spec.label, LabelCut):
-        _check_one(spec.label, f"{where}.label")
+    if spec.cut is not None:
+        _check_one(spec.cut, f"{where}.label")
     if spec.outcome == "numeric":
         _check_numeric(spec, where)
     weighing = spec.weighing
     apart = {
-        "label": spec.label.column if isinstance(spec.label, LabelCut) else spec.label,
+        "label": spec.label_column,
         "weights": None if weighing is None else weighing.column,
         "persons": spec.person,
     }
@@ -406,12 +421,12 @@ def _ends_swapped(low: Any, high: Any) -> bool:
 
 def _check_numeric(spec: DataSpec, where: str) -> None:
     """Raise InputError where a numeric outcome is cut as well, or its good end is not named."""
-    if isinstance(spec.label, LabelCut):
+    if spec.cut is not None:
         raise InputError(
             f"{where}.label",
             "must not be cut where the outcome is numeric",
-            spec.label.name,
-            f"write label: {spec.label.column}, or leave out outcome",
+            spec.cut.name,
+            f"write label: {spec.cut.column}, or leave out outcome",
         )
     if spec.favorable not in {None, "high", "low"}:
         raise InputError(

@@ -27,7 +27,7 @@ from audits.data.preprocessing.missing import drop_incomplete, fill_gaps
 from audits.data.preprocessing.outcomes import Outcome, drop_unlabeled, favorable_rows
 from audits.data.preprocessing.value_labels import named_values
 from audits.data.preprocessing.weights import counts_of, design_of, people_told, weighted_rows
-from audits.data.spec import DataSpec, LabelCut, NumericOutcome, check_spec
+from audits.data.spec import DataSpec, NumericOutcome, check_spec
 from audits.data.values import text_of
 from audits.errors import InputError
 
@@ -136,7 +136,7 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, decisions: Sequen
         notes=tuple(dict.fromkeys(notes)),
         orders=_orders(frame, kinds, {**orders, **spec.orders}),
         bins={name: edges[name] for name in spec.protected if name in edges},
-        cut=spec.label if isinstance(spec.label, LabelCut) else None,
+        cut=spec.cut,
         numeric=_numeric(spec),
         written=written,
         gathered=None if gathered is None else gathered.loc[frame.index],
@@ -154,10 +154,10 @@ def build_data(table: Table | pd.DataFrame, spec: DataSpec, *, decisions: Sequen
 
 def _numeric(spec: DataSpec) -> NumericOutcome | None:
     """Return the outcome of a spec that takes a number as it is; None of any other."""
-    if spec.outcome is None or isinstance(spec.label, LabelCut):
+    if spec.outcome is None or spec.cut is not None:
         return None
     favorable: Literal["high", "low"] = "low" if spec.favorable == "low" else "high"
-    return NumericOutcome(favorable, spec.label, spec.label or "number", spec.units)
+    return NumericOutcome(favorable, spec.label_column, spec.label_column or "number", spec.units)
 
 
 def _unlabeled_rows(
@@ -188,8 +188,8 @@ def _unlabeled_rows(
 def _from_memory(frame: pd.DataFrame, spec: DataSpec) -> tuple[Table, dict[str, tuple[str, ...]], str]:
     """Return a frame as a table, the orders of its categories, and its digest."""
     table, orders = from_pandas(frame, spec.read.missing)
-    label = getattr(spec.label, "column", spec.label)
-    for key, names in (("protected", spec.protected), ("features", spec.features or ()), ("label", (label,))):
+    told = {"protected": spec.protected, "features": spec.features or (), "label": (spec.label_column,)}
+    for key, names in told.items():
         unread = [name for name in names if name in frame.columns and name not in table.frame.columns]
         if unread:
             held = type(frame[unread[0]].dropna().iloc[0]).__name__
@@ -276,7 +276,7 @@ def _kinds(
         else:
             rows = None if times is None else rows_of(frame[name].notna().to_numpy(), frame, times)
             kinds[name] = infer_kind(frame[name], rows)
-    if isinstance(spec.label, LabelCut) and outcome.label is not None:
+    if spec.cut is not None and outcome.label is not None:
         kinds[outcome.label] = "boolean"
     return kinds
 
@@ -290,10 +290,9 @@ def _features(
         if spec.label in spec.features:
             raise InputError("data.features", "must not hold the label", spec.label, "remove it there")
         return spec.features
-    cut = {spec.label.column} if isinstance(spec.label, LabelCut) else {spec.label}
     # who was put into a group says nothing of a person that a model should learn from
     named = {name for name in spec.recode if _is_group(spec, name)}
-    apart = {outcome.label, *spec.design_columns, *spec.protected, *cut, *named}
+    apart = {outcome.label, *spec.design_columns, *spec.protected, spec.label_column, *named}
     left_out: dict[str, list[str]] = {}
     for name in (name for name in frame.columns if name not in apart):
         left_out.setdefault(_why_no_feature(frame[name], kinds[name]), []).append(name)

@@ -80,7 +80,7 @@ def filtered_out(
             if rule.column != name:
                 asked &= kept_rows(before, [rule])[0] | before[rule.column].isna().to_numpy()
         what = f"Filters on {name}, where it is missing,"
-        outcome = name in {*decisions, getattr(spec.label, "column", spec.label)}
+        outcome = name in {*decisions, spec.label_column}
         others = [other for other in decisions if outcome and other != name]
         found += left_out(before[asked], each[asked], spec, what, sizes, (name,), others)
     return found

@@ -48,16 +48,7 @@ def _group(column: pd.Series, edges: Sequence[float] | int | None, excluded: Map
         raise InputError(
             where, f"is missing in all {len(column):,} rows used", advice="choose another attribute"
         )
-    if edges is None:
-        texts = as_text(column)
-    elif isinstance(edges, int):
-        texts = cut(column, edges_of(column, edges))
-    elif holds_numbers(column):
-        texts = cut(column, edges)
-    else:
-        raise InputError(
-            f"data.bins.{column.name}", "can only cut a column of numbers", advice="recode it instead"
-        )
+    texts = as_text(column) if edges is None else cut(column, edges_of(column, edges))
     values = texts.nunique()
     if values == 1:
         why = f" (left out: {reasons_told(excluded)})" if excluded else ""
@@ -92,18 +83,18 @@ def edges_of(
     Raises
     ------
     InputError
-        For a number of bins of a column that is not of numbers, or holds fewer than two.
+        For a column that is not of numbers, and for a number of bins of one that holds fewer than two.
 
     Examples
     --------
     >>> edges_of(pd.Series([30, 10, 20, 40, None]), 2)
     (10.0, 30.0, 40.0)
     """
+    where = f"data.bins.{column.name}"
+    if not holds_numbers(column) and column.notna().any():
+        raise InputError(where, "can only cut a column of numbers", advice="recode it instead")
     if not isinstance(bins, int):
         return tuple(bins)
-    where = f"data.bins.{column.name}"
-    if not holds_numbers(column):
-        raise InputError(where, "can only cut a column of numbers", advice="recode it instead")
     values = column.to_numpy(dtype=float, na_value=np.nan)
     known = np.isfinite(values)
     rows = np.ones(len(values)) if times is None else times.loc[column.index].to_numpy(dtype=float)

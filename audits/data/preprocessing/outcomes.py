@@ -62,8 +62,7 @@ def drop_unlabeled(
     numeric = spec.outcome == "numeric"
     if spec.label is None:
         return frame, Outcome(None, () if spec.favorable is None or numeric else given, ())
-    cut = spec.label if isinstance(spec.label, LabelCut) else None
-    source = cut.column if cut else str(spec.label)
+    cut, source = spec.cut, str(spec.label_column)
     known_column("data.label.column" if cut else "data.label", source, frame)
     missing = frame[source].isna().to_numpy()
     if missing.all():
@@ -136,7 +135,7 @@ def _favorable_levels(column: pd.Series, given: tuple[object, ...], spec: DataSp
             if pd.api.types.is_numeric_dtype(column.dtype)
             else "choose a column with fewer values, or recode it",
         )
-    if spec.favorable is None and not isinstance(spec.label, LabelCut):
+    if spec.favorable is None and spec.cut is None:
         raise InputError(
             "data.favorable",
             "is missing",

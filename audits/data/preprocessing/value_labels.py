@@ -6,7 +6,7 @@ import pandas as pd
 
 from audits.data.frames import with_columns
 from audits.data.preprocessing.filters import known_column
-from audits.data.spec import DataSpec, LabelCut
+from audits.data.spec import DataSpec
 from audits.data.values import TEXT, match_level, near, text_of
 from audits.errors import InputError
 
@@ -26,7 +26,6 @@ def named_values(
     InputError
         For a column or value that the data lack, one that is used as a number, and two values of one name.
     """
-    label = spec.label.column if isinstance(spec.label, LabelCut) else spec.label
     made, meant = {}, {}
     for name, means in spec.labels.items():
         if counted and name not in frame:  # only what the audit asks of is read
@@ -48,7 +47,7 @@ def named_values(
             raise InputError(
                 where, "must give each value a different name", twice[0], "recode to merge values"
             )
-        if name == label:
+        if name == spec.label_column:
             continue
         if (
             name in spec.bins

@@ -14,7 +14,7 @@ from audits.data.preprocessing.filters import EVERYONE_ELSE
 from audits.data.preprocessing.leakage import telling_features, telling_words
 from audits.data.quality.findings import Finding, Mend, leave_out, quote_names
 from audits.data.role_guesses import names_outcome
-from audits.data.spec import DataSpec, LabelCut
+from audits.data.spec import DataSpec
 from audits.data.values import MISSING, as_text, holds_numbers, text_of
 from audits.text import join_names
 
@@ -94,7 +94,7 @@ def _one_to_one(first: np.ndarray, second: np.ndarray) -> bool:
 
 def label_is_prediction(data: AuditData, spec: DataSpec, predictions: str | None) -> list[Finding]:
     """Find stored predictions that are a copy of the label."""
-    label = spec.label.column if isinstance(spec.label, LabelCut) else spec.label
+    label = spec.label_column
     if predictions is None or label is None or predictions not in data.frame or label not in data.frame:
         return []
     if predictions != label and not (as_text(data.frame[predictions]) == as_text(data.frame[label])).all():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audits.data import AuditData, LabelCut, Table
+from audits.data import AuditData, Table
 from audits.data.io.large_table import open_table
 from audits.data.io.sampling import SampledRows, draw_rows
 from audits.progress import Progress, silent
@@ -60,9 +60,11 @@ def draw_table(
 
 def _strata(data: DataSpec) -> list[str]:
     """Return the columns of the file that label and protected attributes are made of."""
-    label = data.label.column if isinstance(data.label, LabelCut) else data.label
     # quantiles are known once the rows are read
-    named = [label, *(name for name in data.protected if not isinstance(data.bins.get(name), int))]
+    named = [
+        data.label_column,
+        *(name for name in data.protected if not isinstance(data.bins.get(name), int)),
+    ]
     for name in tuple(named):
         recode = data.recode.get(name or "")
         if recode is not None:
@@ -73,8 +75,4 @@ def _strata(data: DataSpec) -> list[str]:
 
 def _edges(data: DataSpec) -> dict[str, tuple[float, ...]]:
     found = {name: edges for name, edges in data.bins.items() if not isinstance(edges, int)}
-    cut = data.label
-    if isinstance(cut, LabelCut):
-        sides = (cut.at_least, cut.at_most, cut.above, cut.below)
-        found[cut.column] = tuple(sorted(float(each) for each in sides if each is not None))
-    return found
+    return found if data.cut is None else {**found, data.cut.column: (data.cut.bound,)}

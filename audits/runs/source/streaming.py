@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audits.checks import one_of
-from audits.data import AuditData, LabelCut, Table, build_data, read_table
+from audits.data import AuditData, Table, build_data, read_table
 from audits.data.groupby import MAX_VALUES, Asked, Quantiles, TooMany, count_rows, values_at
 from audits.data.io.large_table import LargeTable, hold_table, open_table
 from audits.data.io.limits import parquet_files
@@ -182,7 +182,7 @@ def _columns_used(spec: Spec) -> Iterator[tuple[str, str | None]]:
         yield "data.protected", name
     for place, rule in enumerate(data.keep):
         yield f"data.keep[{place}].column", rule.column
-    yield "data.label", data.label.column if isinstance(data.label, LabelCut) else data.label
+    yield "data.label", data.label_column
     yield "data.weights", None if data.weighing is None else data.weighing.column
     for name in data.kinds:
         yield "data.kinds", name
@@ -239,10 +239,8 @@ def _needs(
             yield f"data.keep[{place}]", rule_numbers(rule)
     if data.label == name:
         yield "data.label", None
-    elif isinstance(data.label, LabelCut) and data.label.column == name:
-        cut = data.label
-        sides = (cut.at_least, cut.at_most, cut.above, cut.below)
-        yield "data.label", [float(each) for each in sides if each is not None]
+    elif data.cut is not None and data.cut.column == name:
+        yield "data.label", [data.cut.bound]
     if data.weighing is not None and data.weighing.column == name:
         yield "data.weights", None
     if asked.get(name) is not None:
