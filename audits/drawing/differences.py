@@ -79,6 +79,7 @@ def add_thin(
     unit: float = 1.0,
     colors: str | Sequence[str] = INK,
     size: float = 7,
+    thickness: float = 1,
 ) -> None:
     """Draw estimates thin, the first lowest; the one in row `first` leaves its place to what decides.
 
@@ -95,7 +96,7 @@ def add_thin(
         y=list(range(len(rows))),
         mode="markers",
         marker={"color": colors, "size": size, "opacity": [float(k != first) for k in range(len(rows))]},
-        error_x=reaching(thin, unit, thickness=1),
+        error_x=reaching(thin, unit, thickness=thickness),
         customdata=[told for told, _, _ in rows],
         meta=[people for _, _, people in rows],
         hovertemplate=hover,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from audits.drawing.marks import add_legend, dot, reaching, segments
+from audits.drawing.differences import add_thin
+from audits.drawing.marks import segments
 from audits.drawing.style import CONTEXT, FOCUS, INK, distinct, empty, finish, rows_named
 from audits.stats import Estimate
 from audits.stats.text import count
@@ -62,31 +63,19 @@ def interval_rows(
             *([row for row in known if row.focus] or known[MAX_ROWS - 1 : MAX_ROWS]),
         ]
     kept = list(dict.fromkeys(kept))[::-1]
-    places, found = list(range(len(kept))), [row.estimate for row in kept]
     figure = go.Figure()
     outer = [(k, row.outer) for k, row in enumerate(kept) if row.outer is not None]
     if outer:
         ranges = [((unit * low, k), (unit * high, k)) for k, (low, high) in outer]
         figure.add_trace(segments(ranges, CONTEXT))
-    values = [unit * (each.value or 0.0) for each in found]
     names = [
         f"{name} ({count(row.estimate.n)})"
         for name, row in zip(distinct([row.name for row in kept], longest=44), kept, strict=True)
     ]
     colors = [FOCUS if row.focus else INK if row.estimate.low is not None else CONTEXT for row in kept]
-    figure.add_scatter(
-        x=values,
-        y=places,
-        mode="markers",
-        marker={"color": colors, "size": 9},
-        error_x=reaching(found, unit, thickness=3),
-        customdata=names,
-        meta=[row.people for row in kept],
-        hovertemplate="%{customdata}: %{x:.3g}<extra></extra>",
-        showlegend=False,
-    )
-    if CONTEXT in colors:
-        add_legend(figure, [("too few for an interval", dot(CONTEXT))])
+    told = [(name, row.estimate, row.people) for name, row in zip(names, kept, strict=True)]
+    hover = "%{customdata}: %{x:.3g}<extra></extra>"
+    add_thin(figure, told, hover, None, unit, colors, size=9, thickness=3)
     more = f" · {len(kept)} of {len(known)} rows" if len(known) > len(kept) else ""
     far = [_reach(row) for row in kept]
     figure.update_xaxes(title=f"{title}{more}", range=ends or [0.0, 1.05 * unit * max(*far, 1e-9)])

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from audits.comparison.text import change_words, stated_words
 from audits.data import named_with
-from audits.drawing.marks import decisive, reaching, verdict_look, verdicts_named, whiskers
+from audits.drawing.marks import decisive, reaching, verdict_look, verdicts_named
 from audits.drawing.selected import of_group, people_id
 from audits.drawing.style import CONTEXT, INK, distinct, empty, finish, rows_named, wrap_title
 from audits.records import Exhibit
@@ -75,10 +75,8 @@ def _showing(everyone: int, of_what: str) -> str:
 
 
 def _dots(part: list[tuple[int, ChangeRow]], unit: float, color: str, symbol: str) -> go.Scatter:
-    values = [unit * float(row.change.value or 0.0) for _, row in part]
-    ends = [(unit * float(row.change.low or 0.0), unit * float(row.change.high or 0.0)) for _, row in part]
     return go.Scatter(
-        x=values,
+        x=[unit * float(row.change.value or 0.0) for _, row in part],
         y=[place for place, _ in part],
         mode="markers",
         marker={
@@ -87,7 +85,7 @@ def _dots(part: list[tuple[int, ChangeRow]], unit: float, color: str, symbol: st
             "size": 10,
             "line": {"color": color, "width": 2},
         },
-        error_x=whiskers(values, ends, color=color, thickness=1.6),
+        error_x=reaching([row.change for _, row in part], unit, color=color, thickness=1.6),
         customdata=[[distinct([row.name], longest=_MAX)[0], row.verdict] for _, row in part],
         hovertemplate="%{customdata[0]}: %{x:+.3g} (%{customdata[1]})<extra></extra>",
         showlegend=False,

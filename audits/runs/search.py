@@ -73,7 +73,7 @@ def with_search(
         return tuple(_warned(each, told) if _clears(each) else each for each in audits), None
     table = found.result.rule_sets
     kept = table.loc[[row.number for row in found.result.leaderboard]]  # of the thousands that were tested
-    looked, everyone = (_people_of(each.everyone.data) for each in (sample, subject))
+    looked, everyone = sample.everyone.data.people, subject.everyone.data.people
     drawn = f"The search looked at {people(looked)} of {everyone:,.0f}, drawn at random."
     found = dataclasses.replace(found, result=dataclasses.replace(found.result, rule_sets=kept))
     if sample.data.gathered is not None:
@@ -118,12 +118,6 @@ def _as_decided(subject: Subject) -> AuditData:
     for column, _ in filled_in(subject, subject.unseen_fills, DEFAULT_LEVEL):
         data = data.without_feature(column)
     return data
-
-
-def _people_of(data: AuditData) -> float:
-    if data.design is None or not data.design.persons:
-        return data.size
-    return float(len(np.unique(data.design.cluster)))
 
 
 def _clears(audit: AuditResult) -> bool:
