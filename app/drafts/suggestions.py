@@ -2,34 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from app.tables.summary import GroupSize, Summary
-from audits.data.values import MISSING
-
-
-def group_pair(sizes: Sequence[GroupSize]) -> tuple[str, str] | None:
-    """Return source and target among the values of an attribute: the two largest, missing values aside.
-
-    The source is the one with the smaller share of favorable labels; without labels, the smaller group.
-
-    Examples
-    --------
-    >>> group_pair([GroupSize("a", 60, 0.6), GroupSize("b", 50, 0.4), GroupSize("c", 9, 0.1)])
-    ('b', 'a')
-    """
-    first = [size for size in sizes if size.value != MISSING][:2]
-    if len(first) < 2:
-        return None
-    larger, smaller = first
-    if (
-        larger.favorable is not None
-        and smaller.favorable is not None
-        and larger.favorable <= smaller.favorable
-    ):
-        return larger.value, smaller.value
-    return smaller.value, larger.value
+from app.tables.summary import Summary
+from audits.data.preprocessing.groups import group_pair
 
 
 def suggested_groups(summary: Summary, options: Mapping[str, Any]) -> dict[str, tuple[str, str]]:

@@ -6,23 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from audits.data import AuditData, Kind, Role
+from audits.data.preprocessing.groups import GroupSize, group_sizes
 from audits.errors import InputError
 from audits.records import Size
 
-_MAX_VALUES = 200
 _MAX = 1_000  # letters of a group's name: pages have it in every choice of a group
-
-
-@dataclass(frozen=True)
-class GroupSize:
-    """A value of a protected attribute, its people, and the share of them with the favorable label."""
-
-    value: str
-    people: float
-    favorable: float | None
 
 
 @dataclass(frozen=True)
@@ -32,7 +21,7 @@ class Summary:
     Attributes
     ----------
     groups : mapping of str to tuple of GroupSize
-        The values of each protected attribute, largest first, at most 200.
+        The values of each protected attribute, largest first.
     width : int
         About how many encoded columns the features become.
     favorable : float or None
@@ -77,7 +66,7 @@ def summarise(data: AuditData) -> Summary:
         favorable=None if data.y is None or not total else float(weights[data.y].sum() / total),
         features=tuple(data.features),
         kinds=dict(data.kinds),
-        groups={name: _sizes(data, name, weights) for name in data.protected},
+        groups={name: _sizes(data, name) for name in data.protected},
         width=sum(_width(data, name) for name in data.features),
         digest=data.digest,
         types={str(name): getattr(kind, "kind", "O") for name, kind in data.frame.dtypes.items()},
@@ -87,7 +76,7 @@ def summarise(data: AuditData) -> Summary:
     )
 
 
-def _sizes(data: AuditData, attribute: str, weights: np.ndarray) -> tuple[GroupSize, ...]:
+def _sizes(data: AuditData, attribute: str) -> tuple[GroupSize, ...]:
     longest = int(data.groups[attribute].str.len().max()) if data.n else 0
     if longest > _MAX:
         raise InputError(
@@ -95,14 +84,7 @@ def _sizes(data: AuditData, attribute: str, weights: np.ndarray) -> tuple[GroupS
             f"must name groups in at most {_MAX:,} letters, but a value of {attribute!r} has {longest:,}",
             advice="take it out there",
         )
-    values, codes = np.unique(data.groups[attribute].to_numpy(dtype=str), return_inverse=True)
-    people = np.bincount(codes, weights=weights, minlength=len(values))
-    good = None if data.y is None else np.bincount(codes, weights=weights * data.y, minlength=len(values))
-    largest = np.argsort(-people, kind="stable")[:_MAX_VALUES]
-    return tuple(
-        GroupSize(str(values[k]), float(people[k]), None if good is None else float(good[k] / people[k]))
-        for k in largest
-    )
+    return group_sizes(data, attribute)
 
 
 def _width(data: AuditData, feature: str) -> int:

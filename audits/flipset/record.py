@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 def _usual(data: AuditData) -> dict[str, Any] | None:
     """Between the two largest groups of the first protected attribute."""
-    from audits.data.preprocessing.groups import two_largest
+    from audits.data.preprocessing.groups import group_pair, group_sizes
 
     if not data.protected or not data.features:
         return None
     attribute = data.protected[0]
-    pair = two_largest(data, attribute)
+    pair = group_pair(group_sizes(data, attribute))
     return None if pair is None else {"source": {attribute: pair[0]}, "target": {attribute: pair[1]}}
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import streamlit as st
 
 from app import state
-from app.drafts.suggestions import group_pair, suggested_groups
+from app.drafts.suggestions import suggested_groups
 from app.tables.summary import Summary
+from audits.data.preprocessing.groups import group_pair
 from audits.stats.text import in_words
 
 _REST = "(everyone else)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -134,21 +135,46 @@ def bin_names(edges: Sequence[float]) -> list[str]:
     return [f"below {texts[0]}", *inner, f"above {texts[-1]}"]
 
 
-def two_largest(data: AuditData, attribute: str) -> tuple[str, str] | None:
-    """Return source and target among the values of a protected attribute: the two with most people.
+@dataclass(frozen=True)
+class GroupSize:
+    """A value of a protected attribute, its people, and the share of them with the favorable label."""
 
-    Missing values aside. The source is the one with the smaller share of favorable labels; without labels,
-    the smaller group. None where fewer than two values are known.
-    """
+    value: str
+    people: float
+    favorable: float | None
+
+
+def group_sizes(data: AuditData, attribute: str) -> tuple[GroupSize, ...]:
+    """Return the values of a protected attribute, largest first."""
     weights = data.row_weights
     values, codes = np.unique(data.groups[attribute].to_numpy(dtype=str), return_inverse=True)
-    people = np.bincount(codes, weights)
-    order = [place for place in np.argsort(-people, kind="stable") if values[place] != MISSING][:2]
-    if len(order) < 2:
+    people = np.bincount(codes, weights, minlength=len(values))
+    good = None if data.y is None else np.bincount(codes, weights * data.y, minlength=len(values))
+    return tuple(
+        GroupSize(str(values[k]), float(people[k]), None if good is None else float(good[k] / people[k]))
+        for k in np.argsort(-people, kind="stable")
+    )
+
+
+def group_pair(sizes: Sequence[GroupSize]) -> tuple[str, str] | None:
+    """Return source and target among the values of an attribute: the two largest, missing values aside.
+
+    The source is the one with the smaller share of favorable labels; without labels, the smaller group. None
+    where fewer than two values are known.
+
+    Examples
+    --------
+    >>> group_pair([GroupSize("a", 60, 0.6), GroupSize("b", 50, 0.4), GroupSize("c", 9, 0.1)])
+    ('b', 'a')
+    """
+    first = [size for size in sizes if size.value != MISSING][:2]
+    if len(first) < 2:
         return None
-    if data.y is not None:
-        share = np.bincount(codes, weights * data.y) / people
-        order.sort(key=lambda place: share[place])
-    else:
-        order.reverse()
-    return str(values[order[0]]), str(values[order[1]])
+    larger, smaller = first
+    if (
+        larger.favorable is not None
+        and smaller.favorable is not None
+        and larger.favorable <= smaller.favorable
+    ):
+        return larger.value, smaller.value
+    return smaller.value, larger.value

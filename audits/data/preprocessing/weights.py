@@ -93,8 +93,11 @@ def design_of(
     """Return how rows came into the data where they are not one independent person each, or None."""
     weighing = spec.weighing
     sampled = weighing is not None and weighing.kind == "sampling"
-    if times is None:
-        notes += _doubts(frame, spec)
+    if times is None and (repeated := repeated_rows(frame, spec)):
+        notes.append(
+            f"{repeated:,} of {len(frame):,} rows repeat another row in every column. If they are the same "
+            "people, name the column that repeats for one person, or remove them."
+        )
     if not sampled and spec.person is None:
         return None
     weights = strata = cluster = None
@@ -135,25 +138,16 @@ def _codes(frame: pd.DataFrame, name: str | None, where: str = "data.weights") -
     return np.asarray(pd.factorize(told, sort=True)[0], dtype=np.int64)
 
 
-def _duplicate_rows(frame: pd.DataFrame, most: float) -> int:
-    """Return how many rows repeat another in every column; where those are `most` at most, any such number.
-
-    Rows that are equal are so in each column: the one of the most values can tell that they are few.
-    """
+def repeated_rows(frame: pd.DataFrame, spec: DataSpec) -> int:
+    """Return how many rows repeat another in every column, if many and nobody said why; else 0."""
+    most = _MANY_EQUAL * len(frame)
+    said = spec.person is not None or spec.weighing is not None or spec.repeated is not None
+    if said or len(frame) < _ENOUGH_ROWS:
+        return 0
     first = frame.head(1000)
+    # rows that are equal are so in each column: the one of the most values can tell that they are few
     finest = max(frame.columns, key=lambda name: first[name].nunique())
-    few = int(frame[finest].duplicated().sum())
-    return few if few <= most else int(frame.duplicated().sum())
-
-
-def _doubts(frame: pd.DataFrame, spec: DataSpec) -> list[str]:
-    """Say what makes it doubtful that each row is as many independent people as was said."""
-    found = []
-    if spec.person is None and spec.weighing is None and spec.repeated is None and len(frame) >= _ENOUGH_ROWS:
-        repeated = _duplicate_rows(frame, _MANY_EQUAL * len(frame))
-        if repeated > _MANY_EQUAL * len(frame):
-            found.append(
-                f"{repeated:,} of {len(frame):,} rows repeat another row in every column. If they are the "
-                "same people, name the column that repeats for one person, or remove them."
-            )
-    return found
+    if frame[finest].duplicated().sum() <= most:
+        return 0
+    repeated = int(frame.duplicated().sum())
+    return repeated if repeated > most else 0

@@ -21,6 +21,7 @@ from audits.data.io.tables import Table
 from audits.data.kinds import infer_kind
 from audits.data.outliers import heavy_cells
 from audits.data.preprocessing.column_names import column_role
+from audits.data.preprocessing.weights import repeated_rows
 from audits.data.quality.findings import Finding, Mend, be, cell_count, leave_out, quote_names
 from audits.data.quality.proxies import (
     find_proxies,
@@ -48,7 +49,6 @@ _AMOUNTS = re.compile(
 )
 _PADDED = "[+-]?0[0-9]"  # 007 is a code
 _MIN_CODES, _MAX_CODES = 3, 12  # values of whole numbers that may be codes
-_EQUAL, _ENOUGH = 0.2, 100
 _WHOLE = 0.9
 _AGES = re.compile(r"(^|[^a-z])(age|alter|âge|edad|età|years?_old)([^a-z]|$)", re.IGNORECASE)
 _MARKS = (-1, -9, -99, -999, -9999)
@@ -319,17 +319,9 @@ def _weights(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
 
 
 def _duplicate_rows(frame: pd.DataFrame, spec: DataSpec) -> list[Finding]:
-    if (
-        spec.person is not None
-        or spec.weighing is not None
-        or spec.repeated is not None
-        or len(frame) < _ENOUGH
-    ):
-        return []
-    repeated = int(frame.duplicated().sum())
-    possible = math.prod(max(1, count) for count in frame.nunique())
-    if repeated <= _EQUAL * len(frame) or possible < _ROOM * len(frame):  # few columns: people who are alike
-        return []
+    repeated = repeated_rows(frame, spec)
+    if not repeated or math.prod(max(1, count) for count in frame.nunique()) < _ROOM * len(frame):
+        return []  # few columns: people who are alike
     said = (
         f"{repeated:,} of {len(frame):,} rows repeat another row in every column. Are they the same people?"
     )
