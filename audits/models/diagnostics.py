@@ -10,8 +10,9 @@ import pandas as pd
 
 from audits.checks import choices
 from audits.errors import InputError
-from audits.models.quality import area_under_curve, by_design, outscoring
+from audits.models.quality import area_under_curve, by_design
 from audits.models.thresholds import threshold_words
+from audits.stats.ranks import outscoring
 
 _ACCURATE, _RANKED = 0.995, 0.999  # accuracy and area from which on people may be those of the training
 _MIN = 50

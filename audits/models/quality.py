@@ -12,6 +12,7 @@ from audits.stats.design import Design, design_mean, design_share, mean_influenc
 from audits.stats.estimate import Estimate
 from audits.stats.intervals import percent_level, wilson
 from audits.stats.means import hall_quantile, mean_test, missed_share
+from audits.stats.ranks import outscored, outscoring
 
 _STEP = 1e-9
 
@@ -76,15 +77,6 @@ def _score_ends(area: float, m: float, n: float, z: float) -> tuple[float, float
     return low, float(real[real > area].min(initial=1.0))
 
 
-def outscoring(scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float | None:
-    """Return the area of `area_under_curve` alone, in [0, 1]; None where everyone has the same label."""
-    m, n = float(weights[y].sum()), float(weights[~y].sum())
-    if m <= 0 or n <= 0:
-        return None
-    outscored = _outscored(scores[y], scores[~y], weights[~y])
-    return float(np.clip((weights[y] * outscored).sum() / (2 * m * n), 0.0, 1.0))
-
-
 def log_loss(scores: np.ndarray, y: np.ndarray, weights: np.ndarray, *, level: float = 0.05) -> Estimate:
     """Mean cross-entropy of probabilities of the favorable label, in nats; 0 is perfect.
 
@@ -135,8 +127,8 @@ def _area_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: fl
     total = float(design.weights.sum())
     parts = np.empty(len(y))
     for own, sign in ((y, 1.0), (~y, -1.0)):
-        outscored = _outscored(sign * scores[own], sign * scores[~own], design.weights[~own])
-        placed = outscored / (2 * design.weights[~own].sum())
+        twice = outscored(sign * scores[own], sign * scores[~own], design.weights[~own])
+        placed = twice / (2 * design.weights[~own].sum())
         parts[own] = area + (placed - area) * total / float(design.weights[own].sum())
     error, freedom, method = _spread(design, parts, level)
     if not error > 0 or not 0 < area < 1:
@@ -146,14 +138,6 @@ def _area_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: fl
     reach = float(stdtrit(freedom, 1 - level / 2)) * error / (area * (1 - area))
     low, high = expit(odds - reach), expit(odds + reach)
     return Estimate(area, float(low), float(high), float(freedom + 1), method)
-
-
-def _outscored(scores: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Twice the weight of those `others` whom each of `scores` exceeds, ties counting half."""
-    order = np.argsort(others, kind="stable")
-    mass = np.concatenate([[0.0], np.cumsum(weights[order])])
-    below, not_above = (mass[np.searchsorted(others[order], scores, side)] for side in ("left", "right"))
-    return below + not_above
 
 
 def _loss_by_design(design: Design, scores: np.ndarray, y: np.ndarray, level: float) -> Estimate:

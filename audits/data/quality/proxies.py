@@ -16,6 +16,7 @@ from audits.data.quality.findings import Finding, Mend, leave_out, quote_names
 from audits.data.role_guesses import names_outcome
 from audits.data.spec import DataSpec
 from audits.data.values import MISSING, as_text, holds_numbers, text_of
+from audits.stats.ranks import outscoring
 from audits.text import join_names
 
 _MAX_ROWS = 20_000  # looked at
@@ -270,13 +271,9 @@ def _auc(codes: np.ndarray, y: np.ndarray) -> float:
     learn = np.arange(len(y)) % 2 == 0
     good = np.bincount(codes[learn & y], minlength=n)
     rate = (good + y.mean()) / (np.bincount(codes[learn], minlength=n) + 1.0)
-    score, truth = rate[codes[~learn]], y[~learn]
-    order = np.unique(score, return_inverse=True)[1]
-    pos, neg = (np.bincount(order[part], minlength=order.max() + 1) for part in (truth, ~truth))
-    if not pos.sum() or not neg.sum():
-        return 0.5
-    below = np.cumsum(neg) - neg
-    return float((pos * (below + neg / 2)).sum() / (pos.sum() * neg.sum()))
+    tried = [np.bincount(codes[~learn & side], minlength=n) for side in (y, ~y)]
+    area = outscoring(np.tile(rate, 2), np.repeat([True, False], n), np.concatenate(tried))
+    return 0.5 if area is None else area
 
 
 def _some(frame: Any) -> Any:
