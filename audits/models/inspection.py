@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from audits.data.values import is_missing, text_of
+from audits.data.values import is_missing, plain_value, text_of
 from audits.models.factory import make_subject
 from audits.models.formats import format_of
 from audits.models.spec import model_path
@@ -73,10 +73,7 @@ class ModelReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; classes as JSON has them, or as text."""
-        classes = None
-        if self.classes is not None:
-            own = [value.item() if isinstance(value, np.generic) else value for value in self.classes]
-            classes = [each if isinstance(each, (str, int, float)) else text_of(each) for each in own]
+        classes = None if self.classes is None else list(map(plain_value, self.classes))
         return {**asdict(self), "classes": classes}
 
 

@@ -184,14 +184,8 @@ class Detectors:
 
     def dump(self) -> bytes:
         """Return where the streams stand."""
-        known = {
-            "block": self.block,
-            "counts": self.counts,
-            "counted": self.counted,
-            "since": self.since,
-            "settled": self.settled,
-        }
-        head = json.dumps(known).encode()
+        kept = ("block", "counts", "counted", "since", "settled")
+        head = json.dumps({name: getattr(self, name) for name in kept}).encode()
         return len(head).to_bytes(_DUMP_HEAD, "little") + head + self._watch.dump()
 
     def restore(self, dumped: bytes) -> None:

@@ -61,13 +61,18 @@ def _null(value: Any) -> Any:
     return None if value != value else value  # not a number
 
 
-def _moment(text: str) -> str:
+def utc_moment(text: str) -> datetime:
+    """Return a date or time, of UTC unless it says otherwise; raise ValueError if it is none."""
     try:
         moment = datetime.fromisoformat(text)
         moment.timestamp()
     except (ValueError, OverflowError):
         raise ValueError("must be a time such as 2024-05-31T12:00:00+00:00") from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _moment(text: str) -> str:
+    return utc_moment(text).isoformat()
 
 
 def _group(value: Any) -> Any:

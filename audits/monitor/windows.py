@@ -22,6 +22,7 @@ import sqlalchemy as sa
 from audits.checks import choices
 from audits.data.values import text_of
 from audits.errors import InputError
+from audits.monitor.ingestion import utc_moment
 from audits.monitor.monitors import Monitors, StoredMonitor
 from audits.monitor.tables import BATCHES, PREDICTIONS
 from audits.records import Audit, resolve
@@ -69,13 +70,8 @@ class Window:
     @property
     def facts(self) -> dict[str, Any]:
         """What is told of it beside an audit."""
-        return {
-            "received": self.received,
-            "rows": len(self.frame),
-            "left_out": self.left_out,
-            "groups": self.groups,
-            "sentence": self.sentence,
-        }
+        same = ("received", "left_out", "groups", "sentence")
+        return {"rows": len(self.frame), **{name: getattr(self, name) for name in same}}
 
 
 def take_window(
@@ -157,9 +153,7 @@ def _within(table: Any, identity: str, where: Any, low: float, high: float) -> A
 
 
 def _seconds(moment: datetime | None, default: float) -> float:
-    if moment is None:
-        return default
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return default if moment is None else moment.timestamp()
 
 
 def _select_rows(kept: pd.DataFrame, *, rows: bool) -> tuple[pd.DataFrame, dict[str, int]]:
@@ -375,8 +369,6 @@ def moment(where: str, text: Any) -> datetime | None:
     if text is None:
         return None
     try:
-        found = datetime.fromisoformat(text if isinstance(text, str) else "")
-        found.timestamp()
-    except (ValueError, OverflowError):
+        return utc_moment(text if isinstance(text, str) else "")
+    except ValueError:
         raise InputError(where, "must be a date such as 2026-05-31, or a time", text) from None
-    return found
