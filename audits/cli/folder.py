@@ -59,7 +59,7 @@ def publish(result: RunResult, folder: Path) -> list[str]:
     RunFailed
         If they cannot be written, as on a full disk.
     """
-    from audits.reports.html import write_report
+    from audits.reports.html import render_report
 
     with os_failure(f"The results could not be written to {folder}; earlier ones are unchanged"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,8 @@ def publish(result: RunResult, folder: Path) -> list[str]:
             aside = Path(held)
             result.save(aside)
             result.write_tables(aside / "tables")
-            write_report(result, aside / "report.html", spec_text=dump_yaml(result.spec))
+            page = render_report(result, spec_text=dump_yaml(result.spec))
+            (aside / "report.html").write_text(page, encoding="utf-8")
             names = sorted(path.relative_to(aside).as_posix() for path in aside.rglob("*") if path.is_file())
             for name in _former(folder):
                 (folder / name).unlink(missing_ok=True)

@@ -1,3 +1,3 @@
-from .html import render_report, write_report
+from .html import render_report
 
-__all__ = ["render_report", "write_report"]
+__all__ = ["render_report"]

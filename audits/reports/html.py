@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
@@ -17,9 +16,8 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from audits.drawing.style import KEPT_HERE, NARROWED_JS, TURNED_JS, alt_text, finish
-from audits.errors import InputError
 from audits.records import resolve
-from audits.report_kinds import BY_CATEGORY, SMALL_SHARE, Template
+from audits.report_kinds import BY_CATEGORY, Template
 from audits.reports import blocks
 from audits.reports.blocks import Document, Figure
 from audits.reports.outline import outline
@@ -51,21 +49,15 @@ _WITH_TABLES = {
 }
 
 
-def write_report(run: RunResult, path: Path, *, spec_text: str = "") -> None:
-    """Write the full report of a finished run to `path`."""
-    path.write_text(render_report(run, spec_text=spec_text), encoding="utf-8")
+def render_report(run: RunResult, **asked: Any) -> str:
+    """Return a report as HTML; arguments as for `arrange`, and what it raises."""
+    words = next((audit.words for audit in run.audits), DataWords())
+    with speaking(words):  # figures are drawn last
+        return html_of(arrange(run, **asked))
 
 
-def render_report(
-    run: RunResult,
-    *,
-    template: Template = "full",
-    spec_text: str = "",
-    sex: str | None = None,
-    race: str | None = None,
-    exclude_under: float = SMALL_SHARE,
-) -> str:
-    """Return a report as HTML.
+def arrange(run: RunResult, template: Template = "full", spec_text: str = "", **by_category: Any) -> Document:
+    """Return what a report holds, before it is HTML or PDF.
 
     Parameters
     ----------
@@ -75,37 +67,17 @@ def render_report(
         One of `audits.report_kinds.TEMPLATES`.
     spec_text : str
         The spec as YAML, to reproduce the run; the canonical spec without it.
-    sex, race : str, optional
-        Protected attributes that hold them, where tables are by category.
-    exclude_under : float
-        Share of the people under which a category is left out of the impact ratios there; 0 leaves none out.
+    by_category
+        What `audits.reports.laws.local_law_144.category_tables` takes, where tables are by category.
 
     Raises
     ------
     InputError
-        If `sex` or `race` is no protected attribute of the run, or the share is more than the rules allow.
+        If what those take is wrong.
     """
-    words = next((audit.words for audit in run.audits), DataWords())
-    with speaking(words):  # figures are drawn last
-        document = arrange(run, template, spec_text, sex=sex, race=race, exclude_under=exclude_under)
-        return html_of(document)
-
-
-def arrange(
-    run: RunResult,
-    template: Template = "full",
-    spec_text: str = "",
-    *,
-    exclude_under: float = SMALL_SHARE,
-    **columns: str | None,
-) -> Document:
-    """Return what a report holds, before it is HTML or PDF."""
     if template in BY_CATEGORY:
-        if not 0 <= exclude_under <= SMALL_SHARE:
-            where = "the share under which categories are left out"
-            raise InputError(where, f"must lie from 0 to {SMALL_SHARE}, the rules' own", exclude_under)
         arranged: Callable[..., Document] = resolve(_WITH_TABLES[template])
-        return arranged(run, spec_text, exclude_under=exclude_under, **columns)
+        return arranged(run, spec_text, **by_category)
     name, title = _OUTLINES[template]
     return outline(run, spec_text, template=name, title=title)
 

@@ -82,7 +82,14 @@ def exact_coupling(
     x_atoms, y_atoms = scaled_x[source.first], scaled_y[target.first]
     here, there = source.weights > 0, target.weights > 0
     weights_x, weights_y = source.weights[here], target.weights[there]
-    solution = _solve(x_atoms[here], y_atoms[there], weights_x, weights_y, cost, tolerance, progress)
+    x_here, y_here = x_atoms[here], y_atoms[there]
+    if x_here.shape[1] == 1:
+        solution = match_in_order(x_here, y_here, *supplies(weights_x, weights_y), cost)
+    else:
+        with threads() as pool:
+            solution = solve(
+                x_here, y_here, weights_x, weights_y, cost, pool, tolerance=tolerance, progress=progress
+            )
     u, v = _extend_duals(solution, x_atoms, y_atoms, here, there, cost)
     rows, columns = np.flatnonzero(here)[solution.i], np.flatnonzero(there)[solution.j]
     progress(1.0, "Coupled")
@@ -112,21 +119,6 @@ def _to_unit_range(x: np.ndarray, y: np.ndarray, cost: Cost) -> tuple[np.ndarray
         raise InputError("x and y", "must not lie so far apart that costs overflow", float(ranges.max()))
     varying = ranges > 0 if ranges.any() else np.arange(len(ranges)) == 0
     return x[:, varying] / unit, y[:, varying] / unit, float(cost_unit)
-
-
-def _solve(
-    x: np.ndarray,
-    y: np.ndarray,
-    a: np.ndarray,
-    b: np.ndarray,
-    cost: Cost,
-    tolerance: float,
-    progress: Progress,
-) -> Solution:
-    if x.shape[1] == 1:
-        return match_in_order(x, y, *supplies(a, b), cost)
-    with threads() as pool:
-        return solve(x, y, a, b, cost, pool, tolerance=tolerance, progress=progress)
 
 
 def _extend_duals(

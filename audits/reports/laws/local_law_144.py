@@ -70,11 +70,22 @@ def category_tables(
 ) -> Iterator[tuple[GroupsResult, list[tuple[BiasTable, BiasTable]]]]:
     """Yield what each groups audit found with its tables, each also with the categories that are left out.
 
+    Parameters
+    ----------
+    sex, race : str, optional
+        Protected attributes that hold them; by default those whose names say so.
+    exclude_under : float
+        Share of the people under which a category is left out of the impact ratios; 0 leaves none out.
+
     Raises
     ------
     InputError
-        If an outcome is a number: nothing was decided that these tables could count.
+        If `sex` or `race` is no protected attribute of the run, the share is more than the rules allow, or an
+        outcome is a number: nothing was decided that these tables could count.
     """
+    if not 0 <= exclude_under <= SMALL_SHARE:
+        where = "the share under which categories are left out"
+        raise InputError(where, f"must lie from 0 to {SMALL_SHARE}, the rules' own", exclude_under)
     for result in (audit.result for audit in run.audits if isinstance(audit.result, GroupsResult)):
         if result.amounts is not None:
             raise InputError(

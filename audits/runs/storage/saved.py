@@ -91,23 +91,6 @@ def _until(done: Callable[[], bool]) -> None:
     threading.Thread(target=again, name="evenhand-note", daemon=True).start()
 
 
-def _row(
-    spec: Mapping[str, Any], base_dir: Path, title: str, owner: str, key: str, process: str
-) -> dict[str, Any]:
-    return dict.fromkeys(_FIELDS, "") | {
-        "id": uuid.uuid4().hex,
-        "run_key": key,
-        "title": title_of(title or default_title(spec)),
-        "status": "running",
-        "owner": owner,
-        "spec": json.dumps(spec),
-        "base_dir": storable(str(base_dir)),
-        "created": time.time(),
-        "ended": None,
-        "process": process,
-    }
-
-
 class _LaidOut:
     """A folder for the files of a saved audit, which goes with the last result that was read from it."""
 
@@ -146,7 +129,18 @@ class SavedRuns:
 
         Where the database is away, a run with a key waits in the home folder until it is back.
         """
-        row = _row(spec, base_dir, title, owner, key, this_process(self._base))
+        row = dict.fromkeys(_FIELDS, "") | {
+            "id": uuid.uuid4().hex,
+            "run_key": key,
+            "title": title_of(title or default_title(spec)),
+            "status": "running",
+            "owner": owner,
+            "spec": json.dumps(spec),
+            "base_dir": storable(str(base_dir)),
+            "created": time.time(),
+            "ended": None,
+            "process": this_process(self._base),
+        }
         try:
             with self._database.writing() as connection:
                 connection.execute(sa.insert(_RUNS), row)
