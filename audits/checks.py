@@ -238,7 +238,7 @@ def _keys(kind: type) -> dict[str, str]:
 
 
 _ALTERNATIVE = re.compile(
-    r"(tuple|list|dict|set|frozenset|literal|union|constrained-\w+|function-\w+)\[.*\]$"
+    r"(int|float|str|bool|constrained-\w+|(tuple|list|dict|set|frozenset|literal|union|function-\w+)\[.*\])$"
 )
 """How pydantic names the branch of a union that it tried, among the keys."""
 _UNKNOWN = {"unexpected_keyword_argument", "extra_forbidden"}
@@ -274,7 +274,7 @@ def _explain(problem: ErrorDetails, where: str, known: list[str]) -> InputError:
     for step in steps:
         if isinstance(step, int):
             path += f"[{step}]"
-        elif step != "[key]" and (step in known or kind not in {"int_type", "float_type"}):
+        elif step != "[key]":
             path += f".{step}" if path else str(step)
     if kind in _UNKNOWN:
         near, ours = difflib.get_close_matches(str(last), known, n=1), key_line(str(last))

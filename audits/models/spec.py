@@ -7,8 +7,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
+
+from pydantic import Field
 
 from audits.checks import Strict, allowed_address, build, choices, list_from
 from audits.errors import InputError
@@ -72,21 +74,10 @@ class Endpoint(Strict):
     """
 
     url: str
-    rows_under: str = "instances"
-    rows_at_once: int = 1000
-    timeout: float = 30.0
+    rows_under: Annotated[str, Field(min_length=1)] = "instances"
+    rows_at_once: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 1000
+    timeout: Annotated[float, Field(gt=0, le=600)] = 30.0
     version: str = ""
-
-    def check(self, where: str = "model.endpoint") -> None:
-        """Raise `InputError` for a value out of range."""
-        if not self.url.startswith(("http://", "https://")):
-            raise InputError(f"{where}.url", "must begin with http:// or https://", self.url)
-        if not self.rows_under:
-            raise InputError(f"{where}.rows_under", "must not be empty")
-        if isinstance(self.rows_at_once, bool) or not 1 <= self.rows_at_once <= 100_000:
-            raise InputError(f"{where}.rows_at_once", "must be from 1 to 100,000", self.rows_at_once)
-        if not 0 < self.timeout <= 600:
-            raise InputError(f"{where}.timeout", "must be above 0 and at most 600 seconds", self.timeout)
 
     def check_host(self, where: str = "model.endpoint") -> None:
         """Raise `InputError` unless the host may be asked."""
@@ -149,8 +140,10 @@ class ModelSpec(Strict):
             raise InputError(
                 where, f"must say in exactly one way where the model comes from, but {found}", advice=advice
             )
-        if self.endpoint is not None:
-            self.endpoint.check(f"{where}.endpoint")
+        if self.endpoint is not None and not self.endpoint.url.startswith(("http://", "https://")):
+            raise InputError(
+                f"{where}.endpoint.url", "must begin with http:// or https://", self.endpoint.url
+            )
         for name in ("classes", "columns", "output", "made"):
             if getattr(self, name) is not None and self.path is None and self.endpoint is None:
                 raise InputError(

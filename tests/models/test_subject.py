@@ -141,7 +141,7 @@ def test_label_values_are_compared_as_text(left, right, same):
         ({"path": "models/MLmodel"}, ("model.path", "MLflow")),
         ({"endpoint": {"url": "ftp://127.0.0.1/score"}}, ("model.endpoint.url",)),
         ({"endpoint": "http://127.0.0.1/score"}, ("model.endpoint",)),
-        ({"endpoint": {"url": "http://h/s", "rows_at_once": 0}}, ("model.endpoint.rows_at_once",)),
+        ({"endpoint": {"url": "http://h/s", "rows_at_once": True}}, ("model.endpoint.rows_at_once",)),
         ({"endpoint": {"url": "http://h/s", "token": "secret"}}, ("model.endpoint.token",)),
         ({"predictions": {"scor": "a"}}, ("model.predictions.scor",)),
         ({"predictions": {"label": "a", "higher_is": "unfavorable"}}, ("model.predictions.higher_is",)),
