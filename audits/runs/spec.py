@@ -384,25 +384,20 @@ def _comparing(value: Any, first: ModelSpec) -> Comparing:
     if "model" in value:
         model = model_spec(_model_section(value["model"], "compare.model"), "compare.model")
         return Comparing(model, threshold)
-    treated = {} if value["treated"] is None else _section(value["treated"], "compare.treated")
+    treated = {} if value["treated"] is None else value["treated"]
     if first.train is None:
         advice = "write model: {train: logistic}"
         raise InputError("compare.treated", "needs a first model that is trained here", advice=advice)
-    if "also" in treated:
+    if isinstance(treated, dict) and "also" in treated:
         advice = "leave it out, and name audits under audits"
         raise InputError("compare.treated.also", "belongs to the audit", advice=advice)
     return Comparing(None, threshold, _brief(build(AUDITS.treating.options, treated, "compare.treated")))
 
 
-def _section(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(where, "must be a mapping", value)
-    return value
-
-
-def _model_section(value: Any, where: str = "model") -> dict[str, Any]:
+def _model_section(value: Any, where: str = "model") -> Any:
+    """Return a model's section; raise `InputError` for a text, with what it likely means."""
     if not isinstance(value, str):
-        return _section(value, where)
+        return value
     ours = value_line(value, get_args(Train))
     if ours or value in get_args(Train):
         line = f"{{train: {ours or value}}}"
@@ -418,7 +413,7 @@ def _model_section(value: Any, where: str = "model") -> dict[str, Any]:
 def _data(value: Any) -> DataSpec:
     if isinstance(value, str):
         raise InputError("data", "must be a mapping", value, f"write data: {{path: {value}}}")
-    data = data_spec(_section(value, "data"))
+    data = data_spec(value)
     if not data.path:
         raise InputError("data.path", "is missing", advice="name the file to audit")
     return data
