@@ -194,7 +194,7 @@ def build(kind: type[T], values: Mapping[str, Any], where: str) -> T:
         For the first value that breaks a rule: names the key, the rule and the value.
     """
     if not isinstance(values, Mapping):
-        raise InputError(where, "must be a mapping of option names to values", values)
+        raise InputError(where, "must be a mapping", values)
     try:
         return adapter(kind).validate_python(_in_our_spelling(kind, values))
     except ValidationError as error:
