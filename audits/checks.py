@@ -242,6 +242,12 @@ _ALTERNATIVE = re.compile(
 )
 """How pydantic names the branch of a union that it tried, among the keys."""
 _UNKNOWN = {"unexpected_keyword_argument", "extra_forbidden"}
+_COMPARED = {
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "above",
+    "less than": "below",
+}
 _MEANT = {
     "tuple_type": "a list",
     "list_type": "a list",
@@ -252,6 +258,11 @@ _MEANT = {
     "dataclass_exact_type": "a mapping",
     "string_type": "a text",
     "bool_type": "true or false",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
 }
 
 
@@ -284,11 +295,15 @@ def _explain(problem: ErrorDetails, where: str, known: list[str]) -> InputError:
         return InputError(
             path, "is missing", advice="add it" if isinstance(last, int) else f"add it: {last}: …"
         )
-    if kind in _MEANT:
-        return InputError(path, f"must be {_MEANT[kind]}", given, _corrected_line(_MEANT[kind], last, given))
     if kind == "int_type" and isinstance(given, str) and given.strip().isdigit():
         return InputError(path, "must be a whole number", given, _line(last, given.strip()))
+    if kind in _MEANT:
+        tried = kind.startswith("int_") and problem["loc"][-1] == "int"  # before other kinds of numbers
+        meant = "a number" if tried else _MEANT[kind]
+        return InputError(path, f"must be {meant}", given, _corrected_line(meant, last, given))
     rule = re.sub(r"^\w+ should", "must", problem["msg"][0].lower() + problem["msg"][1:])
+    for theirs, ours in _COMPARED.items():
+        rule = rule.replace(theirs, ours)
     return InputError(path, rule, given, _nearest(problem, given))
 
 
