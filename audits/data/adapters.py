@@ -78,25 +78,24 @@ class Reader:
 
     def _column(self, name: str, values: pd.Series) -> pd.Series:
         given, built = self.given.frame[name], self.built[name]
+        here, there = given.index.get_indexer(values.index), built.index.get_indexer(values.index)
+        own, reference = given.iloc[here].set_axis(values.index), built.iloc[there].set_axis(values.index)
+        pair: list[Any] = [values, reference]
         kinds = [each.dtype for each in (given, built, values)]
-        plain = all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in kinds)
-        if plain and given.index.is_unique:
-            return _numbers(given, built, values)
-        reference = built.reindex(values.index)
-        alike = (values.eq(reference) | (values.isna() & reference.isna())).to_numpy(dtype=bool)
-        alike = alike & values.index.isin(given.index)
+        if all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in kinds):
+            pair = [each.to_numpy() for each in pair]  # models are asked a thousand times
+        same, blank, unknown = map(np.asarray, (pair[0] == pair[1], *map(pd.isna, pair)))
+        alike = (here >= 0) & (((there >= 0) & same) | (blank & (unknown | (there < 0))))
         if alike.all():
-            return given.loc[values.index]
-        cells = _objects(given.reindex(values.index)).copy()
-        cells[~alike] = self._restore_cells(name, values[~alike])
-        return _cast_like(cells, given, values.index)
+            return own
+        return _with_cells(own, ~alike, self._restore_cells(name, values[~alike]))
 
     def _restore_cells(self, name: str, values: pd.Series) -> np.ndarray:
         """Return cells that nobody in the table has, as near to the column's own values as can be told."""
         known = self._own_cells[name]
-        cells = _objects(values)
         if known is None:
-            return cells
+            return np.asarray(values, dtype="float64")
+        cells = _objects(values)
         return np.array([known.get(text_of(cell), cell) for cell in cells], dtype=object)
 
     @cached_property
@@ -126,11 +125,17 @@ class Reader:
             pa.Table.from_pandas(rows, preserve_index=False), backend=own.implementation
         )  # polars reads Arrow as it is; so does pyarrow
         schema = {name: kind for name, kind in own.schema.items() if name in self.columns}
-        whole = {name for name in self.columns if pd.api.types.is_float_dtype(rows[name].dtype)}
-        cast = {name: kind for name, kind in schema.items() if not (name in whole and kind.is_integer())}
-        return made.with_columns(
-            nw.col(name).cast(kind) for name, kind in cast.items() if made.schema[name] != kind
-        ).to_native()
+        floats = {name for name in self.columns if pd.api.types.is_float_dtype(rows[name].dtype)}
+        cast = {name: kind for name, kind in schema.items() if not (name in floats and kind.is_integer())}
+        # pandas has one sign for NaN and null: where the table has no null, it was NaN
+        numbers = [name for name in floats if schema[name].is_float() and own[name].null_count() == 0]
+        return (
+            made.with_columns(
+                nw.col(name).cast(kind) for name, kind in cast.items() if made.schema[name] != kind
+            )
+            .with_columns(nw.col(name).fill_null(float("nan")) for name in numbers)
+            .to_native()
+        )
 
 
 def given_table(table: Any, name: str = "X", columns: Sequence[str] | None = None) -> GivenTable:
@@ -171,6 +176,9 @@ def given_table(table: Any, name: str = "X", columns: Sequence[str] | None = Non
     except TypeError:
         raise _no_table(table, name) from None
     frame = narrow.to_pandas().reset_index(drop=True)
+    for column, kind in narrow.schema.items():
+        if kind.is_integer() and frame[column].dtype == float:  # beside a null, large ones would be rounded
+            frame[column] = pd.array(narrow[column].to_list(), dtype=str(kind))
     return GivenTable(frame.set_index(frame.index + 1), tuple(narrow.columns), "narwhals", table)
 
 
@@ -270,32 +278,21 @@ def _objects(values: pd.Series) -> np.ndarray:
     return cells.where(cells.notna(), None).to_numpy()
 
 
-def _cast_like(cells: np.ndarray, like: pd.Series, index: pd.Index) -> pd.Series:
-    """Return cells as a column of the type of `like`; numbers that are not whole as floats."""
-    kind = like.dtype
-    if isinstance(kind, pd.CategoricalDtype):
-        return pd.Series(pd.Categorical(cells, dtype=kind), index=index)
-    if not pd.api.types.is_numeric_dtype(kind):
-        return pd.Series(cells, index=index, dtype=kind)
-    return _as_whole(pd.Series(cells, index=index).astype("float64"), kind)
-
-
-def _numbers(given: pd.Series, built: pd.Series, values: pd.Series) -> pd.Series:
-    """Return what `Reader._column` does, for plain numbers: models are asked about them a thousand times."""
-    here, there = given.index.get_indexer(values.index), built.index.get_indexer(values.index)
-    now, reference = values.to_numpy(), built.to_numpy()[there]
-    alike = ((now == reference) & (there >= 0)) | (np.isnan(now) & (np.isnan(reference) | (there < 0)))
-    alike &= here >= 0
-    if alike.all():
-        return given.loc[values.index]
-    cells = np.where(alike, given.to_numpy(np.float64)[here], values.to_numpy(np.float64))
-    return _as_whole(pd.Series(cells, index=values.index), given.dtype)
-
-
-def _as_whole(numbers: pd.Series, kind: Any) -> pd.Series:
-    """Return numbers of the type `kind`; those that are not whole as floats."""
-    if pd.api.types.is_float_dtype(kind):
-        return numbers.astype(kind)
-    if numbers.notna().all() and (numbers == numbers.round()).all():
-        return numbers.astype(kind)
-    return numbers
+def _with_cells(own: pd.Series, moved: np.ndarray, cells: np.ndarray) -> pd.Series:
+    """Return a column of its own type with `cells` where `moved`; numbers that it cannot hold as floats."""
+    kind = own.dtype
+    if cells.dtype == object:
+        whole = own.to_numpy(dtype=object, copy=True)
+        whole[moved] = cells
+        made = pd.Categorical(whole, dtype=kind) if isinstance(kind, pd.CategoricalDtype) else whole
+        return pd.Series(made, index=own.index, dtype=kind)
+    own, numbers = own.copy(), pd.Series(cells)
+    try:
+        with np.errstate(invalid="ignore"):
+            fitting = numbers.astype(kind)
+        held = pd.api.types.is_float_dtype(kind) or fitting.astype("float64").equals(numbers)
+    except (TypeError, ValueError):
+        held = False
+    own = own if held else own.astype("float64")
+    own[moved] = fitting.array if held else cells
+    return own

@@ -65,6 +65,7 @@ def test_same_numbers_as_a_spec_on_a_column(crowd, pipeline, tmp_path):
 @pytest.mark.parametrize("form", ["pandas", "polars", "arrow"])
 def test_each_library_s_table_reaches_the_model_as_it_is(crowd, form):
     frame, hired = crowd
+    frame = frame.assign(years=pd.array([None, *range(1, 400)], dtype="Int16"))
     made = {"pandas": lambda each: each, "polars": pl.from_pandas, "arrow": pa.Table.from_pandas}
     native, seen = made[form](frame), []
 
@@ -88,9 +89,10 @@ def test_each_library_s_table_reaches_the_model_as_it_is(crowd, form):
 def test_moved_people_keep_the_types_of_the_table(crowd):
     """Differences move numbers and categories; the model still gets its own kinds of cells."""
     frame, hired = (each[:100] for each in crowd)
+    frame = frame.assign(paid=pd.array([None, True, False, True] * 25, dtype="boolean"))
 
     def model(table):
-        assert table["job"].dtype == frame["job"].dtype
+        assert table[["job", "paid"]].dtypes.equals(frame[["job", "paid"]].dtypes)
         assert table["age"].dtype.kind in "if"
         assert table["member"].isin([True, False]).all()
         return 1 / (1 + np.exp(-(table["income"] + (table["job"] == "judge"))))
