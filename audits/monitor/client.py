@@ -15,6 +15,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import datetime
+import decimal
 import http.client
 import json
 import logging
@@ -115,12 +116,21 @@ class Monitor:
         protected
             Values of protected attributes.
         """
+        people = 1  # at least, if the rows themselves cannot be read
         try:
             beside = {"ids": ids, "persons": persons, "scores": scores, "decisions": decisions}
             beside |= {f"{_PROTECTED}{name}": each for name, each in (protected or {}).items()}
+            made = _rows(rows)
+            people = len(made)
             said = {name: _texts(name, values) for name, values in beside.items() if values is not None}
-            self._put(_rows(rows), said)
+            for name, values in said.items():  # sent with others, entries would move to the next rows
+                if len(values) != people:
+                    raise ValueError(
+                        f"{name} must have one entry for each of {people} rows, got {len(values)}"
+                    )
+            self._put(made, said)
         except Exception as error:  # noqa: BLE001  (the service that calls must not fail by its monitor)
+            self.refused += people
             self._note(f"rows could not be accepted ({type(error).__name__}: {error})")
 
     def flush(self, seconds: float = 30.0) -> bool:
@@ -245,10 +255,11 @@ if hasattr(os, "register_at_fork"):
 
 def _rows(given: Any) -> list[dict[str, Any]]:
     """Return rows as plain mappings, copied: the service may change its own afterwards."""
-    if isinstance(given, Mapping):
-        return [_row(given)]
-    if hasattr(given, "to_dicts"):  # polars
-        return [_row(row) for row in given.to_dicts()]
+    if isinstance(given, Mapping) or (hasattr(given, "keys") and not hasattr(given, "columns")):
+        return [_row(given)]  # a Series is one person, too
+    for rows_of in ("to_dicts", "to_pylist"):  # polars, Arrow
+        if hasattr(given, rows_of):
+            return [_row(row) for row in getattr(given, rows_of)()]
     if hasattr(given, "to_dict"):  # pandas
         return [_row(row) for row in given.to_dict("records")]
     return [_row(row) for row in given]
@@ -262,8 +273,9 @@ def _plain(value: Any) -> Any:
     """Return a value as JSON has it; missing ones as null."""
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):
         value = value.item()
-    if value is None or value != value:
+    if value is None or (value != value) is not False:  # NaN, and NA that is neither
         return None
+    value = float(value) if isinstance(value, decimal.Decimal) else value
     if isinstance(value, float) and math.isinf(value):
         return None
     if isinstance(value, (datetime.date, datetime.datetime)):

@@ -77,6 +77,8 @@ def test_the_service_neither_waits_nor_fails():
     client.send(3)
     client.send(object())
     client.send(pd.DataFrame({"skill": [1]}), ids=7)
+    client.send([ROW, ROW], ids=["one of two"])
+    assert client.refused == 5, "counted, though nothing was sent"
     assert client.dropped == 2000, "nothing was waited for"
     assert not client.close(0.1)
     client.send(ROW)  # after the end: dropped
@@ -92,9 +94,12 @@ def test_what_the_server_refuses(status: int, people: int):
     client = evenhand.Monitor(server.url, "t", seconds=0.02)
     client.send([ROW] * people)
     assert client.flush()
-    client.send(ROW, ids=[7.0], protected={"group": [2.0]})  # a column of integers of which one is missing
+    said = {"group": [2.0], "other": [pd.NA]}
+    client.send(pd.Series(ROW), ids=[7.0], protected=said)  # a column of integers of which one is missing
     assert client.flush()
-    assert {"ids": ["7"], "protected": {"group": [2.0]}}.items() <= server.heard[-1][1].items()
+    assert {"ids": ["7"], "protected": {"group": [2.0], "other": [None]}}.items() <= server.heard[-1][
+        1
+    ].items()
     lost = people if status == 401 else 0
     assert (client.sent, client.refused, client.dropped) == (people + 1 - lost, lost, 0)
     sizes = [len(body["rows"]) for _, body in server.heard]
