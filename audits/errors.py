@@ -51,6 +51,8 @@ class InputError(ValueError):
     --------
     >>> print(InputError("threshold", "must lie in [0, 1]", 1.5, "give a probability"))
     threshold must lie in [0, 1], got 1.5; give a probability.
+    >>> print(InputError("rows.csv", "was not stored: the disk is full."))  # another's sentence at its end
+    rows.csv was not stored: the disk is full.
     """
 
     def __init__(self, where: str, rule: str, value: object = _NOT_GIVEN, advice: str = "") -> None:
@@ -60,7 +62,7 @@ class InputError(ValueError):
             sentence += f", got {_shorten(value)}"
         if advice:
             sentence += f"; {advice}"
-        super().__init__(sentence + ".")
+        super().__init__(sentence.removesuffix(".") + ".")
 
     def moved(self, where: str) -> InputError:
         """Return the error as one about `where`, by which the user knows the same thing."""
