@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from audits.stats import Estimate, Judgment, newcombe, wilson
 from audits.stats.intervals import percent_level
 from audits.subgroups.attributes import rule_words
 from audits.subgroups.texts import category_shares
+from audits.text import begun
 
 
 def pack(
@@ -50,6 +52,9 @@ def pack(
     cells, mined, inference = family.cells, family.mined, tests.inference
     plain, data = dataclasses.asdict(options), subject.data
     table = rule_sets_table(family, tests, sampled)
+    if not_covered := family.not_covered(options):
+        notes = (*notes, f"{begun(not_covered)}: nothing was searched by it alone.")
+        measured = [replace(each, cannot_clear=each.cannot_clear or not_covered) for each in measured]
     measures = tuple(
         measure_result(each, table, family.groups, plain, shared=len(measured), complete=mined.complete)
         for each in measured
@@ -59,7 +64,7 @@ def pack(
     table.index.name = "number"
     rows = leaders(table, cells, plain, inference)
     seen = is_evidence(table, plain)
-    about, judged = _about(table, rows, family, plain, inference)
+    about, judged = _about(table, rows, family, plain, inference, not_covered)
     if all(row.number != about.number for row in rows):  # the leaderboard holds what the verdict follows from
         rows = (*rows[: options.top - 1], about)
     top = float(table["difference"].abs().max())
@@ -69,7 +74,7 @@ def pack(
     result = RuleSetsResult(
         options=plain,
         outcome=subject.outcome,
-        judged=dataclasses.replace(judged, decided_by=f"{DECIDED_BY}{about.rule_set}"),
+        judged=replace(judged, decided_by=f"{DECIDED_BY}{about.rule_set}"),
         finding="",
         warnings=notes,
         rows={"audited": data.rows, "used": data.rows, "left_out": {}},
@@ -111,7 +116,7 @@ def pack(
         fractional=bool((np.abs(cells.n - family.people.n) > 1e-6).any()),
         untested=0 if options.text is None else mined.n_frequent - int(mined.same.sum()),
     )
-    return dataclasses.replace(result, finding=said + on_exchanged(exchanged), warnings=(*notes, *warnings))
+    return replace(result, finding=said + on_exchanged(exchanged), warnings=(*notes, *warnings))
 
 
 def _about(
@@ -120,14 +125,17 @@ def _about(
     family: RuleSetFamily,
     options: dict[str, Any],
     inference: dict[str, Any],
+    not_covered: str,
 ) -> tuple[LeaderRow, Judgment]:
     """Return the row that the verdict follows from; of those with evidence one of people who are known."""
 
     def row_of(number: int) -> LeaderRow:
         return one_row(table, number, family.cells, options, inference)
 
-    complete = family.mined.complete
-    judged, number = judge_audit(table, rows, family.cells, options, inference, complete=complete)
+    judged, number = judge_audit(
+        table, rows, family.cells, options, inference,
+        complete=family.mined.complete, cannot_clear=not_covered,
+    )  # fmt: skip
     about = next((row for row in rows if row.number == number), None) or row_of(number)
     seen = is_evidence(table, options)
     if MISSING in about.rule_set and seen.any():  # of whom something is missing says little about anyone

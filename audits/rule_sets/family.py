@@ -15,6 +15,7 @@ from audits.subgroups.cells import Cells
 from audits.subgroups.search import FrequentRuleSets, Search
 from audits.subgroups.sums import GroupSums
 from audits.subgroups.texts import any_terms, mine_texts
+from audits.text import join_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,20 @@ class RuleSetFamily:
     groups: GroupSums
     contexts: Contexts | None
     counts: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+    def not_covered(self, options: RuleSetsOptions) -> str:
+        """Say which protected attributes have only groups below the support; empty where none has."""
+        least = options.support * self.cells.total * (1 - 1e-12)
+        small = [
+            item.name
+            for item, codes in zip(self.cells.attributes, self.cells.codes.T, strict=True)
+            if item.protected
+            and len(item.rules)
+            and (item.rules @ np.bincount(codes, self.cells.n, len(item.levels))).max() < least
+        ]
+        if not small or options.text is not None:
+            return ""
+        return f"no group by {join_names(small, 'or')} holds {100 * options.support:.3g}% of people"
 
 
 def find_family(cells: Cells, options: RuleSetsOptions, progress: Progress) -> RuleSetFamily:

@@ -117,13 +117,17 @@ def test_the_largest_score_is_corrected_to_no_less_than_its_interval_holds():
     assert 0.24 < found.shrunken.low <= found.shrunken_score == found.shrunken.value <= found.top_score
 
 
-def test_a_stopped_search_cannot_say_that_nothing_matters():
-    subject = subject_of(crowd(40_000, seed=4), ("sex", "race"))
+def test_a_search_that_stopped_or_covers_no_group_of_an_attribute_cannot_say_that_nothing_matters():
+    frame = crowd(40_000, seed=4)
+    subject = subject_of(frame, ("sex", "race"))
     whole = rule_sets(subject, RuleSetsOptions(support=0.05, **FAST))
     part = rule_sets(subject, RuleSetsOptions(support=0.05, max_candidates=5, **FAST))
     assert (whole.verdict, whole.complete) == ("no material difference", True)
     assert (part.verdict, part.complete) == ("insufficient evidence", False)
     assert any("max_candidates" in warning for warning in part.warnings)
+    by_town = subject_of(frame.assign(town=(np.arange(40_000) % 40).astype(str)), ("sex", "town"))
+    for support, badge in ((0.05, "no verdict"), (0.02, "no material difference")):
+        assert rule_sets(by_town, RuleSetsOptions(support=support, **FAST)).judged.badge == badge
 
 
 def test_largest_pair_is_the_largest_of_all_pairs():

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
+from audits.rule_sets.inference.verdicts import STOPPED
 from audits.rule_sets.leaders.contributions import stated_contributions
 from audits.rule_sets.leaders.leaderboard import distinct
 from audits.rule_sets.leaders.tables import read_rules, words_of
@@ -129,12 +130,7 @@ def _judge(
         immaterial=(-most, most),
         p_value=float(tested.adjusted_p[place]),
         level=level,
-        only_estimated=tested.withheld
-        or (
-            ""
-            if complete or tested.adjusted_p[place] <= level
-            else "the search stopped before covering every group"
-        ),
+        only_estimated=tested.withheld or ("" if complete or tested.adjusted_p[place] <= level else STOPPED),
         cannot_clear=tested.cannot_clear,
     )
 
