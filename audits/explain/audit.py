@@ -142,7 +142,7 @@ def explain(
     rates = [_rate(people, side, options.level) for side in (people.source, ~people.source)]
     no_gap = subject.data.numeric is None and {rate.value for rate in rates} in ({0.0}, {1.0})
     why = "there is no gap to explain" if no_gap else no_clearance_text(len(names))
-    judged = _not_cleared(judged, options, unknown, "" if options.explainers else why, telling)
+    judged = _not_cleared(judged, options, "" if options.explainers else why, telling)
     if subject.data.numeric is not None:
         judged = dataclasses.replace(judged, unit=subject.data.numeric.unit or subject.data.numeric.name)
     each = [_alone(people, name, columns[name], gap, options, len(names)) for name in names]
@@ -521,6 +521,7 @@ def _judge(
         level=options.level,
         people_needed=_people_needed(float(few), told),
         only_estimated=withheld,
+        cannot_clear=unknown.cannot_clear,
     )
     return dataclasses.replace(judged, people_of=f"{vocabulary().people} in each group")
 
@@ -560,14 +561,8 @@ def _where_known(
     return dataclasses.replace(judged, verdict=INSUFFICIENT, people_needed=None, reason=unknown_text(names))
 
 
-def _not_cleared(
-    judged: Judgment,
-    options: ExplainOptions,
-    unknown: UnknownOutcomes,
-    why: str,
-    telling: Sequence[str],
-) -> Judgment:
-    """Return the judgment without an all-clear by columns that nobody named (`why`), or missing outcomes.
+def _not_cleared(judged: Judgment, options: ExplainOptions, why: str, telling: Sequence[str]) -> Judgment:
+    """Return the judgment without an all-clear by columns that nobody named (`why`).
 
     Nor does it accuse where a column was left out that is either the outcome or the only reason for it.
     """
@@ -575,7 +570,6 @@ def _not_cleared(
         return dataclasses.replace(
             judged, verdict=INSUFFICIENT, people_needed=None, reason=left_out_text(telling)
         )
-    why = why or unknown.cannot_clear
     if judged.verdict != NO_MATERIAL or not why:
         return judged
     return dataclasses.replace(judged, verdict=INSUFFICIENT, reason=why)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from audits.records import resolve
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from audits.runs.spec import AuditRequest
 
 R = TypeVar("R")
+
+_SETTLES = re.compile(r" About [\d,]+ (?!of )[^.]*settle it[^.]*\.")
+"""In a finding, how many people would settle it: none does where nothing can be cleared."""
 
 
 def without_clearance(result: R, reason: str) -> R:
@@ -151,7 +155,7 @@ def _told(result: R, reason: str, verdicts: Sequence[str], *said: str) -> R:
             "finding" if of_people else "headline",
             "No verdict" if withheld else "Not known to be small",
         )
-        told[key] = f"{lost}: {reason}. {getattr(changed, key)}"
+        told[key] = f"{lost}: {reason}. {_SETTLES.sub('', getattr(changed, key))}"
     final: R = dataclasses.replace(changed, **told)
     return final
 
@@ -159,10 +163,8 @@ def _told(result: R, reason: str, verdicts: Sequence[str], *said: str) -> R:
 def _withheld(value: Any, reason: str, verdicts: Sequence[str]) -> Any:
     """Return `value` with every one of these verdicts made insufficient; itself where it states none."""
     if isinstance(value, Judgment):
-        if value.verdict not in verdicts:  # nor is a difference small where nothing can be cleared
-            small = value.material is False and NO_MATERIAL in verdicts
-            return dataclasses.replace(value, material=None) if small else value
-        return dataclasses.replace(value, verdict=INSUFFICIENT, reason=reason, people_needed=None)
+        changed = _not_allowed(vars(value), reason, verdicts)
+        return dataclasses.replace(value, **changed) if changed else value
     if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
         parts = [_withheld(each, reason, verdicts) for each in value]
         same = all(one is other for one, other in zip(parts, value, strict=True))
@@ -176,11 +178,21 @@ def _withheld(value: Any, reason: str, verdicts: Sequence[str]) -> Any:
         changed = {
             name: new for name, old in own.items() if (new := _withheld(old, reason, verdicts)) is not old
         }
-        if own.get("verdict") in verdicts:  # a row beside the judgment
-            changed["verdict"] = INSUFFICIENT
-            row = {"reason": reason, "people_needed": None}
-            changed |= {name: new for name, new in row.items() if name in own}
-        elif own.get("material") is False and NO_MATERIAL in verdicts:
-            changed["material"] = None
+        changed |= _not_allowed(own, reason, verdicts)  # a row beside the judgment
         return dataclasses.replace(value, **changed) if changed else value
     return value
+
+
+def _not_allowed(own: Mapping[str, Any], reason: str, verdicts: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of a judgment, or of a row, that change where it may not have these verdicts.
+
+    Where nothing can be cleared no difference is known to be small, and no number of people settles one.
+    """
+    changed: dict[str, Any] = {}
+    if own.get("verdict") in verdicts:
+        changed = {"verdict": INSUFFICIENT, "reason": reason, "people_needed": None}
+    elif NO_MATERIAL in verdicts:
+        changed = {"material": None} if own.get("material") is False else {}
+        if own.get("people_needed") is not None:
+            changed |= {"reason": own.get("reason") or reason, "people_needed": None}
+    return {name: new for name, new in changed.items() if name in own}

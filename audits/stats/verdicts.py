@@ -125,8 +125,8 @@ def judge(
         What the interval rests on that is only an estimate of the quantity asked about (a black-box search,
         a distrusted map): the verdict is then insufficient evidence, and this its reason.
     cannot_clear : str
-        Why the test can fail a model but never clear it: an interval inside the limit is then insufficient
-        evidence, and this its reason.
+        Why the test can fail a model but never clear it: what is no evidence is then insufficient, and this
+        its reason, as no number of people would settle it if there is no difference.
     decided_by : str
         Name of what the interval is of, where an audit looks at several things.
 
@@ -159,9 +159,7 @@ def judge(
         verdict = EVIDENCE
     elif not only_estimated and not cannot_clear and inside and not excluded:
         verdict = NO_MATERIAL
-    if not only_estimated and cannot_clear and inside and not excluded:
-        only_estimated = cannot_clear
-    insufficient = verdict == INSUFFICIENT
+    insufficient, withheld = verdict == INSUFFICIENT, only_estimated or cannot_clear
     return Judgment(
         verdict=verdict,
         interval=interval,
@@ -171,8 +169,8 @@ def judge(
         immaterial_high=_end(most),
         material=_material(interval, least, most),
         p_value=p_value,
-        people_needed=people_needed if insufficient and not only_estimated else None,
-        reason=(only_estimated or reason) if insufficient else "",
+        people_needed=people_needed if insufficient and not withheld else None,
+        reason=(withheld or reason) if insufficient else "",
         decided_by=decided_by,
     )
 
@@ -375,7 +373,7 @@ def judge_conditions(
     decides = replace(decides, times=own.times)
     if clear:
         return replace(decides, verdict=NO_MATERIAL, people_needed=None, reason="")
-    withheld = only_estimated or next((part.reason for part in judged if part.reason == cannot_clear), "")
+    withheld = only_estimated or cannot_clear
     return replace(
         decides,
         verdict=INSUFFICIENT,

@@ -65,6 +65,9 @@ def test_neither_scores_in_sample_nor_on_another_scale_clear(table, score, made,
     assert result.judged.badge == ("no material difference" if clears else "no verdict")
     assert result.verdict == ("no material difference" if clears else "insufficient evidence")
     assert (one.cannot_clear in result.finding) or clears
+    few = found(subject(table.head(400), score, made, threshold=threshold))  # whom more would not settle
+    assert few.judged.badge == ("cannot tell yet" if clears else "no verdict")
+    assert ("settle" in few.finding) == (few.judged.people_needed is not None) == clears
 
 
 def test_evidence_and_the_label_itself_are_what_they_are_in_sample(table):

@@ -113,8 +113,9 @@ def test_conditions_decide_whatever_their_order():
     assert judge_conditions([small]).badge == "small difference"
     assert judge_conditions([small, ratio]).badge == "difference"
     for words in ({"cannot_clear": "it only fails"}, {"only_estimated": "a guess"}):
-        withheld = judge_conditions([average], people_needed=900, **words)
-        assert (withheld.verdict, withheld.badge) == (INSUFFICIENT, "no verdict")
+        for each in ([average], [average, ratio]):  # and no number of people would settle it
+            withheld = judge_conditions(each, people_needed=900, **words)
+            assert (withheld.verdict, withheld.badge) == (INSUFFICIENT, "no verdict")
     assert judge_conditions([small], cannot_clear="it only fails").verdict == EVIDENCE
 
 

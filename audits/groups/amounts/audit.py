@@ -33,7 +33,7 @@ from audits.groups.people import PeopleByGroup, attributes_of, people_table, sor
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.models import Subject
 from audits.progress import Progress, silent
-from audits.stats import INSUFFICIENT, NO_MATERIAL, Estimate
+from audits.stats import EVIDENCE, INSUFFICIENT, Estimate
 from audits.stats.amounts import (
     Quantities,
     amount_limit,
@@ -144,7 +144,7 @@ def _held_back(row: AmountRow, withheld: str, cannot_clear: str) -> AmountRow:
     """Return a group without the verdicts that outcomes which are missing do not allow."""
     gaps = {
         name: dataclasses.replace(gap, verdict=INSUFFICIENT, material=None, people_needed=None, reason=why)
-        if (why := withheld or (cannot_clear if gap.verdict == NO_MATERIAL else ""))
+        if (why := withheld or ("" if gap.verdict == EVIDENCE or gap.reason else cannot_clear))
         else gap
         for name, gap in row.differences.items()
     }

@@ -35,14 +35,9 @@ def judge_amount(
     )
     why = gap.method.partition("no interval: ")[2] or "too few people"
     reason = "" if gap.low is not None else f"fewer than {MIN} people" if people < MIN else why
-    cannot_clear = (
-        ""
-        if limit > 0
-        else "the reference group's mean is not above 0, so no percentage of it can be a limit"
-    )
-    judged = judge_conditions(
-        [condition], level=level, reason=reason or cannot_clear, cannot_clear=cannot_clear
-    )
+    if not reason and limit <= 0:
+        reason = "the reference group's mean is not above 0, so no percentage of it can be a limit"
+    judged = judge_conditions([condition], level=level, cannot_clear=reason)
     needed = None
     if judged.verdict == INSUFFICIENT and gap.low is not None and gap.high is not None and limit > 0:
         needed = math.ceil(people * max(_ROOM * ((gap.high - gap.low) / (times * limit)) ** 2, _ROOM))

@@ -448,7 +448,11 @@ def _accuracy(subjects: Subjects) -> ChangeRow | None:
 
 
 def _unknown_of(subjects: Subjects, verdict: str) -> str:
-    """Return why labels or decisions that are missing allow no such verdict; empty where they do."""
+    """Return why labels or decisions that are missing allow no such verdict; empty where they do.
+
+    What is open stays so, however many people, where nothing can be cleared.
+    """
+    verdict = NO_MATERIAL if verdict == INSUFFICIENT else verdict
     unknown = [subject.unknown_labels(level=DEFAULT_LEVEL / 2) for subject in subjects]
     why = next((each.withheld for each in unknown if each.uneven), "")
     why = why or (unknown[0].cannot_clear if verdict == NO_MATERIAL else "")
