@@ -29,7 +29,7 @@ from audits.stats import (
     limit_name,
     weighted_sum,
 )
-from audits.stats.intervals import cautious_difference, fisher_mid_p
+from audits.stats.intervals import cautious_difference, fisher_p
 from audits.stats.vocabulary import vocabulary
 from audits.text import join_names
 from audits.transport.levels import (
@@ -267,7 +267,7 @@ def equal_rates(h: float, n: float, g: float, m: float) -> tuple[float, float, f
     """Return the difference of favorable rates, its variance if they are equal, and that p-value."""
     share = (h + g) / (n + m)
     gap, variance = h / n - g / m, share * (1 - share) * (1 / n + 1 / m)
-    return gap, variance, fisher_mid_p(h, n, g, m) if n + m <= _MANY else _normal_p(gap, variance)
+    return gap, variance, fisher_p(h, n, g, m) if n + m <= _MANY else _normal_p(gap, variance)
 
 
 def _normal_p(gap: float, variance: float) -> float:

@@ -14,6 +14,8 @@ _MAX_Z = 37.0
 _HALVINGS = 50
 _MANY = 100  # people expected in the smallest cell from which score intervals need no exact test beside them
 
+_LOPSIDED = 50  # times as many people in one group as in the other
+
 
 def percent_level(level: float) -> str:
     """Word a confidence from its error rate: 0.05 gives ``95%``."""
@@ -85,8 +87,7 @@ def cautious_difference(
 
     Where one group is tiny and the share far from a half, Newcombe's interval excludes 0 too often: of equal
     shares of 2% in 5 and 1,000 people in 10% of the samples at a level of 5%. So it reaches to 0 unless
-    Fisher's exact test rejects equal shares as well, by its mid-p-value: there in 0.4%, elsewhere up to the
-    level.
+    Fisher's exact test rejects equal shares as well (`fisher_p`): there in 0.4%, elsewhere up to the level.
 
     References
     ----------
@@ -101,11 +102,10 @@ def cautious_difference(
     gap = newcombe(first_count, first_n, second_count, second_n, level=level)
     if gap.low is None or gap.high is None or gap.low <= 0 <= gap.high:
         return gap
-    few = min(first_n, second_n) * min(first_count + second_count, gap.n - first_count - second_count) / gap.n
-    p = 0.0 if few > _MANY else fisher_mid_p(first_count, first_n, second_count, second_n)
+    p = _exact_p(first_count, first_n, second_count, second_n)
     if p <= level:
         return gap
-    method = f"{gap.method}, with 0: Fisher's exact test does not exclude it (mid-p {p:.2g})"
+    method = f"{gap.method}, with 0: Fisher's exact test does not exclude it (p {p:.2g})"
     return Estimate(gap.value, min(gap.low, 0.0), max(gap.high, 0.0), gap.n, method)
 
 
@@ -126,10 +126,14 @@ def cautious_p(first_count: float, first_n: float, second_count: float, second_n
         gap = newcombe(first_count, first_n, second_count, second_n, level=level)
         return gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)
 
-    own = least_level(apart)
+    return max(least_level(apart), _exact_p(first_count, first_n, second_count, second_n))
+
+
+def _exact_p(first_count: float, first_n: float, second_count: float, second_n: float) -> float:
+    """Return what `fisher_p` does; 0 of so many people that score intervals need no test beside them."""
     n = first_n + second_n
     few = min(first_n, second_n) * min(first_count + second_count, n - first_count - second_count) / n
-    return own if few > _MANY else max(own, fisher_mid_p(first_count, first_n, second_count, second_n))
+    return 0.0 if few > _MANY else fisher_p(first_count, first_n, second_count, second_n)
 
 
 def least_level(excluded: Callable[[float], bool]) -> float:
@@ -141,12 +145,16 @@ def least_level(excluded: Callable[[float], bool]) -> float:
     return 2 * float(ndtr(-low))
 
 
-def fisher_mid_p(first_count: float, first_n: float, second_count: float, second_n: float) -> float:
-    """Two-sided mid-p-value of Fisher's exact test, smaller tail doubled; counts rounded to whole people.
+def fisher_p(first_count: float, first_n: float, second_count: float, second_n: float) -> float:
+    """Two-sided p-value of Fisher's exact test; counts rounded to whole people.
+
+    It is the mid-p-value, smaller tail doubled. Beside a group of more than fifty times as many people the
+    other one's share is as good as known, and mid-p-values of 6 people reject equal shares of 40% in 9% of
+    samples at a level of 5%: there it is the sum of all tables that are no likelier.
 
     Examples
     --------
-    >>> round(fisher_mid_p(3, 4, 1, 4), 3)
+    >>> round(fisher_p(3, 4, 1, 4), 3)
     0.257
     """
     a, n, b, m = (round(x) for x in (first_count, first_n, second_count, second_n))
@@ -156,6 +164,8 @@ def fisher_mid_p(first_count: float, first_n: float, second_count: float, second
         a, b = n - a, m - b
     chances, place = _hypergeometric_tables(n, m, a + b, a)
     here = float(chances[place])
+    if m > _LOPSIDED * n:
+        return float(chances[chances <= here * (1 + 1e-9)].sum())
     tails = min(float(chances[: place + 1].sum()), float(chances[place:].sum()))
     return min(1.0, 2 * tails - here)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from scipy.stats import binom, hypergeom
+from scipy.stats import binom, fisher_exact, hypergeom
 
 from audits.stats import newcombe
-from audits.stats.intervals import cautious_difference, fisher_mid_p
+from audits.stats.intervals import cautious_difference, fisher_p
 
 
-@pytest.mark.parametrize(("n", "m", "share"), [(5, 1000, 0.98), (3, 300, 0.03)])
+@pytest.mark.parametrize(("n", "m", "share"), [(5, 1000, 0.98), (3, 300, 0.03), (6, 5000, 0.4)])
 def test_equal_shares_seldom_look_different(n, m, share):
     """Every sample weighed by its probability: exact error rates, no simulation."""
     errors = {newcombe: 0.0, cautious_difference: 0.0}
@@ -25,14 +25,16 @@ def test_equal_shares_seldom_look_different(n, m, share):
     assert errors[newcombe] > 0.08 or min(n, m) > 5  # why the test is needed
 
 
-@pytest.mark.parametrize("table", [(3, 4, 1, 4), (990, 1000, 3, 5), (2, 2, 0, 9)])
-def test_mid_p_is_the_doubled_smaller_tail_with_half_the_table_itself(table):
+@pytest.mark.parametrize("table", [(3, 4, 1, 4), (190, 200, 3, 5), (990, 1000, 3, 5), (2, 2, 0, 9)])
+def test_fishers_p_is_the_mid_p_of_the_doubled_smaller_tail_but_beside_a_crowd(table):
     a, n, b, m = table
     half = 0.5 * hypergeom.pmf(a, n + m, a + b, n)
     tails = hypergeom.cdf(a - 1, n + m, a + b, n), hypergeom.sf(a, n + m, a + b, n)
     expected = min(1.0, 2 * min(tail + half for tail in tails))
+    if max(n, m) > 50 * min(n, m):
+        expected = fisher_exact([[a, n - a], [b, m - b]]).pvalue
     for turned in (table, (b, m, a, n), (n - a, n, m - b, m)):
-        assert fisher_mid_p(*turned) == pytest.approx(expected)
+        assert fisher_p(*turned) == pytest.approx(expected)
 
 
 def test_many_people_are_told_apart_as_before_and_at_once():
