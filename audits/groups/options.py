@@ -46,7 +46,7 @@ class GroupsOptions(Strict):
         dict[str, Any] | None,
         option(
             "For each attribute, the value that others are compared with; the largest group by default, of "
-            "equally large ones the one of the highest rate."
+            "equally large ones the one of the highest rate, or with the best amounts."
         ),
     ] = None
     by_probability: Annotated[

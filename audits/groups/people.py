@@ -65,12 +65,17 @@ def sort_people(
     labels: Labels | None,
     edges: np.ndarray,
     design: Design | None = None,
+    outcome: np.ndarray | None = None,
 ) -> PeopleByGroup:
-    """Sort people into the groups that occur, largest first; of equal ones the one with the higher rate."""
+    """Sort people into the groups that occur, largest first; of equal ones the one that gets most.
+
+    What they get is their `outcome` (n,), by default the decision.
+    """
     sizes = people["people"].to_numpy(dtype=float)
     decision = people["decision"].to_numpy(dtype=bool)
     code, levels = _codes(columns)
-    order = np.lexsort((-np.bincount(code, sizes * decision), -np.bincount(code, sizes)))
+    got = np.bincount(code, sizes * (decision if outcome is None else outcome))
+    order = np.lexsort((-got, -np.bincount(code, sizes)))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     group = rank[code]

@@ -61,7 +61,7 @@ def headline(result: GroupsResult) -> str:
     row, reference, rate = most_telling(result.table, result.options.get("measure"))
     gap = row.differences[rate].estimate  # also of results from before verdicts stated their interval
     if gap.value is None:
-        return f"Nobody can be compared: there are no {people_of(row)}, or no others."
+        return f"Nobody can be compared: there are no {people_of(row)}{among_words(rate)}, or no others."
     if (all_same := {each.selection_rate.value for each in result.table}) in ({0.0}, {1.0}):
         who = "Everybody" if 1.0 in all_same else "Nobody"
         return f"{who} in any group {vocabulary().is_yes}, so there is nothing to compare."

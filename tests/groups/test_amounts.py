@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -35,7 +36,8 @@ def result_of(table: pd.DataFrame, limit=None, model=None, reference="male", **s
         build_data(table, data_spec(given)), model_spec(model or {"predictions": {"score": "wage"}})
     )
     limited = {} if limit is None else {"material_amount": limit}
-    return groups(subject, GroupsOptions(reference={"sex": reference}, **limited), rng=0)
+    limited |= {"reference": {"sex": reference}} if reference else {}
+    return groups(subject, GroupsOptions(**limited), rng=0)
 
 
 def women(result):
@@ -97,6 +99,16 @@ def test_who_is_worse_off_is_named_first_whichever_group_is_the_reference(favora
     assert deciding.differences[measure].estimate == result.judged.interval, "one interval"
     said = amount_headline(result).casefold()
     assert said.index(first.group) < said.index(f"{other.group}", said.index("than"))
+
+
+@pytest.mark.parametrize("favorable", ["high", "low"])
+def test_of_equally_large_groups_the_best_off_is_the_reference_whatever_they_are_called(favorable):
+    table = wages().sort_values("wage", ascending=favorable == "low")
+    for names in itertools.permutations("abc"):
+        named = table.assign(sex=np.repeat(names, 300))
+        first, *rest = result_of(named, reference=None, favorable=favorable).amounts.table
+        assert (first.group, first.is_reference) == (names[0], True)
+        assert [row.differences["mean"].verdict for row in rest] == [EVIDENCE] * 2
 
 
 def test_limits_in_the_unit_and_in_per_cent():

@@ -27,7 +27,7 @@ from audits.groups.amounts.inference import (
     rank_of,
 )
 from audits.groups.amounts.text import amount_finding
-from audits.groups.comparison import reference_of
+from audits.groups.comparison import comparisons, reference_of
 from audits.groups.options import GroupsOptions
 from audits.groups.people import PeopleByGroup, attributes_of, people_table, sort_people, with_groups
 from audits.groups.result import AmountRow, Amounts, GroupsResult
@@ -75,14 +75,17 @@ def groups_by_amount(
     people = _people(subject)
     numbers = _Numbers.of(people, data.design)
     edges = _edges(numbers.own)
+    gained = numbers.own.values * (1 if numeric.favorable == "high" else -1)
     split = [
-        sort_people(people[[f"group: {name}" for name in names]], names, people, None, edges, data.design)
+        sort_people(
+            people[[f"group: {name}" for name in names]], names, people, None, edges, data.design, gained
+        )
         for names in attributes_of(data.protected, options)
     ]
     unknown = _unknown(subject, people, split, options.level)
     residuals = numbers.actual is not None and not unknown.uneven
     measures = [name for name in MEASURES if name != "residual" or residuals]
-    looks = sum(max(len(item.names) - 1, 0) for item in split) * len(measures)
+    looks = sum(comparisons(item, options) for item in split) * len(measures)
     if looks == 0:
         raise InputError("groups.by", "needs at least two groups with people in them")
     table = [row for item in split for row in _compared(item, numbers, options, looks, residuals=residuals)]
@@ -157,7 +160,7 @@ def _people(subject: Subject) -> pd.DataFrame:
     """Return the numbers of everyone, in the outcome's unit, and their groups."""
     data = subject.data
     people = people_table(data, score=subject.numbers)
-    people["decision"] = False  # nothing is decided: it only orders groups of one size
+    people["decision"] = False  # nothing is decided
     if subject.of_model and data.number is not None:
         people["actual"] = number_column(data.frame[data.number])
     return with_groups(people, data)

@@ -111,7 +111,8 @@ def amount_finding(result: GroupsResult, looks: int) -> str:
     if judged.verdict == EVIDENCE:
         text += f" It is less than your limit of {limit}." if judged.material is False else ""
         differ = sum(each.verdict == EVIDENCE for each in others)
-        return f"{text} {differ} of {len(others)} groups differ." if len(others) > 1 else text
+        more = f" {differ} of {len(others)} groups differ{'s' * (differ == 1)}."
+        return text + more if len(others) > 1 else text
     if judged.verdict == NO_MATERIAL:
         few = [named_with(each.attribute, each.group) for each in others if each.verdict != NO_MATERIAL]
         text += f" {several(len(others) - len(few), 'group')} within your limit: {limit} at mean and median, "
