@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from audits.stats.estimate import Estimate
@@ -125,7 +125,7 @@ class Judgment:
     times: float = 1.0
     unit: str = ""
     limit_name: str = ""
-    missing: tuple[tuple[str, str], ...] = ()
+    missing: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     people_of: str = ""
 
     @property

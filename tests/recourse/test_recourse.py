@@ -18,7 +18,7 @@ from audits.recourse import GERMAN_ROLES, Limit
 from audits.recourse.figures import groups
 from audits.recourse.figures.people import cut_off
 from audits.recourse.figures.person import person_path
-from audits.recourse.text import near_and_far
+from audits.recourse.text import judged_row, near_and_far
 from audits.runs.registry import AUDITS
 from audits.stats.text import percent
 from tests.outcome_transport.conftest import crowd, scored
@@ -174,6 +174,8 @@ def test_no_group_is_named_where_all_have_as_far_to_go_or_one_is_a_single_person
     frame["z"] = np.where(n % 8 > 5, -9.0, 0.0)
     lost = recourse_of(subject_of(frame, Linear(x=1.0, z=1.0), ("x",)), permutations=39)
     assert lost.judged == lost.by_group[1].accepted_judged
+    gaps = dataclasses.replace(lost.judged, missing=(("no material difference", "gaps leave out more of a"),))
+    assert judged_row(dataclasses.replace(lost, judged=gaps)) == lost.by_group[1]
 
 
 STEPS = (0.0, 0.4, 1.0)
