@@ -98,10 +98,10 @@ class Moved:
         if self.value is None or self.ends is None:
             return Estimate(self.value, None, None, self.n, self.method)
         low, high = self.ends(level)
-        return Estimate(
-            self.value, min(low, self.value), max(high, self.value), self.n,
-            f"{self.method}, {percent_level(level)}",
-        )  # fmt: skip
+        how = (
+            self.method if low == high else f"{self.method}, {percent_level(level)}"
+        )  # what is exact is sure
+        return Estimate(self.value, min(low, self.value), max(high, self.value), self.n, how)
 
     def p_value(self) -> float | None:
         """Return the smallest error rate at which the interval leaves out 0; None without an interval."""

@@ -200,6 +200,8 @@ def audit_change(
         if record.paired is None
         else resolve(record.paired)(first.result, second.result, subjects)
     )
+    if one_model := _is_one_model(subjects):
+        pairing = dataclasses.replace(pairing, rows=tuple(map(_unmoved, pairing.rows)))
     level = level_of(second.options)
     judged_rows = [row for row in pairing.rows if row.judged and row.moved.ends is not None]
     looked_at = max(pairing.looked_at, len(judged_rows), 1)
@@ -215,7 +217,9 @@ def audit_change(
         row = next(row for row, judged in told if judged is worst)
         worst = _settling_all(worst, [judged for _, judged in known])
         headline = sentence(row.name, row.kind, row.first, row.second, worst)
-        if independent:  # of other people, who may be all that changes
+        if one_model:
+            headline = _ONE_MODEL
+        elif independent:  # of other people, who may be all that changes
             headline = headline.replace("second model", "second run")
     else:
         why = next((row.moved.method for row in pairing.rows if row.judged), "")
@@ -230,6 +234,22 @@ def audit_change(
             else f"{_BESIDE} {worst.reason}."
         )
     return AuditChange(second.name, place, "", worst, headline, pairing.given, looked_at, level, tuple(rows))
+
+
+def _is_one_model(subjects: Subjects | None) -> bool:
+    """Whether both are one model with one threshold, as where a treatment chose to change nothing."""
+    if subjects is None:
+        return False
+    first, second = subjects
+    return first.model is second.model and first.threshold == second.threshold
+
+
+def _unmoved(row: Row) -> Row:
+    """Return a number of one model and itself: that it does not change holds of everyone, not of these."""
+    if row.moved.value != 0:
+        return row
+    moved = dataclasses.replace(row.moved, ends=lambda _: (0.0, 0.0), method="exact: both are one model")
+    return dataclasses.replace(row, moved=moved, judged=True)
 
 
 def _leading_change(known: Sequence[tuple[Row, Judgment]]) -> Judgment:
@@ -256,6 +276,7 @@ _NOT_PAIRED = "the audit does not say how its numbers depend on individual peopl
 _BESIDE = "Both models' results are side by side; the change has no interval:"
 _SAME = "Both models have the same numbers on these people."
 _SAME_APART = "The numbers that both runs state are the same."
+_ONE_MODEL = "Both models are the same one, so nothing changes."
 _UNTOLD = "We can't tell what the second model changes."
 
 
@@ -440,6 +461,7 @@ def _accuracy(subjects: Subjects) -> ChangeRow | None:
     first, second = (wilson(float(weight @ side), n, level=DEFAULT_LEVEL) for side in right)
     moved = share_moved(whom, *((everyone, side) for side in right))
     row = Row("accuracy", "accuracy", first, second, moved, "share", material=MATERIAL_DIFFERENCE)
+    row = _unmoved(row) if _is_one_model(subjects) else row
     judged = _judge_change(row, DEFAULT_LEVEL, 1)
     why = "" if judged is None else _unknown_of(subjects, judged.verdict)
     if judged is not None and why:
