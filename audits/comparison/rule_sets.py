@@ -1,32 +1,38 @@
-"""Two models' treatment of the same groups: every group that either leaderboard names, under both."""
+"""Two models' treatment of the same groups: those on either leaderboard, and those that change most."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from audits.comparison.intervals import Moved, People, mean_moved, share_moved
 from audits.comparison.pairs import Kind, Pairing, Pairs, limit_on_rates, other_people, same_people
-from audits.rule_sets.leaders.query import members
+from audits.rule_sets.leaders.query import row_of
+from audits.rule_sets.leaders.tables import read_counted, read_rules, words_of
 from audits.rule_sets.measures.values import WORDS, values_of
-from audits.rule_sets.result import LeaderRow, MeasureResult, RuleSetsResult
+from audits.rule_sets.result import MeasureResult, RuleSetsResult
 from audits.rule_sets.text import GroupNames
 from audits.stats import Estimate, wilson
 from audits.stats.intervals import cautious_difference
+from audits.subgroups.cells import Cells, memberships
+from audits.subgroups.sums import GroupSums
 
+_MORE = 5
 _NO_VALUES = "each person's value is not kept: run both models in one run"
 _Results = tuple[RuleSetsResult, RuleSetsResult]
 _Values = tuple[np.ndarray, np.ndarray]
 
 
 def compare(first: RuleSetsResult, second: RuleSetsResult, subjects: Any = None) -> Pairing:
-    """Return how groups' differences from everyone else moved; see `audits.comparison.pairs`.
+    """Return how groups' differences from those they are compared with moved; see `audits.comparison.pairs`.
 
-    A group is on a leaderboard because it looked worst of all: the correction is for all groups looked at, by
-    every measure. Measures of error are taken of each person again, where both subjects are at hand.
+    A group is shown because it is on a leaderboard, or changed most of all: the correction is for all groups
+    looked at, by every measure. Measures of error are taken of each person again, where both subjects are at
+    hand.
     """
     if not (same_people(first.people, second.people) and first.people["cell"].equals(second.people["cell"])):
         return other_people()
@@ -36,58 +42,112 @@ def compare(first: RuleSetsResult, second: RuleSetsResult, subjects: Any = None)
     both, names = (first, second), GroupNames(second)
     favored = [result.people["favorable"].to_numpy(dtype=bool) for result in both]
     pairs = Pairs(People.counted(sizes), **limit_on_rates(second.options, sizes, favored))
-    for row, inside in _groups_of_both(both, (first.leaderboard, second.leaderboard)):
-        _pair_decisions(pairs, (row.rule_set, names(row.rule_set)), inside, both, sizes)
+    measured = _measured(both, subjects)
     looked_at = max(first.n_distinct, second.n_distinct, 1)
+    looked_at += sum(max(each.family for each in pair) for pair, _ in measured)
+    level = float(second.options["level"]) / looked_at
+    changed = favored[1].astype(float) - favored[0]
+    own = first.leaderboard, second.leaderboard
+    for number in _groups_of_both(both, own, sizes, changed, level, in_context=True):
+        _pair_decisions(pairs, number, names, both, sizes)
     why = {"": "see the change in each group's difference"}
-    for before in first.measures:
-        after = next((each for each in second.measures if each.measure == before.measure), None)
-        values = None if after is None else _values(before.measure, both, subjects)
-        if after is None or values is None:
-            why[f"measures[{before.name}]"] = _NO_VALUES
-            continue
-        looked_at += max(before.family, after.family)
-        for row, inside in _groups_of_both(both, (before.leaderboard, after.leaderboard)):
-            group = row.rule_set, names(row.rule_set)
-            _pair_measure(pairs, (before, after), group, inside, values, second.options["material"])
+    why |= {f"measures[{each.name}]": _NO_VALUES for each in first.measures}
+    for pair, values in measured:
+        why.pop(f"measures[{pair[0].name}]")
+        boards = pair[0].leaderboard, pair[1].leaderboard
+        for number in _groups_of_both(both, boards, sizes, values[1] - values[0], level):
+            rule_set, inside, _ = _sides(both, number)
+            group = rule_set, names(rule_set)
+            _pair_measure(pairs, pair, group, inside, values, second.options["material"])
     return pairs.pairing(looked_at=looked_at, why=why)
 
 
+def _measured(both: _Results, subjects: Any) -> list[tuple[_Measures, _Values]]:
+    """Return the measures that both results have, with every person's values."""
+    found = []
+    for before in both[0].measures:
+        after = next((each for each in both[1].measures if each.measure == before.measure), None)
+        values = None if after is None else _values(before.measure, both, subjects)
+        if after is not None and values is not None:
+            found.append(((before, after), values))
+    return found
+
+
 def _groups_of_both(
-    both: _Results, boards: Sequence[Sequence[Any]]
-) -> Iterator[tuple[LeaderRow, np.ndarray]]:
-    """Yield every group that either leaderboard names, once, and who is in it (n,)."""
-    seen = set[str]()
-    for result, board in zip(both, boards, strict=True):
-        for row in board:
-            if row.rule_set not in seen:
-                seen.add(row.rule_set)
-                yield row, members(result, row.number)
+    both: _Results,
+    boards: Sequence[Sequence[Any]],
+    sizes: np.ndarray,
+    changed: np.ndarray,
+    level: float,
+    *,
+    in_context: bool = False,
+) -> list[int]:
+    """Return the numbers of the rule sets that are compared: those on either leaderboard, and further ones.
+
+    Of all groups, those whose difference changed most surely, and those where it may have changed most: none
+    changes unseen because neither model treats it worst.
+
+    Parameters
+    ----------
+    changed : array (n,)
+        How much each row's value changed; NaN where it is not known.
+    """
+    cells, table = read_counted(both[1]), both[1].rule_sets
+    known = np.where(np.isfinite(changed), sizes, 0.0)
+    each = [known * np.nan_to_num(changed) ** power for power in (0, 1, 2)]
+    sums = np.column_stack([np.bincount(cells.row_cell, part, len(cells.n)) for part in each])
+    rules = read_rules(table)
+    patterns, place = np.unique(_context(cells, rules, all_free=not in_context), axis=0, return_inverse=True)
+    inside, whole = GroupSums(cells, rules).of(sums), GroupSums(cells, patterns).of(sums)[place.reshape(-1)]
+    moved, spread = np.zeros(len(table)), np.zeros(len(table))
+    for sign, part in ((1.0, inside), (-1.0, whole - inside)):
+        n, total, squares = np.maximum(part.T, [[1e-9], [-np.inf], [0.0]])
+        moved += sign * total / n
+        spread += ((squares + 1.0) / n - (total / n) ** 2) / n  # that nobody changed does not say none would
+    reach = float(norm.isf(level / 2)) * np.sqrt(np.maximum(spread, 0.0))
+    most = [np.argsort(-(np.abs(moved) + sign * reach), kind="stable")[:_MORE] for sign in (-1.0, 1.0)]
+    named = [row.number for board in boards for row in board]
+    return list(dict.fromkeys([*named, *table.index[np.concatenate(most)].tolist()]))
 
 
-def _pair_decisions(
-    pairs: Pairs, group: tuple[str, str], inside: np.ndarray, both: _Results, sizes: np.ndarray
-) -> None:
-    """Pair a group's favorable share, and how far it lies from everyone else's, named in two ways."""
-    rule_set, who = group
+def _context(cells: Cells, rules: np.ndarray, *, all_free: bool = False) -> np.ndarray:
+    """Return the rules (S, m) of those among whom a group is compared: its own by ordinary columns."""
+    return np.where([all_free or each.protected for each in cells.attributes], -1, rules)
+
+
+def _sides(both: _Results, number: int) -> tuple[str, np.ndarray, np.ndarray]:
+    """Return a group's rules in words, who is in it, and who else is in its context, bool (n,) each."""
+    result = next(each for each in both if number in each.rule_sets.index)
+    cells, row = read_counted(result), result.rule_sets.loc[[number]]
+    rules = read_rules(row)
+    inside, whole = (memberships(cells, each)[0][cells.row_cell] for each in (rules, _context(cells, rules)))
+    return words_of(cells.attributes, row)[0], inside, whole & ~inside
+
+
+def _pair_decisions(pairs: Pairs, number: int, names: GroupNames, both: _Results, sizes: np.ndarray) -> None:
+    """Pair a group's favorable share, and how far it lies from that of those it is compared with."""
+    rule_set, inside, others = _sides(both, number)
     favored = [result.people["favorable"].to_numpy(dtype=bool) for result in both]
-    own, rest = (share_moved(pairs.people, *((part, side) for side in favored)) for part in (inside, ~inside))
-    gaps, shares = zip(*(_group_estimates(result, rule_set, inside, sizes) for result in both), strict=True)
-    place = f"leaderboard[{rule_set}]"
-    words = f"gap in favorable decisions between {who} and everyone else"
+    own, rest = (share_moved(pairs.people, *((part, side) for side in favored)) for part in (inside, others))
+    gaps, shares = zip(
+        *(_group_estimates(result, number, inside, others, sizes) for result in both), strict=True
+    )
+    place, who = f"leaderboard[{rule_set}]", names(rule_set)
+    whom = "everyone else" if (inside | others).all() else "the others in the same context"
+    words = f"gap in favorable decisions between {who} and {whom}"
     pairs.gap(f"{place}.difference", words, gaps, rest, own)
     pairs.add(f"{place}.favorable_in", f"favorable share of {who}", shares, own, "share")
 
 
 def _group_estimates(
-    result: RuleSetsResult, rule_set: str, inside: np.ndarray, sizes: np.ndarray
+    result: RuleSetsResult, number: int, inside: np.ndarray, others: np.ndarray, sizes: np.ndarray
 ) -> tuple[Estimate, Estimate]:
     """Return a group's difference and favorable share as a result states them, or measured here."""
-    for row in result.leaderboard:
-        if row.rule_set == rule_set:
-            return row.difference, row.favorable_in
+    if number in result.rule_sets.index:
+        row = row_of(result, number)
+        return row.difference, row.favorable_in
     favored = result.people["favorable"].to_numpy(dtype=bool)
-    counts = [float(sizes[part].sum()) for part in (inside & favored, inside, ~inside & favored, ~inside)]
+    counts = [float(sizes[part].sum()) for part in (inside & favored, inside, others & favored, others)]
     level = float(result.options["level"])
     return cautious_difference(*counts, level=level), wilson(counts[0], counts[1], level=level)
 

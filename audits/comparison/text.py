@@ -34,7 +34,7 @@ def sentence(name: str, kind: Kind, first: Estimate, second: Estimate, judged: J
     return shortest(*(end for each in every for end in (each, _without_interval(each))))
 
 
-_REST = " and everyone else"
+_RESTS = (" and everyone else", " and the others in the same context")
 _QUOTED = re.compile("“([^”]*)”")
 
 
@@ -52,7 +52,7 @@ def _cut_group(name: str, most: int) -> str:
     >>> _cut_group("gap in rates between men with a long name that goes on and everyone else", 8)
     'gap in rates between men with a long … and everyone else'
     """
-    own = name.removesuffix(_REST)
+    own = name.removesuffix(next((rest for rest in _RESTS if name.endswith(rest)), ""))
     return cut_words(own, most) + name[len(own) :]
 
 

@@ -61,6 +61,7 @@ def spec(*asked: Any, compare: Any = None, **changes: Any) -> dict[str, Any]:
 
 MEASURES = ["false_positive_rate", "squared_error"]
 THEN = {"model": {"predictions": {"score": "then"}}}
+WITHIN = {"protected": ["sex"], "context": ["hours"], "bins": 3}
 PAIR = {"source": {"sex": "f"}, "target": {"sex": "m"}}
 
 
@@ -75,7 +76,7 @@ def found(base: Path) -> RunResult:
         {"flipset": {**PAIR, "permutations": 19, "noise_people": 60}},
         {"explain": {**PAIR, "draws": 200}},
         {"outcome_transport": {"by": ["sex"], "against": "label", "permutations": 19, "draws": 50}},
-        {"rule_sets": {"protected": ["sex"], "support": 0.1, "permutations": 49, "measures": MEASURES}},
+        {"rule_sets": {**WITHIN, "support": 0.1, "permutations": 49, "measures": MEASURES}},
         {"barycenter": {"by": ["sex"], "permutations": 19, "rounds": 0}},
     )
     return run(base, spec(*asked, compare=THEN))
@@ -210,6 +211,21 @@ def test_a_change_of_rare_decisions_is_held_to_a_ratio_as_they_are(base: Path) -
     for each in found.compared.changes.audits:
         assert each.judged.immaterial_high == pytest.approx(0.2 * rate)
         assert each.judged.limit_name == "ratio of 0.8"
+
+
+def test_a_group_that_neither_model_treats_worst_does_not_change_unseen(tmp_path: Path) -> None:
+    """Of eight groups the first four lie far apart with either model; in the last one 30 of 50 gain."""
+    frame = pd.DataFrame({"group": np.repeat(list("abcdefgh"), 50), "place": np.tile(np.arange(50), 8)})
+    good = frame["place"] < np.repeat([50, 0, 45, 5, 25, 25, 25, 10], 50)
+    frame["now"], frame["then"] = good * 1.0, (good | ((frame["group"] == "h") & (frame["place"] < 40))) * 1.0
+    frame["paid"] = frame["place"] % 2
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    asked = spec({"rule_sets": {"top": 2, "depth": 1, "permutations": 49}}, compare=THEN)
+    asked["data"] |= {"protected": ["group"], "features": ["place"]}
+    found = run(tmp_path, asked)
+    row = change(found, "rule_sets", "leaderboard[group = h].difference")
+    assert all(row.rule_set != "group = h" for row in found.audits[0].result.leaderboard)
+    assert (row.change.value, row.verdict) == (pytest.approx(0.6), "evidence of a difference")
 
 
 def test_it_is_saved_loaded_and_reported(found: RunResult, tmp_path: Path) -> None:
