@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtrit
@@ -113,6 +113,11 @@ class Moved:
             return float(found.low or 0.0) > 0 or float(found.high or 0.0) < 0
 
         return min(least_level(excluded), 1.0)
+
+
+def exactly_0(moved: Moved, method: str) -> Moved:
+    """Return a change of 0 that is known of everyone, not of these people alone."""
+    return replace(moved, ends=lambda _: (0.0, 0.0), method=method) if moved.value == 0 else moved
 
 
 def share_moved(

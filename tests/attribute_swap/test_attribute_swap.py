@@ -292,6 +292,11 @@ def test_two_models_are_paired() -> None:
     interval = moved.moved.interval(0.05)
     assert interval.low < moved.moved.value < interval.high < 0
     assert not compare(results[0], swap(subject_of(frame.iloc[:900], fair))).rows
+    unread = swap(subject_of(frame, Rule(("skill",), lambda table: table["skill"])))
+    for result, none in ((results[1], False), (unread, True)):  # nobody's decision turns with either
+        ends = compare(result, result).rows[0].moved.interval(0.05)
+        assert (ends.low == 0 == ends.high) is none
+        assert ends.low <= 0 <= ends.high
 
 
 def test_bad_choices_are_refused_in_a_sentence() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from audits.comparison.intervals import People, share_moved
+from audits.comparison.intervals import People, exactly_0, share_moved
 from audits.comparison.pairs import Pairing, Row
 from audits.comparison.text import sentence
 from audits.errors import InputError
@@ -245,11 +245,9 @@ def _is_one_model(subjects: Subjects | None) -> bool:
 
 
 def _unmoved(row: Row) -> Row:
-    """Return a number of one model and itself: that it does not change holds of everyone, not of these."""
-    if row.moved.value != 0:
-        return row
-    moved = dataclasses.replace(row.moved, ends=lambda _: (0.0, 0.0), method="exact: both are one model")
-    return dataclasses.replace(row, moved=moved, judged=True)
+    """Return a number of one model and itself, which changes for nobody."""
+    moved = exactly_0(row.moved, "exact: both are one model")
+    return dataclasses.replace(row, moved=moved, judged=row.judged or moved.value == 0)
 
 
 def _leading_change(known: Sequence[tuple[Row, Judgment]]) -> Judgment:
