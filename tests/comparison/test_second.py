@@ -24,7 +24,7 @@ from audits.reports.schema import results_schema
 from audits.runs.comparison.changes import Changes
 from audits.runs.comparison.two_models import paired_changes
 from audits.runs.execute import execute
-from audits.runs.gates.gate import judge, read_gate
+from audits.runs.gates.gate import judge, read_gate, statements
 from audits.runs.result import RunResult
 from audits.runs.spec import parse_spec
 from audits.runs.storage.entry import first
@@ -363,7 +363,9 @@ def test_a_model_trained_here_and_stored_scores_are_compared_on_those_held_out(
 
 
 TREATED = {"treated": {"protected": ["g"], "amounts": [0.2]}}
-MITIGATION = {"mitigation": TREATED["treated"] | {"also": {}, "level": 0.1, "measure": "true_positive_rate"}}
+MITIGATION = {
+    "mitigation": TREATED["treated"] | {"also": {"groups": {}}, "level": 0.1, "measure": "true_positive_rate"}
+}
 
 
 def treatable(*asked: Any, **changes: Any) -> dict[str, Any]:
@@ -388,6 +390,8 @@ def test_the_treated_model_is_the_one_that_mitigation_chose(refused_more: Path) 
     mitigation, changes = found.audits[0].result, found.compared.changes
     step = mitigation.steps[mitigation.chosen]
     assert mitigation.chosen > 0
+    assert mitigation.steps[0].also[0].verdict == "evidence of a difference"
+    assert not any("also" in item.name for item in statements(found))  # no correction of the run knows it
     group = change(found, "groups", "table[g: c].selection_rate")
     assert group.second.value == pytest.approx(step.favorable_in.value)
     assert group.first.value == pytest.approx(mitigation.steps[0].favorable_in.value)
