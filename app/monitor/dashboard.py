@@ -230,7 +230,8 @@ def _groups(rates: list[GroupRates]) -> None:
                 st.text(
                     f"By {attribute}, the outcomes of {count(people - known)} of {count(people)} people are "
                     "unknown. If bad ones are known sooner, outcomes seem worse than they are. If they are "
-                    "known mainly after one decision, the true and false positive rates are wrong."
+                    "known mainly after one decision, the true and false positive rates are wrong; after one "
+                    "decision alone, they are not stated."
                 )
 
 

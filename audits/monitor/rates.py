@@ -9,6 +9,7 @@ import numpy as np
 
 from audits.monitor.dashboard import GroupRates
 from audits.monitor.detectors import Outcomes
+from audits.stats import Estimate
 from audits.stats.sequential import calibration_sequence, gap_sequence, rate_sequence
 
 _KEYS = ("people", "decided", "favorable", "outcomes", "apart", "tp", "fn", "fp", "tn")
@@ -78,9 +79,19 @@ class Tally:
 def _estimates(own: Mapping[str, float], level: float) -> list[Any]:
     return [
         rate_sequence(own["favorable"], own["decided"], level=level),
-        rate_sequence(own["tp"], own["tp"] + own["fn"], level=level),
-        rate_sequence(own["fp"], own["fp"] + own["tn"], level=level),
+        *_by_outcome(own, level),
         calibration_sequence(
             own["apart"], 0 if own["apart"] != own["apart"] else own["outcomes"], level=level
         ),
+    ]
+
+
+def _by_outcome(own: Mapping[str, float], level: float) -> list[Estimate]:
+    """Return the true and the false positive rate; none of outcomes known after one decision alone."""
+    after = own["tp"] + own["fp"], own["fn"] + own["tn"]
+    decided = own["favorable"], own["decided"] - own["favorable"]
+    if any(people and not known for people, known in zip(decided, after, strict=True)):
+        return [Estimate(None, None, None, 0.0, "no rate: outcomes are known after one decision alone")] * 2
+    return [
+        rate_sequence(own[yes], own[yes] + own[no], level=level) for yes, no in (("tp", "fn"), ("fp", "tn"))
     ]
