@@ -319,13 +319,16 @@ class State:
             each for each in self._detectors.settled if each >= latest - _BLOCKS
         ]
         touched = {row.person // _BLOCK - back for row, _ in rows for back in (0, 1)}
-        names = ("person", "outcome", "score", "decision", "protected")
+        names = ("person", "outcome", "score", "decision", "protected", "counted")
         asked = sa.select(*(PREDICTIONS.c[name] for name in names)).order_by(PREDICTIONS.c.person)
-        asked = asked.where(PREDICTIONS.c.monitor == self._identity, PREDICTIONS.c.counted == 1)
+        asked = asked.where(PREDICTIONS.c.monitor == self._identity)
         found: list[tuple[Any, bool]] = []
         for block in sorted((touched & {*range(max(latest - _BLOCKS, 0), latest)}).difference(settled)):
             mine = PREDICTIONS.c.person.between(block * _BLOCK, (block + 1) * _BLOCK - 1)
             there = self._connection.execute(asked.where(mine, PREDICTIONS.c.client_id != "")).all()
+            if len(there) < _KNOWN * _BLOCK:  # of those without an id, perhaps all who were declined
+                continue
+            there = [row for row in there if row.counted]
             known = [(row, bool(row.outcome)) for row in there if row.outcome is not None]
             sizes = Counter(row.decision for row in there)
             given = Counter(row.decision for row, _ in known)
