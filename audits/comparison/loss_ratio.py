@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
-from audits.comparison.intervals import Moved, mean_moved
+from audits.comparison.intervals import Moved, mean_moved, ratio_moved
 from audits.comparison.pairs import (
     Pairing,
     Pairs,
@@ -16,13 +17,16 @@ from audits.comparison.pairs import (
     other_people,
     people_of,
     same_people,
+    without_interval,
 )
 from audits.loss_ratio.result import LossRatioResult
 
 _GIVEN = (
-    "The interval of the mean ratio's change holds the directions that both audits hold possible; the others "
-    "take the fair metric as given, and each model's own search for where it errs."
+    "The interval of the mean ratio's change holds the directions that both audits hold possible, and takes "
+    "as given each model's own search for where it errs."
 )
+_LEARNED = "along other directions that the data allow it may be another one"
+_LOWER_ALONE = "without gradient nothing says how high a ratio is along other directions"
 _WHY = {"": "it is about each model on its own"}
 
 
@@ -38,16 +42,20 @@ def compare(first: LossRatioResult, second: LossRatioResult, subjects: Any = Non
     moved = _with_directions(moved, first, second)
     words = "mean ratio of a person's loss after the move to before"
     pairs.add("statistic", words, estimates_of(both, "statistic"), moved, "number", judged=told)
-    first_wrong, second_wrong = (
+    wrong = [
         (table["wrong after"].to_numpy(dtype=float), table["wrong"].to_numpy(dtype=float)) for table in tables
-    )
+    ]
+    words, rest = "ratio of errors after the move to before", list[tuple[str, str, Any, Moved]]()
     errors = estimates_of(both, "error_ratio.statistic")
-    pairs.ratio(
-        "error_ratio.statistic", "ratio of errors after the move to before", errors, first_wrong, second_wrong
-    )
+    rest.append(("error_ratio.statistic", words, errors, ratio_moved(pairs.people, *wrong)))
     for rows, inside, who in groups_of(first, second, subjects, tables[1].index):
         where = f"groups[{rows[1].attribute}: {rows[1].group}].statistic"
-        pairs.mean(where, f"mean loss ratio of {who}", estimates_of(rows, "statistic"), inside, *ratios)
+        own = mean_moved(pairs.people, inside, *ratios)
+        rest.append((where, f"mean loss ratio of {who}", estimates_of(rows, "statistic"), own))
+    learned = any(result.loss_ends for result in both)
+    for where, words, stated, own in rest:
+        moved = without_interval(stated, _LEARNED) if learned else own
+        pairs.add(where, words, stated, moved, "number")
     return pairs.pairing(given=_GIVEN, why=_WHY)
 
 
@@ -55,15 +63,17 @@ def _with_directions(moved: Moved, first: LossRatioResult, second: LossRatioResu
     """Widen the change by what the ratios may be along other directions in both confidence regions."""
     if moved.ends is None or not (first.loss_ends or second.loss_ends):
         return moved
+    if any(len(result.loss_ends) == 1 for result in (first, second)):
+        return replace(moved, ends=None, method=f"no interval: {_LOWER_ALONE}")
     down, up = ([0.0, 0.0], [0.0, 0.0])
     for place, result in enumerate((first, second)):
         means = [test.mean for test in (result.loss_test, *result.loss_ends)]
         down[place], up[place] = means[0] - min(means), max(means) - means[0]
-    ends = moved.ends
+    ends, own = moved.ends, float(second.options["level"])
 
     def widened(level: float) -> tuple[float, float]:
         low, high = ends(level)
-        return low - down[1] - up[0], high + up[1] + down[0]
+        times = max(float(norm.isf(level / 2) / norm.isf(own / 2)), 1.0)  # the regions hold at `own` alone
+        return low - times * (down[1] + up[0]), high + times * (up[1] + down[0])
 
-    method = f"{moved.method}, over the directions that the data allow"
-    return dataclasses.replace(moved, ends=widened, method=method)
+    return replace(moved, ends=widened, method=f"{moved.method}, over the directions that the data allow")

@@ -69,12 +69,15 @@ class GroupRatio:
 
 
 def spanning(found: Sequence[Estimate]) -> Estimate:
-    """Return the first estimate with an interval that holds those of all; no ratio of losses is below 0."""
+    """Return the first estimate with an interval that holds those of all; no ratio of losses is below 0.
+
+    Of two, the second is of the metric along which answers change least: nothing says how high it may be.
+    """
     low, high = ([getattr(each, end) for each in found] for end in ("low", "high"))
     return dataclasses.replace(
         found[0],
         low=None if None in low else max(min(low), 0.0),
-        high=None if None in high else max(high),
+        high=None if None in high or len(found) == 2 else max(high),
         method=found[0].method + ", over the directions that the data allow" * (len(found) > 1),
     )
 
@@ -214,8 +217,9 @@ def _judge(
     interval: Estimate, tolerance: float, material: float, level: float, p: float | None, **told: Any
 ) -> Judgment:
     none, immaterial = (-math.inf, tolerance), (-math.inf, material * tolerance)
-    judged = judge(interval, none=none, immaterial=immaterial, p_value=p, level=level, **told)
-    return dataclasses.replace(judged, people_of=f"{vocabulary().people} in all")
+    ends = dataclasses.replace(interval, high=math.inf) if interval.high is None else interval
+    judged = judge(ends, none=none, immaterial=immaterial, p_value=p, level=level, **told)
+    return dataclasses.replace(judged, interval=interval, people_of=f"{vocabulary().people} in all")
 
 
 def _people_needed(interval: Estimate, tolerance: float, level: float) -> int | None:
@@ -240,7 +244,7 @@ def _test_ratio(test: Envelope, tolerance: float, level: float, *, seen: bool) -
 
 def _finding(loss: RatioTest, errors: RatioTest, grounds: Grounds, judged: Judgment) -> str:
     low, high = loss.interval
-    sure = "no interval" if low is None else f"{number(low)}–{number(high)}"
+    sure = "no interval" if low is None else _reach(low, high)
     text = (
         f"The model's loss for {people(loss.statistic.n)} is {number(loss.statistic.value)} "
         f"times as large on average ({sure}) once each is moved {grounds.directions}"
@@ -255,9 +259,13 @@ def _finding(loss: RatioTest, errors: RatioTest, grounds: Grounds, judged: Judgm
     if errors.statistic.value is not None:
         text += f" Misclassifications become {number(errors.statistic.value)} times as many"
         low, high = errors.interval
-        text += "." if low is None or high is None else f" ({number(low)}–{number(high)})."
+        text += "." if low is None else f" ({_reach(low, high)})."
     if judged.verdict == EVIDENCE:
         return text
     if judged.reason:
         return f"{text} {judged.reason[:1].upper()}{judged.reason[1:]}."
     return f"{text} About {people(judged.people_needed or 0)} would be needed to settle it."
+
+
+def _reach(low: float, high: float | None) -> str:
+    return f"{number(low)} or more" if high is None else f"{number(low)}–{number(high)}"

@@ -9,6 +9,7 @@ import pytest
 from scipy.special import expit
 
 from audits.checks import build
+from audits.comparison.loss_ratio import compare
 from audits.loss_ratio import LossRatioOptions, LossRatioResult, loss_ratio
 from audits.loss_ratio import figures as figures
 from audits.loss_ratio.attack.flow import step_sizes
@@ -88,6 +89,10 @@ def test_a_model_without_gradient_is_estimated_and_says_so():
     for found, inside in ((result, False), (kept, True)):  # nothing keeps them within the range seen unasked
         rows = found.moves[found.moves["feature"] == "hair"]
         assert rows["after"].between(low, high).all() == inside
+    learned = loss_ratio(subject, LossRatioOptions(steps=2, max_people=40))  # moved along the least of many
+    assert 0 < learned.statistic.low < learned.statistic.value
+    assert learned.statistic.high is learned.judged.interval.high is learned.groups[0].statistic.high is None
+    assert all(row.moved.ends is None for row in compare(learned, learned, (subject, subject)).rows)
 
 
 def test_a_black_box_swaps_the_category_that_decides():
