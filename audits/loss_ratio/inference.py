@@ -12,6 +12,7 @@ from scipy.stats import norm
 
 from audits.data import group_name
 from audits.stats import EVIDENCE, Estimate, Judgment, judge
+from audits.stats.intervals import least_level
 from audits.stats.means import MIN, MeanTest
 from audits.stats.paired_ratio import PairedRatio
 from audits.stats.text import number, p_words, people, people_in
@@ -86,11 +87,12 @@ def spanning(found: Sequence[Estimate]) -> Estimate:
 class Envelope:
     """Tests of one ratio by several metrics, the first of which is stated: what all of them allow.
 
-    Where directions are learned, the others are those within their confidence region along which the model's
-    answers change least and most.
+    Where directions are learned, the others are those within their confidence region, of error rate `level`,
+    along which the model's answers change least and most.
     """
 
     tests: tuple[MeanTest | PairedRatio, ...]
+    level: float
 
     @property
     def n(self) -> float:
@@ -107,9 +109,26 @@ class Envelope:
         return None if None in found else min(found)  # type: ignore[type-var]
 
     def p_value(self, tolerance: float) -> float | None:
-        """The largest of all p-values; None where one does not exist."""
-        found = [test.p_value(tolerance) for test in self.tests]
+        """Return the largest of all p-values; None where one does not exist."""
+        found = [self._p_value(test, tolerance) for test in self.tests]
         return None if None in found else max(found)  # type: ignore[type-var]
+
+    def _p_value(self, test: MeanTest | PairedRatio, tolerance: float) -> float | None:
+        """Return a test's p-value; an end lies farther off the smaller the error rate."""
+        p, (first, own) = test.p_value(tolerance), (_ratio_of(each) or 0.0 for each in (self.tests[0], test))
+        if p is None or own >= first or p > self.level:
+            return p
+
+        def rejects(level: float) -> bool:
+            times = max(float(norm.isf(level / 2) / norm.isf(self.level / 2)), 1.0)
+            found = test.p_value(tolerance + (times - 1.0) * (first - own))
+            return found is not None and found <= level
+
+        return least_level(rejects)
+
+
+def _ratio_of(test: MeanTest | PairedRatio) -> float | None:
+    return test.mean if isinstance(test, MeanTest) else test.value
 
 
 @dataclass(frozen=True)
@@ -166,8 +185,8 @@ def stand(
         A mean ratio below `material` times the tolerance is no material difference.
     """
     seen = grounds.reached is None or grounds.reached > tolerance  # by rows that could be written down
-    loss = _test_ratio(Envelope(tuple(loss_tests)), tolerance, level, seen=seen)
-    errors = _test_ratio(Envelope(tuple(error_tests)), tolerance, level, seen=seen)
+    loss = _test_ratio(Envelope(tuple(loss_tests), level), tolerance, level, seen=seen)
+    errors = _test_ratio(Envelope(tuple(error_tests), level), tolerance, level, seen=seen)
     judged = judge_ratio(loss_tests, grounds, tolerance=tolerance, level=level, material=material)
     worst = worst_group(groups, tolerance)
     if judged.verdict != EVIDENCE and worst and not grounds.nothing and grounds.told_p <= level:
@@ -190,7 +209,7 @@ def judge_ratio(
     search found no more cannot show that there is no more: neither of them clears anybody, and more people
     are asked for only where they would give evidence. Where nothing tells the attributes there is no verdict.
     """
-    test = Envelope(tuple(tests))
+    test = Envelope(tuple(tests), level)
     interval, p = test.interval(level), test.p_value(tolerance)
     if grounds.nothing:
         return _judge(interval, tolerance, material, level, p, only_estimated=grounds.nothing)
