@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import Kind, Table, describe
+from audits.data.frames import with_columns
 from audits.data.io.preview import Preview
 from audits.data.preprocessing.column_names import column_role
 from audits.data.values import text_of
@@ -122,7 +123,7 @@ def preview(frame: pd.DataFrame) -> pd.DataFrame:
         for name, column in first.items()
         if isinstance(column.dtype, pd.StringDtype)
     }
-    return first.assign(**texts)
+    return with_columns(first, texts)
 
 
 def _values(column: pd.Series, distinct: int) -> tuple[str, ...]:

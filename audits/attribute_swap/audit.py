@@ -16,6 +16,7 @@ from audits.attribute_swap.options import AttributeSwapOptions
 from audits.attribute_swap.result import AttributeSwapResult, SwapRow
 from audits.checks import one_of
 from audits.data import AuditData, group_name
+from audits.data.frames import with_columns
 from audits.data.preprocessing.groups import cut
 from audits.data.values import MISSING
 from audits.errors import InputError
@@ -80,12 +81,12 @@ class _Attribute:
             column, place, vocabulary = self.texts
             said = made[column].fillna("").astype(str)
             new = [vocabulary.exchanged(text, {place: value}) for text in said]
-            return made.assign(**{column: pd.Series(new, index=made.index)}), groups
+            return with_columns(made, {column: pd.Series(new, index=made.index)}), groups
         for column, donor in self.donors[value].items():
             if column in made:
                 copies = data.frame[column].take(np.full(len(rows), donor))
-                made = made.assign(**{column: copies.set_axis(made.index)})
-            groups = groups.assign(**{column: data.groups[column].iloc[donor]})
+                made = with_columns(made, {column: copies.set_axis(made.index)})
+            groups = with_columns(groups, {column: data.groups[column].iloc[donor]})
         return made, groups
 
 
@@ -323,7 +324,7 @@ def _scores(subject: Subject, made: pd.DataFrame) -> np.ndarray:
     read = [name for name in subject.model.columns if name in made]
     if subject.data.written.others or not read:  # a missing cell may stand for several texts
         return subject.favorable_score(made)
-    codes = made.groupby(read, dropna=False, sort=False, observed=True).ngroup().to_numpy()
+    codes = made.rename_axis(None).groupby(read, dropna=False, sort=False, observed=True).ngroup().to_numpy()
     first = np.unique(codes, return_index=True)[1]
     return subject.favorable_score(made.iloc[first])[codes]
 

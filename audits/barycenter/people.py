@@ -178,7 +178,7 @@ def _groups(
     data: AuditData, by: Sequence[str], sizes: np.ndarray, options: BarycenterOptions
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, int], list[str]]:
     """Names of the groups, the largest first, and the group of each row; -1 for those left out."""
-    combinations = data.groups.groupby(list(by), sort=True, observed=True)
+    combinations = data.groups.rename_axis(None).groupby(list(by), sort=True, observed=True)
     combined = combinations.ngroup().to_numpy()
     values = [key if isinstance(key, tuple) else (key,) for key in combinations.size().index]
     every = [group_name(dict(zip(by, each, strict=True))) for each in values]

@@ -24,7 +24,7 @@ def group_codes(data: AuditData, by: tuple[str, ...] | None, where: str) -> tupl
         raise InputError(where, "must name at least one protected attribute", advice="set data.protected")
     for name in chosen:
         one_of(where, name, data.protected, what="a protected attribute")
-    code = data.groups.groupby(list(chosen)).ngroup().to_numpy()
+    code = data.groups.rename_axis(None).groupby(list(chosen)).ngroup().to_numpy()
     first = np.unique(code, return_index=True)[1]
     if len(first) > _MAX_GROUPS:
         raise InputError(

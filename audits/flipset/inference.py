@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import kstwobign, norm
 
+from audits.data.frames import with_columns
 from audits.flipset.comparisons.conditional_test import MAX_OVERLAP
 from audits.flipset.counterparts.matching import Flips, Matching
 from audits.flipset.counterparts.people import Comparison
@@ -138,7 +139,7 @@ def levels_of(compared: Comparison, flips: Flips) -> dict[str, np.ndarray]:
         within = np.full(len(compared.sizes), "", dtype=object)
         for value, ours, theirs in compared.chosen.strata:
             within[ours] = within[theirs] = value
-        frame, scaled = frame.assign(**{column: within[rows]}), scaled | {column: False}
+        frame, scaled = with_columns(frame, {column: within[rows]}), scaled | {column: False}
     found = {}
     for name, inside in level_members(frame, scaled, compared.sizes[rows]).items():
         found[name] = np.zeros(len(compared.sizes), dtype=bool)

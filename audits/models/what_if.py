@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from audits.data import AuditData
+from audits.data.frames import with_columns
 from audits.data.preprocessing.groups import cut
 from audits.data.values import MISSING, as_text, find_level, is_missing, text_of
 from audits.errors import InputError
@@ -111,10 +112,10 @@ class _Person:
             if name not in self.known:
                 raise InputError("what if", "must name a column that the model reads", name)
             told = _cast_value(value, name, data, self.known[name])
-            changed = changed.assign(**{name: _one(told, data.frame[name], changed.index)})
+            changed = with_columns(changed, {name: _one(told, data.frame[name], changed.index)})
             if name in groups:
                 texts = cut(changed[name], data.bins[name]) if name in data.bins else as_text(changed[name])
-                groups = groups.assign(**{name: texts.fillna(MISSING)})
+                groups = with_columns(groups, {name: texts.fillna(MISSING)})
         return changed, groups
 
     def answer(self, changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from audits.data.frames import with_columns
 from audits.data.values import text_of
 from audits.errors import InputError
 from audits.monitor.bundle import MonitorBundle
@@ -103,7 +104,7 @@ def frame_as_audited(bundle: MonitorBundle, frame: pd.DataFrame) -> pd.DataFrame
         for name, known in meanings(bundle).items()
         if name in frame
     }
-    return frame.assign(**made)
+    return with_columns(frame, made)
 
 
 def written_words(bundle: MonitorBundle) -> list[str]:

@@ -16,6 +16,7 @@ from scipy.special import expit, softmax
 from audits.checks import choices, one_of
 from audits.data import AuditData, FeatureSpace
 from audits.data.encoder_blocks import LevelBlock, NumberBlock
+from audits.data.frames import with_columns
 from audits.data.kinds import Role
 from audits.data.values import as_text, text_of
 from audits.errors import InputError, is_installed, not_installed
@@ -83,9 +84,8 @@ class Actions:
 
     def allowed(self, today: pd.DataFrame, moved: pd.DataFrame) -> pd.DataFrame:
         """Return `moved` (n, columns), with today's value where a limit forbids the move."""
-        return moved.assign(
-            **{column: self._enforce_limit(column, today[column], moved[column]) for column in self.columns}
-        )
+        limited = {name: self._enforce_limit(name, today[name], moved[name]) for name in self.columns}
+        return with_columns(moved, limited)
 
     def _enforce_limit(self, column: str, today: pd.Series, moved: pd.Series) -> pd.Series:
         """Keep today's value where the move is not allowed; numbers stop at their bound."""

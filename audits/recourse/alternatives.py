@@ -30,6 +30,7 @@ import pandas as pd
 from audits.checks import one_of
 from audits.data import AuditData, FeatureSpace
 from audits.data.encoder_blocks import NumberBlock
+from audits.data.frames import with_columns
 from audits.data.partition import resample, sample_people
 from audits.data.values import text_of
 from audits.errors import InputError
@@ -112,7 +113,7 @@ def find_ways(way: RecoursePath, rng: np.random.Generator, progress: Progress = 
         needless = False
         for step, name in enumerate(_costliest(way, columns)):
             progress(0.6 * (step + 1) / (len(columns) + 1), "Leaving out what is not needed")
-            new, fine = accepted(moved.assign(**{name: today[name]}), person)
+            new, fine = accepted(with_columns(moved, {name: today[name]}), person)
             fine &= _changed_cells(today, moved, [name])[:, 0]
             moved[name] = moved[name].where(~fine, today[name])
             score = np.where(fine, new, score)

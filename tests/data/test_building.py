@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from app.tables.columns import preview
 from audits.data import AuditData, DataSpec, build_data, data_spec
 from tests.cases import cases
 from tests.refused import refused
@@ -268,6 +269,7 @@ def test_a_column_may_be_called_anything():
     recode = {"self": {"from": "self", "map": {"cook": "chef"}}}
     data = build(frame, kinds={"index": "continuous"}, recode=recode, missing="impute")
     assert set(data.features) == {"index", "self", "frame", "count"}
+    assert preview(data.frame)["self"].tolist() == data.frame["self"].tolist()
 
 
 def test_a_number_of_bins_cuts_the_rows_that_are_left_at_quantiles():

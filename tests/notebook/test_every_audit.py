@@ -24,32 +24,32 @@ from audits.runs.registry import AUDITS
 from tests.refused import refused
 
 ROOT = Path(__file__).resolve().parents[2]
-SIDES = {"source": {"sex": "f"}, "target": {"sex": "m"}}
-CHOSEN = {
+SIDES = {"source": {"row": "f"}, "target": {"row": "m"}}
+CHOSEN = {  # columns are called as an argument and an index of pandas are
     "groups": {"bootstrap": 0},
     "flipset": {**SIDES, "permutations": 19, "bootstrap": 100},
-    "barycenter": {"by": ["sex"], "permutations": 19},
-    "explain": {**SIDES, "explainers": ["hours", "age"]},
+    "barycenter": {"by": ["row"], "permutations": 19},
+    "explain": {**SIDES, "explainers": ["self", "age"]},
     "rule_sets": {"permutations": 49, "samples": 0},
     "loss_ratio": {"steps": 3},
-    "outcome_transport": {"by": ["sex"], "against": "label", "permutations": 19, "draws": 20},
-    "recourse": {"actionable": ["hours"], "steps": [0, 0.5, 1]},
+    "outcome_transport": {"by": ["row"], "against": "label", "permutations": 19, "draws": 20},
+    "recourse": {"actionable": ["self"], "steps": [0, 0.5, 1]},
     "attribute_swap": {},
-    "sensitivity": {"protected": "sex", "bootstrap": 100},
+    "sensitivity": {"protected": "row", "bootstrap": 100},
 }
 
 
 def audited(rows: pd.Index, chosen: Iterable[str] = CHOSEN) -> Findings:
     rng = np.random.default_rng(0)
-    people = pd.DataFrame({"hours": rng.normal(size=150).round(2), "age": rng.integers(18, 70, 150)}, rows)
-    people["job"], people["sex"] = rng.choice(["a", "b"], 150), rng.choice(["f", "m"], 150)
-    hired = (people["hours"] + 0.8 * (people["sex"] == "m") + rng.normal(size=150) > 0).astype(int)
-    columns = make_column_transformer((OneHotEncoder(), ["job", "sex"]), remainder="passthrough")
+    people = pd.DataFrame({"self": rng.normal(size=150).round(2), "age": rng.integers(18, 70, 150)}, rows)
+    people["job"], people["row"] = rng.choice(["a", "b"], 150), rng.choice(["f", "m"], 150)
+    hired = (people["self"] + 0.8 * (people["row"] == "m") + rng.normal(size=150) > 0).astype(int)
+    columns = make_column_transformer((OneHotEncoder(), ["job", "row"]), remainder="passthrough")
     model = make_pipeline(columns, LogisticRegression()).fit(people, hired)
-    roles = {"actionable": ["hours"], "immutable": ["age"]}
+    roles = {"actionable": ["self"], "immutable": ["age"]}
     asked = [*((name, CHOSEN[name]) for name in chosen), ("groups", {"bootstrap": 0, "level": 0.1})]
     return evenhand.audit(
-        model, people, hired, favorable=1, protected="sex", roles=roles, search=False,
+        model, people, hired, favorable=1, protected="row", roles=roles, search=False,
         audits=[{name: options} for name, options in asked],
     )  # fmt: skip
 
@@ -152,13 +152,13 @@ def test_a_gate_holds_results_in_memory(results: Findings) -> None:
     [
         ({"metric": "impact_ration"}, "'impact_ratio'"),
         ({"metric": "disparate_impact"}, "impact_ratio"),
-        ({"by": "sexx"}, "'sex'"),
+        ({"by": "roww"}, "'row'"),
         ({"audit": "grops"}, "'groups'"),
         ({"group": "women"}, "'m'"),
     ],
 )
 def test_a_rule_is_refused_by_the_word_that_is_wrong_before_anything_runs(results, rule, meant) -> None:
-    spec = {"data": {"path": "missing.csv", "protected": ["sex"]}, "audits": ["groups"]}
+    spec = {"data": {"path": "missing.csv", "protected": ["row"]}, "audits": ["groups"]}
     for held in [results] if "group" in rule else [spec, results]:  # who is there is in the results
         with pytest.raises(InputError) as said:
             evenhand.check(held, [{"metric": "impact_ratio", "at_least": 0.8, **rule}])

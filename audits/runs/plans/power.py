@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from audits.data import AuditData
+from audits.data.frames import with_columns
 from audits.errors import InputError
 from audits.models import ModelSpec, Predictions, Subject, make_subject
 from audits.progress import Progress, part, silent
@@ -206,7 +207,7 @@ def _world(
     frame.index.name = "row"
     own_group = np.repeat(np.arange(len(groups)), people)
     dealt = {name: np.array([group[name] for group in groups])[own_group] for name in groups[0]}
-    table = drawn.groups.set_axis(frame.index).assign(**dealt)
+    table = with_columns(drawn.groups.set_axis(frame.index), dealt)
     drawn = dataclasses.replace(
         drawn,
         frame=frame.assign(**{_DECISION: decisions}),
