@@ -20,6 +20,7 @@ _FIELDS = {
     "no": "The others are",
 }
 _GENERIC = {"people": "people", "yes": "favored", "no": "not favored"}
+_MAX_LENGTH = 40
 _KNOWN: tuple[tuple[str, tuple[str, str, str]], ...] = (
     (r"call_?(ed_?)?back|^call(ed)?$", ("applicants", "called back", "not called back")),
     (r"hir|employ|recruit|interview|eingestellt|embauch|contratad", ("applicants", "hired", "turned down")),
@@ -79,7 +80,8 @@ def _verb_words(draft: Mapping[str, Any], column: str = "", *_: str) -> dict[str
 
 
 def _is_word(value: str) -> bool:
-    return says_which(value) and not re.search(r"\d", value)
+    short = len(value) <= _MAX_LENGTH and len(value.split()) <= 3  # longer ones are no word in a sentence
+    return short and says_which(value) and not re.search(r"\d", value)
 
 
 def words_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
@@ -94,7 +96,7 @@ def words_section(draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> d
             label,
             known.get(name, ""),
             key=f"words-{name}-{draft['id']}-{known.get(name, '')}",
-            max_chars=40,
+            max_chars=_MAX_LENGTH,
             placeholder=proposed.get(name, _GENERIC[name]),
             help="Sentences and figures use these words.",
         ).strip()

@@ -70,7 +70,8 @@ def model_section(
     )
     if way == "number":
         return _amount(draft, profiles)
-    if before == "number" and way in {"label", "score"}:  # a model learns the amount, or is audited by it
+    if before == "number" and (way in {"label", "score"} or (brief and way != "train")):
+        # a model learns the amount, or is audited by it where it was named and not only proposed
         draft = with_data(draft, label=None, outcome=None, favorable=None)
     if way == "path":
         model = _file(space, draft, second=second, brief=brief)

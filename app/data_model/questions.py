@@ -126,9 +126,12 @@ def _propose_decision(draft: dict[str, Any], profiles: Sequence[ColumnProfile], 
 
 
 def _decision(space: Workspace, draft: dict[str, Any], profiles: Sequence[ColumnProfile]) -> dict[str, Any]:
-    st.caption(notices.label(draft["proposal"], 300))
-    draft = _with_column(draft, state.widget(f"way-{draft['id']}"))
-    edited = model_section(space, draft, profiles, brief=True)
+    if draft["proposal"]:
+        st.caption(notices.label(draft["proposal"], 300))
+    turned = _with_column(draft, state.widget(f"way-{draft['id']}"))
+    edited = model_section(space, turned, profiles, brief=True)
+    if edited["spec"]["model"] != draft["spec"]["model"]:
+        edited = {**edited, "proposal": ""}  # another answer than the proposed one was chosen
     if "train" in edited["spec"]["model"]:
         if not is_amount(edited):
             edited = _with_good(edited, profiles, edited["spec"]["data"].get("label"))

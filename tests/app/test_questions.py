@@ -86,15 +86,21 @@ def test_what_happened_is_learned_and_can_be_called_a_decision(space) -> None:
     assert spec(space)["model"] == {"predictions": {"label": "default"}}
     assert "label" not in spec(space)["data"]
     assert spec(space)["data"]["favorable"] == "no"
+    assert not any("“default”" in each.value for each in at.caption), "what was proposed is not chosen"
 
 
 def test_a_pay_gap_is_found_in_its_unit_without_a_cut(space) -> None:
     rng = np.random.default_rng(4)
     sex, schooling = rng.choice(["female", "male"], 1200), rng.integers(8, 19, 1200)
     wage = np.exp(1.8 + 0.06 * schooling - 0.2 * (sex == "female") + rng.normal(0, 0.3, 1200)).round(2)
-    at = new(space, pd.DataFrame({"sex": sex, "schooling": schooling, "wage": wage}).to_csv(index=False))
+    people = pd.DataFrame({"sex": sex, "schooling": schooling, "wage": wage}).to_csv(index=False)
+    at = new(space, people)
     data = spec(space)["data"]
     assert (data["label"], data["outcome"], data["favorable"]) == ("wage", "numeric", "high")
+    way = next(each for each in at.segmented_control if str(each.key).startswith("way-"))
+    way.set_value("path").run()
+    assert "label" not in spec(space)["data"], "nobody said that the model is about pay"
+    at = new(space, people)
     for name, verb in (("schooling", None), ("wage", "earn")):
         at = at.selectbox(key=f"amount-{space.draft()['id']}").set_value(name).run()
         assert (spec(space)["data"].get("words") or {}).get("verb") == verb
