@@ -170,32 +170,30 @@ def select(people: str) -> None:
         st.query_params.pop(_SELECTED, None)
 
 
-def keep_errors(place: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Have a callback that cannot do its work keep why under `place`, until it is tried again."""
+def keep_errors(place: str, *, alone: bool = True) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """Have a callback that cannot do its work keep why under `place`, until it is tried again.
+
+    What is not kept `alone` stands beside what others that were called by the same act could not do.
+    """
 
     def wrapped(act: Callable[P, None]) -> Callable[P, None]:
         @functools.wraps(act)
         def tried(*args: P.args, **more: P.kwargs) -> None:
-            forget(place)
+            if alone:
+                forget(place)
             try:
                 act(*args, **more)
             except (InputError, RunFailed, OSError) as error:
-                keep(place, str(error))
+                keep(place, f"{get(place, '')} {error}".strip())
 
         return tried
 
     return wrapped
 
 
-report_errors = keep_errors("not done")
+NOT_DONE = "not done"
+report_errors = keep_errors(NOT_DONE, alone=False)
 """Have a callback that cannot do its work say so at the head of the page, which is drawn after it."""
-
-
-def untold() -> str:
-    """Return once why the last act was not done; empty where it was."""
-    sentence = str(get("not done", ""))
-    forget("not done")
-    return sentence
 
 
 def remember(key: str, make: Callable[[], T]) -> T:

@@ -19,6 +19,7 @@ from app.widgets.people.person import Beside, person_card, steps
 from app.widgets.people.row_choice import choose_row
 from app.widgets.results.exhibits import show_exhibit
 from app.widgets.results.result_page import result_page
+from app.widgets.run_bar import fold
 from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
 from audits.barycenter import BarycenterResult, figures
@@ -107,7 +108,7 @@ def _people(found: RunResult, space: Workspace, data: DataHandle) -> None:
         return
     listed = PeopleTable(found, "flipping", {"group": group, "way": way})
     card = st.container()
-    with st.expander("The list", expanded=state.chosen("person") is None, key=f"list-{way}"):
+    with fold("The list", f"list-{way}", opened=state.chosen("person") is None):
         chosen = choose_row(
             listed,
             f"all-people-{way}",

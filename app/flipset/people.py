@@ -15,6 +15,7 @@ from app.widgets import notices
 from app.widgets.people.person import Beside, person_card, steps
 from app.widgets.people.row_choice import choose_row, show_selected
 from app.widgets.people.selected import only_selected
+from app.widgets.run_bar import fold
 from app.workspaces.workspace import Workspace
 from audits.flipset import FlipsetResult
 from audits.flipset.text import one_of, way_words
@@ -46,9 +47,7 @@ def people_section(found: RunResult, space: Workspace, data: DataHandle) -> None
         show_selected(of_group, selected, f"people-{way}", "score")
     listed = PeopleTable(found, "flipped", {"part": way}, rows)
     card = st.container()  # above the list, which folds while someone is looked at
-    with st.expander(
-        "The list", expanded=state.chosen("person") is None and len(rows) > 1, key=f"list-{way}"
-    ):
+    with fold("The list", f"list-{way}", opened=state.chosen("person") is None and len(rows) > 1):
         chosen = choose_row(
             listed,
             f"people-{way}",

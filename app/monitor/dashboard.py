@@ -15,6 +15,7 @@ from app.monitor.windows import audit_window
 from app.serving.monitor_api import INGEST
 from app.widgets import notices
 from app.widgets.results.figure_card import figure_card
+from app.widgets.run_bar import fold
 from app.workspaces.workspace import Workspace
 from audits.errors import InputError, RunFailed
 from audits.monitor import figures
@@ -73,7 +74,7 @@ def watch(monitor: StoredMonitor, space: Workspace) -> None:
         return
     give_file(monitor)
     audit_window(monitor, space)
-    with st.expander("Send predictions", expanded=not monitor.people, key="send-predictions"):
+    with fold("Send predictions", "send-predictions", opened=not monitor.people):
         send(monitor)
     with st.expander("Export or remove", key="export-monitor"):
         remove_or_export(monitor, space)

@@ -11,7 +11,7 @@ from app.widgets import notices
 from app.widgets.audit_page import open_data
 from app.widgets.choices.stand_in import offer_stand_in, stand_in_note
 from app.widgets.frame import page_text
-from app.widgets.run_bar import run_button, settings_fold, show_standing
+from app.widgets.run_bar import fold, run_button, settings_fold, show_standing
 from app.widgets.subject import source_name
 from audits.errors import InputError
 
@@ -21,7 +21,7 @@ stand_in_note(space, draft)
 question = st.container()
 compared = any("compare" in record["spec"] for record in space.runs())
 unlearned = st.container()
-with st.expander("The second model", expanded=not compared, key="second-model"):
+with fold("The second model", "second-model", opened=not compared):
     edited = choose_model(space, draft)
 if edited.get("compare") != draft.get("compare") and not space.read_only:
     space.save_draft(edited)

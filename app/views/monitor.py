@@ -10,6 +10,7 @@ from app.monitor.example import stream_of, watch_example
 from app.monitor.factory import finished_audits, make_monitor
 from app.widgets import notices
 from app.widgets.frame import page_text, title
+from app.widgets.run_bar import fold
 from audits.errors import RunFailed
 
 space = state.workspace()
@@ -32,9 +33,7 @@ else:
 if space.read_only:
     st.stop()
 audits = finished_audits(space)
-with st.expander(
-    "New monitor", expanded=monitor is None and (stream is None or len(audits) > 1), key="new-monitor"
-):
+with fold("New monitor", "new-monitor", opened=monitor is None and (stream is None or len(audits) > 1)):
     if audits:
         make_monitor(audits, space)
     else:

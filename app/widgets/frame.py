@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import RerunException
 
 from app import state
 from app.latest_runs import badge_icons
@@ -48,8 +50,7 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
                 st.page_link(item, label=label, query_params=state.address(item.title), width="stretch")
     if space.read_only:
         notices.note("You can view this workspace, but not change it.")
-    if sentence := state.untold():
-        notices.problem(sentence)
+    notices.kept_problem(state.NOT_DONE)
     draft = space.draft()
     told = None if draft is None else draft["spec"]["data"].get("words")
     try:
@@ -63,6 +64,8 @@ def draw(pages: dict[str, list[st.Page]]) -> None:
             "Something went wrong on this page. Reload it. If that does not help, start again with the data."
         )
     finally:
+        if not isinstance(sys.exception(), RerunException):  # drawn to its end: it was seen
+            state.forget(state.NOT_DONE)
         state.keep_address(page.title)
 
 

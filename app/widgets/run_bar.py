@@ -32,7 +32,12 @@ def time_words(seconds: float) -> str:
 
 def settings_fold(*, done: bool) -> DeltaGenerator:
     """Return where an audit's choices go: folded once there is a result, open until then."""
-    return st.expander("Settings", expanded=not done, key="settings")
+    return fold("Settings", "settings", opened=not done)
+
+
+def fold(label: str, key: str, *, opened: bool) -> DeltaGenerator:
+    """Return what folds: made anew once it is to be `opened` or not, as a browser keeps how one stood."""
+    return st.container(key=key).expander(label, expanded=opened, key=f"{key}-{opened}")
 
 
 def run_button(

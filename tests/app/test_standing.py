@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app import jobs
+from app import jobs, state
 from app.workspaces.workspace import Workspace
+from audits.errors import InputError
 from audits.runs.storage.store import RunStore
 from tests.app.test_pages import bring
 
@@ -31,3 +32,13 @@ def test_a_run_that_ends_while_it_is_looked_at_is_not_lost(
     assert run.status == "done", run.error
     assert seen.going or seen.finished, "a page would show neither progress nor result, and stay so"
     assert jobs.status_of(space, spec).finished
+
+
+def test_what_one_callback_could_not_do_outlives_another_that_succeeds() -> None:
+    def fail() -> None:
+        raise InputError("limits", "must be known")
+
+    state.report_errors(fail)()
+    state.report_errors(lambda: None)()
+    assert "limits" in state.get(state.NOT_DONE)
+    state.forget(state.NOT_DONE)
