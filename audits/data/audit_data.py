@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,8 +23,9 @@ from audits.data.partition import (
     with_counts,
 )
 from audits.data.spec import LabelCut, NumericOutcome
-from audits.data.values import MISSING, find_level, text_of
+from audits.data.values import find_level, text_of
 from audits.errors import InputError
+from audits.stats.text import says_little
 
 if TYPE_CHECKING:
     from audits.stats.design import Design
@@ -506,7 +506,7 @@ def group_name(where: Mapping[str, object]) -> str:
     for attribute, value in where.items():
         values, negated = _condition_values(attribute, value)
         name = " or ".join(text_of(each) for each in values)
-        if any(_says_little(text_of(each)) for each in values):
+        if any(says_little(text_of(each)) for each in values):
             name = f"{attribute} {name}"
         if negated:
             name = f"not ({name})" if len(values) > 1 else f"not {name}"
@@ -523,12 +523,6 @@ def named_with(attribute: str, group: str) -> str:
     ('female', 'married no', 'female & Asian')
     """
     return group if " × " in attribute else group_name({attribute: group})
-
-
-def _says_little(text: str) -> bool:
-    words = {"true", "false", "yes", "no", "y", "n", MISSING}  # "f" may be a woman, beside "m"
-    number = re.sub("^(below|above) ", "", text)  # outside the ends of all ranges
-    return text.lower() in words or text[:1] in "[(" or number.replace(".", "", 1).lstrip("-").isdigit()
 
 
 def _condition_values(where: str, value: object) -> tuple[list[object], bool]:

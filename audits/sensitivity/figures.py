@@ -91,7 +91,7 @@ def ridges(result: SensitivityResult, attribute: str) -> go.Figure:
     shown = [item for item in result.groups if item.attribute == attribute and item.n > 0][::-1]
     figure = go.Figure()
     x = [edges[k] + step / 2 for k in range(len(edges) - 1)]
-    groups = distinct([people_in(item.group) for item in shown])
+    groups = distinct([people_in(group_name({attribute: item.group})) for item in shown])
     for place, (item, name) in enumerate(zip(shown, groups, strict=True)):
         counts = result.histogram.groups[f"{attribute}: {item.group}"]
         top = max(counts) or 1.0

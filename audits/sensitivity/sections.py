@@ -6,6 +6,7 @@ from functools import partial
 
 import pandas as pd
 
+from audits.data import group_name
 from audits.records import Exhibit, Section
 from audits.results import frame_of
 from audits.sensitivity import SensitivityResult, figures
@@ -91,7 +92,10 @@ def _most_sensitive(result: SensitivityResult, attribute: str) -> str:
     known = sorted(known, key=lambda item: -(item.mean.value or 0.0))
     if len(known) < 2:
         return f"Sensitivity by {attribute}"
-    named = [f"{people_in(item.group)} ({number(item.mean.value)})" for item in (known[0], known[-1])]
+    named = [
+        f"{people_in(group_name({attribute: item.group}))} ({number(item.mean.value)})"
+        for item in (known[0], known[-1])
+    ]
     return begun(f"{named[0]} are most sensitive on average, {named[1]} least")
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from audits.stats.estimate import Estimate
-from audits.stats.text import CURRENCIES, amount, amount_stated, people_in
+from audits.stats.text import CURRENCIES, amount, amount_stated, people_in, says_little
 from audits.stats.vocabulary import vocabulary
 from audits.text import points_words
 
@@ -245,6 +245,8 @@ def interval_text(judged: Judgment) -> str:
     '9 points (−5 to 22) · history = none'
     >>> interval_text(dataclasses.replace(burden, decided_by="race: Black"))
     '4.6 points (−5.5 to 15) · Black people'
+    >>> interval_text(dataclasses.replace(burden, decided_by="black: yes"))
+    '4.6 points (−5.5 to 15) · people in “black yes”'
     """
     interval = judged.interval
     if interval.value is None or (interval.low is None and interval.high is None):
@@ -263,8 +265,9 @@ def interval_text(judged: Judgment) -> str:
     unsaid = judged.decided_by.startswith("level: ") and judged.verdict != EVIDENCE
     named = judged.decided_by == AVERAGE or (_FORMULA.search(judged.decided_by) and not unsaid)
     about = judged.decided_by.removeprefix("level: ")
-    *_, group = about.rpartition(": ")
-    whom = about if group == about else people_in(group)
+    attribute, _, group = about.rpartition(": ")
+    group = f"{attribute} {group}" if attribute and says_little(group) else group
+    whom = people_in(group) if attribute else about
     where = "" if named else f" · {vocabulary().group(group) or whom}"
     size = points_words(value or "") if unit == " points" else f"{value}{unit}"
     if interval.low == interval.high:  # without width it says nothing of how sure it is, unless by logic

@@ -23,6 +23,7 @@ __all__ = [
     "people_in",
     "percent",
     "percent_interval",
+    "says_little",
     "several",
     "so_many",
 ]
@@ -102,6 +103,13 @@ def out_of(some: float, everybody: float) -> str:
     if everybody - some < _WEIGHTLESS:
         return "the only one" if whole == 1 else f"all {whole:,}"
     return f"{min(max(part, 1), max(whole - 1, 1)):,} of {whole:,}"
+
+
+def says_little(value: str) -> bool:
+    """Whether a group's value says nothing without its attribute: yes, a number, a range, a missing one."""
+    words = {"true", "false", "yes", "no", "y", "n", "(missing)"}  # "f" may be a woman, beside "m"
+    number = re.sub("^(below|above) ", "", value)  # outside the ends of all ranges
+    return value.lower() in words or value[:1] in "[(" or number.replace(".", "", 1).lstrip("-").isdigit()
 
 
 def named_group(group: str) -> str:

@@ -19,6 +19,7 @@ from app.widgets import notices
 from app.widgets.people.what_if import ask_model, can_ask, what_if_section
 from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
+from audits.data import named_with
 from audits.data.values import is_missing
 from audits.runs.result import RunResult
 from audits.stats.text import number
@@ -176,8 +177,9 @@ def _sides(space: Workspace, found: RunResult, row: Hashable, match: Beside | No
 
 def _group(groups: pd.DataFrame) -> str:
     """Return the noun phrase of someone's protected groups: ``Velian woman under 30``."""
-    values = [str(value) for value in groups.iloc[0]]
-    return vocabulary().group(" & ".join(values), one=True) or ", ".join(values)
+    values = {str(name): str(value) for name, value in groups.iloc[0].items()}
+    said = vocabulary().group(" & ".join(values.values()), one=True)
+    return said or ", ".join(named_with(name, value) for name, value in values.items())
 
 
 def _card(sides: _Sides, k: int, threshold: object, reverse: bool) -> str:

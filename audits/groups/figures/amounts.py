@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from audits.data import named_with
 from audits.drawing.differences import differences
 from audits.drawing.marks import add_legend, dashes, dot, reaching, segments
 from audits.drawing.selected import of_group, people_id
@@ -91,7 +92,9 @@ def tails(result: GroupsResult, attribute: str) -> go.Figure:
     measures = list(_MEASURES) if len(others) * len(_MEASURES) <= _MAX_ROWS else ["mean"]
     rows = [
         (
-            f"{named_group(row.group)} · {_MEASURES[name]}" if len(measures) > 1 else _label(row),
+            f"{named_group(named_with(row.attribute, row.group))} · {_MEASURES[name]}"
+            if len(measures) > 1
+            else _label(row),
             row.differences[name].estimate,
             _people(row),
         )
@@ -124,7 +127,11 @@ def _axis(amounts: Amounts) -> str:
 
 
 def _label(row: AmountRow) -> str:
-    return f"{named_group(row.group)} ({count(row.n)}){' · reference' * row.is_reference}"
+    return f"{_name(row)} ({count(row.n)}){' · reference' * row.is_reference}"
+
+
+def _name(row: AmountRow) -> str:
+    return named_group(named_with(row.attribute, row.group))
 
 
 def _said(found: Estimate | None, amounts: Amounts) -> str:
