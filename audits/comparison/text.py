@@ -7,6 +7,7 @@ from functools import partial
 
 from audits.comparison.pairs import Kind
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate, Judgment
+from audits.stats.badges import short_number
 from audits.stats.text import number
 from audits.text import cut_apart, cut_words, points_of, points_words, shortest
 
@@ -94,7 +95,7 @@ def change_words(change: Estimate, kind: Kind) -> str:
     Examples
     --------
     >>> change_words(Estimate(-0.034, -0.06, -0.01, 1200, ""), "share")
-    '−3.4 points (−6.0 to −1.0)'
+    '−3.4 points (−6 to −1)'
     >>> change_words(Estimate(0.4, None, None, 12, "no interval"), "number")
     '+0.400, no interval'
     """
@@ -102,10 +103,10 @@ def change_words(change: Estimate, kind: Kind) -> str:
         return "–"
     unit = "" if kind == "number" else " points"
     if change.low is None or change.high is None:
-        value = _signed_number(change.value, change.n, kind)
+        value = _signed_number(change.value, kind)
         return f"{value}{unit[:-1] if value in {'+1', '−1'} else unit}, no interval"
-    ends = " to ".join(_signed_number(end, change.n, kind) for end in (change.low, change.high))
-    return f"{_signed_number(change.value, change.n, kind)}{unit} ({ends})"
+    ends = " to ".join(_signed_number(end, kind) for end in (change.low, change.high))
+    return f"{_signed_number(change.value, kind)}{unit} ({ends})"
 
 
 def _gap(name: str, first: Estimate, second: Estimate, judged: Judgment) -> str:
@@ -136,7 +137,7 @@ def _gap(name: str, first: Estimate, second: Estimate, judged: Judgment) -> str:
     ends = sorted(sign * float(end or 0.0) for end in (change.low, change.high))
     more = "fewer" if way == "narrows" else "more"
     least, most = (sorted(-end for end in ends)) if way == "narrows" else ends
-    told = f" ({points_of(least, change.n)} to {points_of(most, change.n)} {more})" if least >= 0 else ""
+    told = f" ({short_number(100 * least, 1)} to {short_number(100 * most, 1)} {more})" if least >= 0 else ""
     less = "" if judged.material is not False else ", by less than matters"
     return f"The second model {way} the {name} {_from_to(*sizes)}{less}{told}."
 
@@ -155,12 +156,12 @@ def _ends(change: Estimate, kind: Kind) -> str:
     if change.low is None or change.high is None:
         return ""
     unit = "" if kind == "number" else " points"
-    ends = (_signed_number(end, change.n, kind) for end in (change.low, change.high))
+    ends = (_signed_number(end, kind) for end in (change.low, change.high))
     return f" ({' to '.join(ends)}{unit})"
 
 
-def _signed_number(value: float, n: float, kind: Kind) -> str:
-    text = number(value) if kind == "number" else points_of(value, n)
+def _signed_number(value: float, kind: Kind) -> str:
+    text = short_number(value) if kind == "number" else short_number(100 * value, 1)  # as `interval_text`
     return text if text.startswith("−") or float(text.replace(",", "")) == 0 else f"+{text}"
 
 

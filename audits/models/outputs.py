@@ -252,7 +252,10 @@ def number_sign(data: AuditData) -> float:
 def one_number(answers: Any, frame: pd.DataFrame, name: str) -> np.ndarray:
     """Return answers as one number a person, (n,); raise `InputError` if they are anything else."""
     if isinstance(answers, list) or answers.dtype == object or answers.size != len(frame):
-        raise InputError(name, "must give one number a person", answers[0] if len(answers) else "nothing")
+        advice = "for a model that says yes or no, choose a label of few values, or none"
+        raise InputError(
+            name, "must give one number a person", answers[0] if len(answers) else "nothing", advice
+        )
     return check_scores(answers.reshape(-1), frame, name)
 
 
