@@ -17,15 +17,15 @@ from app.saved.runs import (
 )
 from app.widgets import notices
 from app.widgets.frame import page_text, title
-from app.widgets.subject import subject_line
 from audits.errors import InputError, RunFailed
 from audits.runs.storage.saved import SavedRuns
+from audits.stats.vocabulary import speaking
 
 space = state.workspace()
 draft = space.draft()
 saved = SavedRuns()
 
-title("Report & saved audits", subject_line(draft) if draft is not None else "")
+title("Report & saved audits")  # of any data, which each names
 st.markdown(page_text("saved_question"))
 if draft is not None:
     report_of_all(space, draft)
@@ -44,8 +44,9 @@ except (InputError, RunFailed) as error:  # deleted or damaged meanwhile
     st.stop()
 status_section(space, chosen, result)
 if result is not None:
-    report_section(space, chosen, result)
-    compare_section(saved, space, chosen, result)
+    with speaking(result.audits[0].words):
+        report_section(space, chosen, result)
+        compare_section(saved, space, chosen, result)
 keep_section(saved, space, chosen)
 share_section(space, chosen, result)
 erase_section(space)

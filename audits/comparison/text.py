@@ -97,7 +97,7 @@ def change_words(change: Estimate, kind: Kind) -> str:
     >>> change_words(Estimate(-0.034, -0.06, -0.01, 1200, ""), "share")
     '−3.4 points (−6 to −1)'
     >>> change_words(Estimate(0.4, None, None, 12, "no interval"), "number")
-    '+0.400, no interval'
+    '+0.4, no interval'
     """
     if change.value is None:
         return "–"

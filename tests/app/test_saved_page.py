@@ -6,10 +6,11 @@ import json
 import time
 
 from app import jobs
+from app.drafts import drafts
 from app.latest_runs import KEY, saved_run
 from app.workspaces.workspace import Workspace, issue_token
 from audits.runs.storage.saved import SavedRuns
-from tests.app.test_pages import boxes, open_example, prepared, visit
+from tests.app.test_pages import boxes, open_example, prepared, texts, visit
 
 PAGE = "views/saved.py"
 
@@ -73,8 +74,8 @@ def test_a_run_is_listed_opened_renamed_started_again_and_deleted(space) -> None
 
 def test_two_runs_are_compared_and_one_deleted_elsewhere_breaks_no_page(space) -> None:
     at = overview(open_example(space, "loans"), space)
-    at.selectbox(key="reference-sex").set_value("female").run()
-    at.button(key="run").click().run()
+    space.save_draft(drafts.with_spec(space.draft(), threshold=0.6))
+    prepared(at.run()).button(key="run").click().run()
     settle(space)
     [later, first] = SavedRuns().list(owner=space.token)
     prepared(at.switch_page(PAGE).run())
@@ -83,6 +84,10 @@ def test_two_runs_are_compared_and_one_deleted_elsewhere_breaks_no_page(space) -
     at.selectbox(key="against").set_value(first.id[:12]).run()
     assert not at.exception
     assert any("before" in each.value for each in at.dataframe), "every difference"
+    space.save_draft(drafts.with_data(space.draft(), words={"people": "students"}))
+    at.run()
+    shown = [*texts(at), *(each.value.to_string() for each in [*at.dataframe, *at.table])]
+    assert not any("students" in each for each in shown), "in the words of other data"
     other = prepared(visit(space).switch_page(PAGE).run())
     at.checkbox(key=f"sure-{later.id[:12]}").check().run()
     at.button(key="delete").click().run()
