@@ -34,6 +34,8 @@ def with_values(bundle: MonitorBundle, section: Mapping[str, Any]) -> MonitorBun
         for part in ("recode", "labels")
     }
     counts = section.get("weights")
+    if isinstance(counts, Mapping) and counts.get("kind") == "counts":
+        counts = counts["column"]
     kept |= {_COUNTS: counts} if isinstance(counts, str) else {}
     if not any(kept.values()):
         return bundle
