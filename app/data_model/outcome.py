@@ -51,6 +51,8 @@ def outcome_section(
             draft = with_data(draft, label=None)
             if likely:
                 left.text(f"Perhaps {join_names(likely[:3], 'or')}.")
+            if {"path", "endpoint"} & set(draft["spec"]["model"]):
+                return _good_class(draft)
             if "label" not in told:
                 return with_data(draft, favorable=None)
             return draft if truth else good_answer(draft, profiles, told["label"])
@@ -103,6 +105,19 @@ def good_answer(draft: dict[str, Any], profiles: Sequence[ColumnProfile], column
         said = f"Everyone has “{values[0]}” in “{column}”: nothing to compare. Choose another column."
         st.caption(notices.label(said, 300))
     return draft if kept and chosen == kept else with_data(draft, favorable=_one(chosen))
+
+
+def _good_class(draft: dict[str, Any]) -> dict[str, Any]:
+    """Ask which of a model's own answers is good, where no label has them; return the draft."""
+    said = st.text_input(
+        "Good for the person",
+        ", ".join(_list(draft["spec"]["data"].get("favorable"))),
+        key=f"good-class-{draft['id']}",
+        placeholder="The model's favorable answer",
+        help="Only for a model that names its answers, such as yes and no. Leave it empty for one that "
+        "gives the probability of the favorable outcome.",
+    )
+    return with_data(draft, favorable=said.strip() or None)
 
 
 def _other_values(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _SUM_TOLERANCE = 1e-3  # float32 softmax over many classes
 _SIDES = {"-1", "0", "1"}  # of a label of two of these everyone takes the larger for the second
+_REFUSING = {"-1", "0", "no"}  # values that are hardly the one whose probability a model gives
 _RANGE_TOLERANCE = 1e-5  # float32 rounding of a probability
 
 
@@ -204,6 +205,9 @@ def classifier(
         scores = read_probabilities(values, data.frame.iloc[: len(answers)], source.name)
         if scores.ndim == 1 and data.label is None and classes is None and stated is None:
             found = stated = None
+            if _REFUSING & {class_text(each).lower() for each in data.favorable}:
+                rule = "is missing: without a label, nothing says of which value the number is the chance"
+                raise InputError("model.classes", rule, advice="list both label values, that one last")
             notes.append(
                 "The data have no label, so the answer is assumed to be the probability of the favorable "
                 "outcome."

@@ -72,6 +72,13 @@ def test_what_feeds_what_and_five_scores_or_the_refusal(
     found = next(each for text in texts(at) if len(each := re.findall(r"\b[01](?:\.\d+)?\b", text)) == 5)
     np.testing.assert_allclose([float(each) for each in found], own, rtol=1e-3)
     assert not at.button(key="next").disabled
+    labeled = space.draft()
+    next(box for box in at.selectbox if str(box.key).startswith("label-")).set_value(None).run()
+    good = next(box for box in at.text_input if str(box.key).startswith("good-class-"))
+    assert good.set_value("").run().button(key="next").disabled, "which of the model's answers is good?"
+    assert boxes(good.set_value("no").run()) == []
+    assert (space.draft() or {})["spec"]["data"]["favorable"] == "no"
+    space.save_draft(labeled)
 
     for files, told in ((both[:1], "model.onnx.data"), ([("model.onnx", b"\x80\x04K\x01.")], "pickle")):
         at = upload(space, files, columns=NUMBERS)

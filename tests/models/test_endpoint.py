@@ -91,6 +91,9 @@ def test_without_a_label_the_answer_is_the_chance_of_the_favourable_outcome(peop
     np.testing.assert_array_equal(subject.decisions, expected(data.frame) >= 0.7)
     assert subject.score_kind == "probability"
     assert subject.favorable_score(data.frame.head(0)).shape == (0,)
+    unfavorable = audit_data(people.drop(columns="hired"), label=None, favorable=0)
+    with refused("model.classes"):
+        make_subject(unfavorable, spec(scorer))
 
 
 def test_an_audit_asks_about_people_who_do_not_exist(people, scorer):
