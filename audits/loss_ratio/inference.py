@@ -238,7 +238,8 @@ def _judge(
     none, immaterial = (-math.inf, tolerance), (-math.inf, material * tolerance)
     ends = dataclasses.replace(interval, high=math.inf) if interval.high is None else interval
     judged = judge(ends, none=none, immaterial=immaterial, p_value=p, level=level, **told)
-    return dataclasses.replace(judged, interval=interval, people_of=f"{vocabulary().people} in all")
+    named, who = f"{material:g} times your limit", f"{vocabulary().people} in all"  # which is the tolerance
+    return dataclasses.replace(judged, interval=interval, people_of=who, limit_name=named)
 
 
 def _people_needed(interval: Estimate, tolerance: float, level: float) -> int | None:

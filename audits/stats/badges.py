@@ -177,6 +177,10 @@ def badge_text(judged: Judgment) -> str:
     '● Difference found · may be less than your limit'
     >>> badge_text(judge(Estimate(0.77, 0.66, 0.89, 400, "drawn"), none=1.0, immaterial=(0.8, 1.25)))
     '● Difference found · may be within your limit (0.8 times)'
+    >>> none, limit = (-math.inf, 1.25), (-math.inf, 1.5625)
+    >>> error = judge(Estimate(3.98, 1.34, 7.13, 395, "t"), none=none, immaterial=limit)
+    >>> badge_text(dataclasses.replace(error, limit_name="1.25 times your limit"))
+    '● Difference found · may be within 1.25 times your limit'
     >>> badge_text(judge(share(0.04, 0.01, 0.07), immaterial=(-0.1, 0.1)))
     '◐ Small difference'
     >>> badge_text(judge(share(0.05, -0.04, 0.14), immaterial=(-0.1, 0.1), people_needed=8712))
@@ -195,13 +199,11 @@ def badge_text(judged: Judgment) -> str:
         unsure = judged.material is None and judged.interval.low is not None
         if unsure and (at := _limit(judged)) is not None and at.width:
             limit = limit_words(judged)
-            # a ratio below 1 that is less than its limit is beyond it
-            ratio = limit.startswith("ratio") or limit.endswith("times")
-            more = (
-                f"may be within your limit ({limit})"
-                if ratio
-                else f"may be less than your {limit or 'limit'}"
-            )
+            more = f"may be less than your {limit or 'limit'}"
+            if limit.endswith("your limit"):
+                more = f"may be within {limit}"
+            elif limit.startswith("ratio") or limit.endswith("times"):  # one below 1 is beyond its limit
+                more = f"may be within your limit ({limit})"
     elif badge == "small difference":
         more = f"on average; see {judged.see}" if judged.see else ""
     elif badge == "cannot tell yet":
