@@ -15,6 +15,7 @@ from audits.checks import generator, one_of
 from audits.data.kinds import Kind, Role
 from audits.data.missing_markers import MissingCells
 from audits.data.partition import (
+    balanced_rows,
     content_keys,
     content_order,
     draw_people,
@@ -414,8 +415,14 @@ class AuditData:
             held += (self.weights - sizes) * (lot < test_size)
         return held
 
-    def one_row_each(self, rng: np.random.Generator) -> AuditData:
+    def one_row_each(self, rng: np.random.Generator, told: np.ndarray | None = None) -> AuditData:
         """Return one row of each person, with a label or without, drawn at random: independent rows.
+
+        Parameters
+        ----------
+        told : array (n, c), optional
+            Of the rows of `everyone`, numbers of which each group keeps what all its rows add: see
+            `audits.data.partition.balanced_rows`.
 
         References
         ----------
@@ -425,9 +432,10 @@ class AuditData:
         # the order of the table decides nothing, nor do a model's scores, by which rows may be sorted
         whole = self.everyone
         assert whole.design is not None  # noqa: S101 - as `build_data` has it
-        order = content_order(whole, table_keys(whole))[rng.permutation(whole.n)]
+        order, groups = content_order(whole, table_keys(whole)), whole.without_custom_groups.groups
+        told = np.empty((whole.n, 0)) if told is None else told
         chosen = np.zeros(whole.n, dtype=bool)
-        chosen[order[np.unique(whole.design.cluster[order], return_index=True)[1]]] = True
+        chosen[balanced_rows(whole.design.cluster, told, groups, order, rng)] = True
         labeled, others = np.split(chosen, [self.n])
         taken = self.beside(self.take(labeled), labeled, others)
         more = taken.unlabeled

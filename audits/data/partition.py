@@ -168,6 +168,48 @@ def sample_people(
     return rows[kept], drawn[kept].astype(float)
 
 
+def balanced_rows(
+    cluster: np.ndarray, told: np.ndarray, groups: pd.DataFrame, order: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the place of one row of each cluster, so that no group hangs on which rows are drawn.
+
+    Of two rows of a cluster, drawn at random, the one is kept that makes up for what earlier draws left too
+    high or too low. Sums are off in either direction, so either row is as likely.
+
+    Parameters
+    ----------
+    cluster : int array (n,)
+        Codes from 0.
+    told : float array (n, c)
+        Numbers whose sums over the rows drawn stay near those over all rows, each cluster counting once.
+    groups : DataFrame (n, g)
+        In every group of every column, of all columns together, and in all.
+    order : int array (n,)
+        Places of the rows in an order that hangs on their content alone.
+    """
+    mixed = order[rng.permutation(len(order))]
+    turn = pd.factorize(cluster[mixed])[0]
+    by_cluster, sizes = mixed[np.argsort(turn, kind="stable")], np.bincount(turn)
+    starts = sizes.cumsum() - sizes
+    chosen = by_cluster[starts]
+    codes = [np.zeros(len(order), dtype=np.int64)]
+    codes += [pd.factorize(groups[name], sort=True)[0] for name in sorted(groups, key=str)]
+    codes.append(np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].reshape(-1))
+    alike = np.column_stack(codes) + np.cumsum([0, *(each.max() + 1 for each in codes[:-1])])
+    told = np.column_stack([np.ones(len(told)), told])
+    shares = told / np.bincount(cluster)[cluster][:, None]
+    missing = np.zeros((alike.max() + 1, told.shape[1]))
+    for place in np.flatnonzero(sizes > 1):
+        first, second = by_cluster[starts[place] : starts[place] + 2]
+        better = missing[alike[first]].sum(axis=0) @ told[first]
+        better -= missing[alike[second]].sum(axis=0) @ told[second]
+        chosen[place] = first if round(better, 6) >= 0 else second
+        own = by_cluster[starts[place] : starts[place] + sizes[place]]
+        np.add.at(missing, alike[own], shares[own][:, None, :])
+        missing[alike[chosen[place]]] -= told[chosen[place]]
+    return chosen
+
+
 def held_out_strata(
     sizes: np.ndarray, y: np.ndarray | None, groups: pd.DataFrame, share: float
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -43,6 +43,7 @@ from audits.stats.selective import OutcomeSide, UnknownOutcomes, decision_side, 
 from audits.stats.text import people_in
 
 ScoreKind = Literal["probability", "number", "label"]
+_BALANCED = 16  # encoded columns that a draw of rows is balanced by
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +163,41 @@ class Subject:
                 return self  # the outcome itself, which stays unknown
             data = data.with_unlabeled(known)
         return dataclasses.replace(self, data=data.everyone)
+
+    def one_row_each(self, rng: np.random.Generator, *others: Subject) -> Subject:
+        """The same model about one row of each person, drawn as `AuditData.one_row_each` says.
+
+        In every group the rows drawn have about the decisions, scores, labels and features that all have.
+
+        Parameters
+        ----------
+        others : Subject
+            Other models on the same rows, to which the draw is as fair.
+        """
+        rows = self.data.everyone.frame.index
+        told = [each._told for each in (self, *others)]  # a row without a decision is as the mean
+        told = [each if each.index.equals(rows) else each.reindex(rows, fill_value=0.0) for each in told]
+        return dataclasses.replace(self, data=self.data.one_row_each(rng, np.column_stack(told)))
+
+    @property
+    def _told(self) -> pd.DataFrame:
+        """What is known of the rows of everyone decided on, each column in standard deviations."""
+        subject, labels = self.everyone, self.data.y
+        data = subject.data
+        told = pd.DataFrame(index=data.frame.index)
+        if self.space.columns:
+            encoded = self.space.encode(data.frame, unknown="zero")
+            widest = np.argsort(-encoded.std(axis=0).round(9), kind="stable")[:_BALANCED]
+            told = pd.DataFrame(encoded[:, widest], told.index)
+        told["score"] = subject.scores
+        if labels is not None:
+            told["label"] = np.append(labels, np.full(data.n - len(labels), labels.mean()))
+        if data.numeric is None:  # the rejected alone, too, as for what they could change
+            rejected = told.loc[:, told.columns != "label"].mul(~subject.decisions, axis=0)
+            told = told.join(rejected.add_prefix("rejected "))
+            told["decision"] = subject.decisions.astype(float)
+        spread = told.std(ddof=0).clip(lower=1e-9)
+        return (told - told.mean()) / spread * np.where(told.columns == "decision", 2.0, 1.0)
 
     def unknown_labels(self, *, level: float) -> UnknownOutcomes:
         """Return whose label is not known, and whether that goes with a decision or a group."""

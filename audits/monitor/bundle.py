@@ -505,8 +505,8 @@ def _independent(subject: Subject) -> tuple[Subject, np.ndarray]:
     if design is None:
         return subject, data.row_weights
     if design.persons:
-        data = data.one_row_each(np.random.default_rng(0))
-        return replace(subject, data=data), np.ones(data.n)
+        subject = subject.one_row_each(np.random.default_rng(0))
+        return subject, np.ones(subject.data.n)
     if design.clustered:
         rule = "must be independent people to be compared with those who come, but rows come in clusters"
         raise InputError("data", rule, advice="make the monitor of a table with one row per person")

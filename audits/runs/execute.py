@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,7 @@ from audits.runs.search import with_search
 from audits.runs.source.sample import draw_table, of_all
 from audits.runs.spec import AuditRequest, Spec
 from audits.runs.version import VERSION
+from audits.stats import RowsResult
 from audits.stats.vocabulary import DataWords, speaking, vocabulary
 
 # shares of the progress bar at which these steps end
@@ -142,11 +144,11 @@ def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunRes
         begun = _PREPARED_BOTH + 2 * place * width
         stretches = part(progress, begun, begun + width), part(progress, begun + width, begun + 2 * width)
         stretches[0](0.0, f"Running {AUDITS[request.name].title}")
-        ours = carry_out(request, place, first.subject, spec.seed, stretches[0])
+        ours = carry_out(request, place, first.subject, spec.seed, stretches[0], beside=second.subject)
         found.append(_beside(ours, second.subject))
         stretches[1](0.0, f"Running {AUDITS[request.name].title} on the second model")
         try:
-            made = carry_out(request, place, second.subject, spec.seed, stretches[1])
+            made = carry_out(request, place, second.subject, spec.seed, stretches[1], beside=first.subject)
             theirs.append(_beside(made, first.subject))
         except InputError as error:
             level = level_of(request.all_options())
@@ -334,9 +336,21 @@ def _add_noticed(error: InputError, table: Table) -> None:
 
 
 def carry_out(
-    request: AuditRequest, place: int, subject: Subject, seed: int, progress: Progress = silent
+    request: AuditRequest,
+    place: int,
+    subject: Subject,
+    seed: int,
+    progress: Progress = silent,
+    *,
+    beside: Subject | None = None,
 ) -> AuditResult:
-    """Run one audit of a list; an error names its `place`, and nothing else depends on that."""
+    """Run one audit of a list; an error names its `place`, and nothing else depends on that.
+
+    Parameters
+    ----------
+    beside : Subject, optional
+        Another model on the same rows, to be compared with: rows are then drawn alike for both.
+    """
     _check_installed(request, place)
     if subject.data.numeric is not None and not AUDITS[request.name].numeric:
         raise needs_cut(subject.data.numeric, f"audits[{place}].{request.name}")
@@ -355,8 +369,8 @@ def carry_out(
                 advice=f"leave the audit out; these audits support them: {choices(supporting)}",
             )
         # the same rows for every audit of the run
-        one_each = subject.data.one_row_each(np.random.default_rng([seed, _PERSONS]))
-        drawn = dataclasses.replace(subject, data=one_each)
+        others = [] if beside is None else [whom_about(request, beside)]
+        drawn = subject.one_row_each(np.random.default_rng([seed, _PERSONS]), *others)
     if AUDITS[request.name].distances:
         check_spread(drawn.data)
     try:
@@ -368,10 +382,13 @@ def carry_out(
     if drawn is not subject:
         note = (
             f"Rows of one person are not independent evidence: one row of each of "
-            f"{drawn.data.n:,} persons was sampled, and {subject.data.n - drawn.data.n:,} others were left "
-            "out."
+            f"{drawn.data.n:,} persons was sampled, so that each group keeps the decisions and features of "
+            f"all its rows; {subject.data.n - drawn.data.n:,} others were left out."
         )
         result = dataclasses.replace(result, warnings=(note, *result.warnings))
+        if isinstance(result, RowsResult):  # which of a plugin need not be
+            which = crc32(repr(sorted(drawn.data.frame.index)).encode())
+            result = dataclasses.replace(result, rows=result.rows | {"drawn": which})
     cleared = without_clearance(where_outcomes_known(result, request, whole), whole.cannot_clear)
     return AuditResult(request.name, request.all_options(), cleared, vocabulary())
 

@@ -158,7 +158,7 @@ def _persons(audit: str, asked: dict[str, Any], n: int, number: int) -> Facts:
     rng = np.random.default_rng([number, n, 19])
     rows = subject(people(n, 0.0, rng, persons=5), person="who")
     if not AUDITS[audit].designs:
-        rows = dataclasses.replace(rows, data=rows.data.one_row_each(rng))
+        rows = rows.one_row_each(rng)
     yield alarm(EVIDENCE, audited(audit, rows, number, **asked).verdict == EVIDENCE)
 
 

@@ -160,10 +160,21 @@ def test_the_p_value_is_the_level_at_which_the_interval_begins_to_hold_0() -> No
     assert float(below.high or 0) < 0 <= float(above.high or 0)
 
 
-def test_recourse_is_paired_over_whom_either_model_rejects(base: Path) -> None:
+@pytest.mark.parametrize("persons", [False, True])
+def test_recourse_is_paired_over_whom_either_model_rejects(base: Path, persons: bool) -> None:
     recourse = {"recourse": {"steps": [0, 0.5], "actionable": ["hours", "skill"], "permutations": 19}}
     stricter = {"model": {"train": "logistic"}, "threshold": 0.6}
-    found = run(base, spec(recourse, compare=stricter, model={"train": "logistic"}))
+    document = spec(recourse, compare=stricter, model={"train": "logistic"})
+    if persons:
+        people = pd.read_csv(base / "people.csv").assign(id=range(N))
+        other = people.assign(skill=people["skill"] - 1)
+        pd.concat([people, other]).to_csv(base / "rows.csv", index=False)
+        document["data"] |= {"path": "rows.csv", "person": "id"}
+        runs = [run(base, spec(recourse, data=document["data"], model=each))
+                for each in (document["model"], {"train": "forest"})]  # fmt: skip
+        assert runs[0].audits[0].result.rows != runs[1].audits[0].result.rows
+        assert not audits.compare(*runs).audits[0].tested, "of other rows of the same persons"
+    found = run(base, document)
     first, second = found.audits[0].result, found.compared.second.audits[0].result
     assert second.n_rejected > first.n_rejected
     row = change(found, "recourse", "by_alpha[0.5].reclassified")

@@ -86,9 +86,16 @@ def test_every_other_audit_refuses_samples_by_design(name):
         carry_out(AuditRequest(name, None), 0, sampled, 0)
 
 
-def test_the_rows_drawn_are_of_different_persons_and_the_same_by_seed():
-    data = subject(repeated(np.random.default_rng(1)), person="who").data
-    drawn, again, other = (data.one_row_each(np.random.default_rng(seed)) for seed in (0, 0, 1))
-    assert drawn.design is None
-    assert sorted(drawn.frame["who"]) == list(range(60))
-    assert list(again.frame.index) == list(drawn.frame.index) != list(other.frame.index)
+@pytest.mark.parametrize("sex", [None, ["f", "m"]])
+def test_no_group_hangs_on_which_rows_of_persons_are_drawn(sex):
+    frame = repeated(rng := np.random.default_rng(1), 200)
+    frame["sex"] = frame["sex"] if sex is None else rng.choice(sex, len(frame))
+    audited = subject(frame, person="who")
+    drawn = [audited.one_row_each(np.random.default_rng(seed)).data.frame for seed in (0, 0, 1, 2, 3, 4)]
+    rows = [list(each.index) for each in drawn]
+    assert (rows[0] == rows[1], rows[1] == rows[2]) == (True, False)
+    for each in drawn:
+        assert sorted(each["who"]) == list(range(200))
+        for column in ("score", "good"):
+            off = each.groupby("sex")[column].sum() - frame.groupby("sex")[column].sum() / 5
+            assert off.abs().max() < 3.5, "of rows drawn without regard to others, up to 10 and more"

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from audits.comparison.intervals import People, exactly_0, share_moved
-from audits.comparison.pairs import Pairing, Row
+from audits.comparison.pairs import Pairing, Row, other_people
 from audits.comparison.text import sentence
 from audits.errors import InputError
 from audits.records import resolve
@@ -195,11 +195,11 @@ def audit_change(
         Whether the two are about different people.
     """
     record = AUDITS[second.name]
-    pairing = (
-        Pairing(why={"": _NOT_PAIRED})
-        if record.paired is None
-        else resolve(record.paired)(first.result, second.result, subjects)
-    )
+    drawn = [getattr(each.result, "rows", {}).get("drawn") for each in (first, second)]  # rows of persons
+    if record.paired is None or drawn[0] != drawn[1]:
+        pairing = other_people() if record.paired else Pairing(why={"": _NOT_PAIRED})
+    else:
+        pairing = resolve(record.paired)(first.result, second.result, subjects)
     if one_model := _is_one_model(subjects):
         pairing = dataclasses.replace(pairing, rows=tuple(map(_unmoved, pairing.rows)))
     level = level_of(second.options)

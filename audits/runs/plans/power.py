@@ -135,8 +135,7 @@ def _independent_people(spec: Spec, seed: int) -> Subject:
             "independent person",
             advice="leave it out, and read the sizes as numbers of independent people",
         )
-    one_each = subject.data.one_row_each(np.random.default_rng(seed))
-    return dataclasses.replace(subject, data=one_each)
+    return subject.one_row_each(np.random.default_rng(seed))
 
 
 def _without_plan(audit: str, sizes: tuple[int, int], difference: float, reason: str) -> PowerRow:
