@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from scipy.stats import binom
 
 from audits.runs.registry import AUDITS
@@ -45,56 +47,7 @@ def fields_of(kind: Any, path: tuple[str, ...] = (), inside: frozenset[Any] = fr
                 yield ".".join(here)
 
 
-ELSEWHERE = {
-    "groups": (
-        "judged table.impact_ratio table.differences.ratio spreads.demographic_parity_ratio table.added "
-        "probable.selection_rate probable.bounds probable.difference_bounds probable.difference "
-        "probable.p_value amounts.table.differences amounts.table.relative amounts.table.mean "
-        "amounts.table.median amounts.table.q10 amounts.table.q90 amounts.table.residual "
-        "amounts.table.actual"
-    ),
-    "flipset": (
-        "judged above_chance.conditional.p_value levels.difference unmatched strata.positive "
-        "causal.positive positive.transparency.mean_difference strata.negative causal.negative "
-        "positive.marginals.adjusted_p negative.marginals.adjusted_p"
-    ),
-    "explain": "judged levels.difference attribution.features.part attribution.gap",
-    "barycenter": (
-        "judged groups.judged groups.p_value groups.levels.difference differ_p groups.excess groups.net "
-        "groups.everybody.net groups.rate who.adjusted_p"
-    ),
-    "outcome_transport": "judged bias.difference group_p_value_everywhere",
-    "recourse": (
-        "judged never_but_reachable ways_summary.with_way group_actions.coverage ways_summary.cost "
-        "ways_summary.survives ways_summary.noisy"
-    ),
-    "rule_sets": (
-        "judged leaderboard.score leaderboard.difference leaderboard.sampled.score "
-        "exchanged.rows.difference exchanged.rows.adjusted_p exchanged.rows.judged shrunken "
-        "measures.overall measures.leaderboard.inside measures.leaderboard.outside "
-        "measures.leaderboard.difference measures.leaderboard.adjusted_p measures.judged"
-    ),
-    "mitigation": (
-        "judged steps.difference splits steps.favorable_in steps.favorable_out steps.accuracy "
-        "frontier.accuracy frontier.gap"
-    ),
-    "loss_ratio": (
-        "judged statistic groups.statistic misspecified.statistic p_value error_ratio.statistic "
-        "error_ratio.p_value metric.told.p_value words.told_p"
-    ),
-    "attribute_swap": (
-        "judged swaps.p_value swaps.before swaps.after swaps.gained swaps.lost swaps.changed swaps.net "
-        "swaps.mean_score_change"
-    ),
-    "sensitivity": (
-        "judged status.groups.auc status.calibration.observed baseline.mean groups.mean "
-        "match_set.sides.mean baseline.quantiles threshold flagged groups.ratio groups.flagged "
-        "by_feature.share match_set.mismatched match_set.by_chance match_set.auc match_set.curves.auc "
-        "match_set.against match_set.bands.auc match_set.within_bands match_set.equally_far "
-        "match_set.metrics.difference"
-    ),
-}
-"""What rows of the page measure that are not named after it: paths, each with all below them."""
+ELSEWHERE = yaml.safe_load(Path(__file__).with_name("shown_elsewhere.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("audit", sorted(ELSEWHERE))

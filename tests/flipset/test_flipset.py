@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import cases
 from tests.flipset.conftest import audited, draw_crowd, subject_of
 from tests.refused import refused
 
@@ -131,23 +132,7 @@ def test_too_few_permutations_are_not_blamed_on_too_few_people():
     assert result.people_needed is None
 
 
-@pytest.mark.parametrize(
-    ("options", "where", "tells"),
-    [
-        ({"source": {"group": "c"}}, "flipset.source.group", ("'c'",)),
-        ({"source": {"sex": "a"}}, "flipset.source", ("'sex'",)),
-        ({"target": A}, "flipset.target", ("20",)),
-        ({"target": {"group": {"not": "b"}}}, "flipset.target", ("20",)),
-        ({"source": {}}, "flipset.source", ()),
-        ({"condition_on": "nothing"}, "flipset.condition_on", ("'label'",)),
-        ({"condition_on": "x0"}, "flipset.condition_on", ("20",)),
-        ({"feature_weights": {"x7": 1.0}}, "flipset.feature_weights", ("'x7'",)),
-        ({"feature_weights": {"x0": 0.0, "x1": 0.0}}, "flipset.feature_weights", ()),
-        ({"feature_weights": {"x0": -1.0}}, "flipset.feature_weights.x0", ("0",)),
-        ({"level": 1.5}, "flipset.level", ("0.5",)),
-        ({"cost": "euclid"}, "flipset.cost", ()),
-    ],
-)
-def test_bad_input_is_refused_by_its_name(options, where, tells):
-    with refused(where, *tells):
+@pytest.mark.parametrize(("options", "refusal"), cases(__file__, "refused_options.yaml"))
+def test_bad_input_is_refused_by_its_name(options, refusal):
+    with refused(*refusal):
         audited(draw_crowd(20, 20), **{"source": A, "target": B, **options})

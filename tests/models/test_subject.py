@@ -14,6 +14,7 @@ from audits.errors import RunCancelled
 from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts, model_spec
 from audits.models.protocol import class_text, favorable_columns
 from audits.models.thresholds import check_threshold, cuts
+from tests.cases import cases
 from tests.refused import refused
 
 SCORED = ModelSpec(predictions=Predictions(score="income"))
@@ -128,25 +129,7 @@ def test_label_values_are_compared_as_text(left, right, same):
     assert (class_text(left) == class_text(right)) is same
 
 
-@pytest.mark.parametrize(
-    ("section", "refusal"),
-    [
-        ({}, ("model", "'train'", "'path'", "'endpoint'")),
-        ({"train": "svm"}, ("model.train", "'logistic'", "'mlp'", "'sensr'", "'reductions'")),
-        ({"path": "m.pt"}, ("model.path", "torch.onnx.export")),
-        ({"path": "m.onnx", "columns": []}, ("model.columns",)),
-        ({"path": "m.onnx", "output": "margin"}, ("model.output", "'probabilities'", "'logits'")),
-        ({"train": "mlp", "output": "logits"}, ("model.output",)),
-        ({"endpoint": {"url": "http://h/s"}, "columns": {"x": ["a"]}}, ("model.columns",)),
-        ({"path": "models/MLmodel"}, ("model.path", "MLflow")),
-        ({"endpoint": {"url": "ftp://127.0.0.1/score"}}, ("model.endpoint.url",)),
-        ({"endpoint": "http://127.0.0.1/score"}, ("model.endpoint",)),
-        ({"endpoint": {"url": "http://h/s", "rows_at_once": True}}, ("model.endpoint.rows_at_once",)),
-        ({"endpoint": {"url": "http://h/s", "token": "secret"}}, ("model.endpoint.token",)),
-        ({"predictions": {"scor": "a"}}, ("model.predictions.scor",)),
-        ({"predictions": {"label": "a", "higher_is": "unfavorable"}}, ("model.predictions.higher_is",)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("section", "refusal"), cases(__file__, "refused_models.yaml"))
 def test_a_wrong_model_section_is_one_sentence(section, refusal):
     with refused(*refusal) as caught:
         model_spec(section)
