@@ -17,11 +17,9 @@ from audits.loss_ratio.sections import section as loss_ratio_section
 from audits.models.networks.gradients import logits_over
 from audits.stats import EVIDENCE, INSUFFICIENT
 from audits.stats.means import mean_test
+from tests.cases import cases
 from tests.loss_ratio.conftest import people, subject_of
 from tests.refused import refused
-
-HAIR = {"metric": "expert", "free_features": ["hair"]}
-SKILL = {"towards": {"skill": 1.0}}
 
 
 @pytest.fixture(scope="module")
@@ -162,25 +160,9 @@ def test_a_metric_that_is_off_against_the_linear_case_by_hand():
     assert "misspecified" in {exhibit.key for exhibit in loss_ratio_section(result).exhibits}
 
 
-@pytest.mark.parametrize(
-    ("options", "where", "tells"),
-    [
-        ({"tolerance": 1.0}, "loss_ratio.tolerance", ()),
-        ({"step_size": 0.05}, "step_size", ("0.01",)),
-        ({"sensitive": ["sexx"]}, "sensitive", ("'sexx'", "'sex'")),
-        ({"metric": "expert"}, "metric", ("'expert'",)),
-        ({"metric": "expert", "free_features": ["hair", "skill", "job"]}, "metric", ()),
-        ({"metric": "expert", "matrix": [[1.0]]}, "matrix", ()),
-        ({"metric": "factor"}, "comparable", ()),
-        ({"metric": "factor", "comparable": "job", "factors": 9}, "factors", ()),
-        ({"metric": "explore", "comparable": "jobb"}, "comparable", ("'job'",)),
-        ({**HAIR, "misspecified": {"towards": {"hair": 1.0}}}, "loss_ratio.misspecified.towards", ()),
-        ({**HAIR, "misspecified": {"towards": {"height": 1.0}}}, "loss_ratio.misspecified.towards", ()),
-        ({**HAIR, "misspecified": {**SKILL, "turn": {"skill": 1.0}}}, "loss_ratio.misspecified.turn", ()),
-    ],
-)
-def test_bad_options(biased, options, where, tells):
-    with refused(where, *tells):
+@pytest.mark.parametrize(("options", "refusal"), cases(__file__, "refused_options.yaml"))
+def test_bad_options(biased, options, refusal):
+    with refused(*refusal):
         loss_ratio(biased, build(LossRatioOptions, options, "loss_ratio"))
 
 
