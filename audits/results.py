@@ -72,13 +72,15 @@ def plain(result: Any) -> dict[str, Any]:
         if field.name not in hidden
     }
     values = {name: _ANYTHING.dump_python(value, mode="json") for name, value in fields.items()}
+    check_finite(type(result).__name__, values)
+    return values
+
+
+def check_finite(what: str, values: Any) -> None:
+    """Raise `RunFailed` where `what` states a number that is not finite."""
     for path, number in numbers(values):
         if not math.isfinite(number):
-            raise RunFailed(
-                f"{type(result).__name__} states {number} at {path}; a number that does not exist must be "
-                "null."
-            )
-    return values
+            raise RunFailed(f"{what} states {number} at {path}; a number that does not exist must be null.")
 
 
 def numbers(value: Any, path: str = "") -> Iterator[tuple[str, float]]:

@@ -57,15 +57,13 @@ class PredictedScore(_PredictionColumn):
         """Return the scores, higher better for the person, (n,) float64."""
         column = _column(frame, self.column, "score")
         if not pd.api.types.is_numeric_dtype(column):  # truth values count as 0 and 1
-            raise InputError(
-                "model.predictions.score",
-                f"must name a column of numbers, but {self.column!r} does not hold numbers",
-                advice="use predictions: {label: …} for predicted labels",
-            )
+            raise no_numbers(self.column)
         values = column.to_numpy(np.float64)
         bad = ~np.isfinite(values)
         if bad.any():
-            _refuse(frame, bad, self.column, "score", "infinite scores")
+            raise no_prediction(
+                "score", self.column, "infinite scores", bad.sum(), len(frame), row_words(frame, bad)
+            )
         return -values if self.higher_is == "unfavorable" else values
 
 
@@ -123,15 +121,28 @@ def _column(frame: pd.DataFrame, name: str, key: str) -> pd.Series:
     one_of(f"model.predictions.{key}", name, frame.columns, what="a column of the data")
     missing = frame[name].isna().to_numpy()
     if missing.any():
-        _refuse(frame, missing, name, key, "no prediction (a missing value)")
+        found = "no prediction (a missing value)"
+        raise no_prediction(key, name, found, missing.sum(), len(frame), row_words(frame, missing))
     return frame[name]
 
 
-def _refuse(frame: pd.DataFrame, bad: np.ndarray, column: str, key: str, found: str) -> None:
-    raise InputError(
+def no_numbers(column: str) -> InputError:
+    """Return what is wrong with a column of scores that are no numbers."""
+    return InputError(
+        "model.predictions.score",
+        f"must name a column of numbers, but {column!r} does not hold numbers",
+        advice="use predictions: {label: …} for predicted labels",
+    )
+
+
+def no_prediction(
+    key: str, column: str, found: str, people: int, everyone: int, rows: str = ""
+) -> InputError:
+    """Return what is wrong with a column of predictions in which some `people` have none that is finite."""
+    return InputError(
         f"model.predictions.{key}",
-        f"must give everyone a finite prediction, but column {column!r} has {found} for {int(bad.sum()):,} "
-        f"of {len(frame):,} people ({row_words(frame, bad)})",
+        f"must give everyone a finite prediction, but column {column!r} has {found} for {people:,} "
+        f"of {everyone:,} people{f' ({rows})' if rows else ''}",
         advice="keep only people with a prediction, for example with data.keep: "
         f"[{{column: {column}, not_missing: true}}]",
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import html
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +17,7 @@ import pandas as pd
 from audits.checks import build, one_of
 from audits.errors import RunFailed
 from audits.records import Section, resolve
-from audits.results import frame_of, load_result, numbers, save_result
+from audits.results import check_finite, frame_of, load_result, save_result
 from audits.runs.comparison.changes import Changes
 from audits.runs.documents import plain_data
 from audits.runs.gates.places import numbered
@@ -192,11 +191,7 @@ class RunResult:
             document["search"] = entries[-1]
         if self.compared is not None:
             document["compared"] = self.compared.to_json()
-        for path, number in numbers(document):
-            if not math.isfinite(number):
-                raise RunFailed(
-                    f"The result states {number} at {path}; a number that does not exist must be null."
-                )
+        check_finite("The result", document)
         return document
 
     def __getitem__(self, name: str) -> Any:

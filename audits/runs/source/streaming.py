@@ -25,6 +25,7 @@ from audits.data.io.typed_tables import convert_typed
 from audits.data.preprocessing.filter_query import filter_table, rule_numbers
 from audits.errors import InputError, NeedsPeople
 from audits.models import ModelSpec, Predictions, Subject, make_subject, model_facts
+from audits.models.predictions import no_numbers, no_prediction
 from audits.progress import Progress, part
 from audits.runs.digests import path_digest
 from audits.runs.registry import AUDITS
@@ -118,11 +119,7 @@ def _count_people(
     if scored is not None:
         kind = people.schema.field(scored).type
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-            raise InputError(
-                where,
-                f"must name a column of numbers, but {scored!r} does not hold numbers",
-                advice="use predictions: {label: …} for predicted labels",
-            )
+            raise no_numbers(scored)
     for name in _many_values(people, columns):  # refused before anything is counted
         if name not in cuts:
             cuts[name] = _cuts(name, spec, people, asked)
@@ -349,9 +346,5 @@ def _refuse_unscored(data: AuditData, model: ModelSpec) -> None:
         bad = bad | ~np.isfinite(column.to_numpy(dtype=float))
     if bad.any():
         assert data.gathered is not None  # noqa: S101
-        raise InputError(
-            where,
-            f"must give everyone a finite prediction, but column {name!r} has none for "
-            f"{int(data.gathered['rows'].to_numpy()[bad].sum()):,} of {data.rows:,} people",
-            advice="keep only those with a prediction, for example with keep: {column: …, not_missing: true}",
-        )
+        people = int(data.gathered["rows"].to_numpy()[bad].sum())
+        raise no_prediction(where.rpartition(".")[2], name, "none", people, data.rows)
