@@ -17,7 +17,7 @@ from app.drafts.numbers import read_number, split_numbers
 from app.tables.summary import Summary
 from app.widgets import notices
 from app.widgets.people.row_choice import WRAPPING
-from audits.stats.text import count, in_words
+from audits.stats.text import count, in_words, several
 
 _CONDITIONS = {
     "between": "between",
@@ -81,9 +81,11 @@ def left_out_section(summary: Summary, told: Collection[str]) -> None:
     st.text(used if left_out else f"All {count(summary.rows)} rows are used.")
     if any(reason.startswith("label ") for reason in summary.excluded):
         st.text("Rows without a label still count where decisions alone are compared.")
-    lines = [f"{count(rows)} rows: {reason}" for reason, rows in summary.excluded.items() if rows]
+    lines = [f"{several(rows, 'row')}: {reason}" for reason, rows in summary.excluded.items() if rows]
     lines += [
-        f"{count(cells)} cells of {column} filled in" for column, cells in summary.imputed.items() if cells
+        f"{several(cells, 'cell')} of {column} filled in"
+        for column, cells in summary.imputed.items()
+        if cells
     ]
     notices.bullets([*lines, *(note for note in summary.notes if note not in told)])
     tables = {name: sizes for name, sizes in summary.groups.items() if sizes}

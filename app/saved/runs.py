@@ -37,7 +37,7 @@ from audits.runs.registry import AUDITS
 from audits.runs.result import RunResult
 from audits.runs.storage.saved import RESTARTED, STATUSES, SavedRun, SavedRuns
 from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL, VERDICTS
-from audits.stats.text import count
+from audits.stats.text import several
 
 _ANY = "(any)"
 _NONE = "(none)"
@@ -273,7 +273,7 @@ def compare_section(saved: SavedRuns, space: Workspace, run: SavedRun, result: R
             st.dataframe(each.worded(), hide_index=True, alt=each.headline)
     table = worded_frame(changes[:_MAX_CHANGES])
     more = f" The first {_MAX_CHANGES} are shown." if len(changes) > _MAX_CHANGES else ""
-    st.text(f"{count(len(changes))} differences. “Before” is the other run, “after” is this one.{more}")
+    st.text(f"{several(len(changes), 'difference')}. “Before” is the other run, “after” is this one.{more}")
     if len(table):
         with st.expander("Every difference", key="every-difference"):
             st.dataframe(table, hide_index=True, alt="What changed between the two runs")

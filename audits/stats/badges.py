@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from audits.stats.estimate import Estimate
 from audits.stats.text import CURRENCIES, amount, amount_stated, people_in, says_little
@@ -37,13 +37,7 @@ _NOTHING = 1e-9  # what rounding leaves of no difference
 
 Badge = Literal["difference", "small difference", "cannot tell yet", "no verdict", "no material difference"]
 
-BADGES: tuple[Badge, ...] = (
-    "difference",
-    "small difference",
-    "cannot tell yet",
-    "no verdict",
-    "no material difference",
-)
+BADGES: tuple[Badge, ...] = get_args(Badge)
 """In order of weight: a place with several audits shows the first of these."""
 
 ICONS: dict[Badge, str] = {
