@@ -17,7 +17,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,10 +127,8 @@ class DaskExecutor:
             try:
                 self._client.subscribe_topic(topic, lambda event: run.report(*event[1]))
                 work = _carry_out_divided if _divisible(spec, shipped) else _carry_out
-                future = self._client.submit(
-                    work, spec.to_dict(), str(spec.base_dir), digests, shipped, topic, self._limits,
-                    key=topic, pure=False,
-                )  # fmt: skip
+                task = _Task(spec.to_dict(), spec.base_dir, digests, shipped, topic, self._limits)
+                future = self._client.submit(work, task, key=topic, pure=False)
                 while not future.done():
                     if self._client.status != "running":
                         raise OSError("the connection is lost")
@@ -188,31 +186,36 @@ def _files_to_ship(spec: Spec) -> dict[str, bytes]:
     return found
 
 
-def _carry_out(
-    spec: dict[str, Any],
-    base_dir: str,
-    digests: list[str],
-    shipped: dict[str, bytes],
-    topic: str,
-    limits: RunLimits,
-) -> bytes | dict[str, str] | None:
+@dataclass(frozen=True)
+class _Task:
+    """What goes to a worker of the cluster: a spec, the files that come along, and where it is heard of."""
+
+    spec: dict[str, Any]
+    base_dir: Path
+    digests: list[str]
+    shipped: dict[str, bytes]
+    topic: str
+    limits: RunLimits
+
+
+def _carry_out(task: _Task) -> bytes | dict[str, str] | None:
     """Carry out a run on a worker of the cluster: its result's folder as a ZIP, its error, None if cancelled.
 
     The models are opened where they are opened here: in a process of their own, within `limits`.
     """
     from distributed import Event, get_client, get_worker
 
-    worker, stop = get_worker(), Event(topic, client=get_client())
+    worker, stop = get_worker(), Event(task.topic, client=get_client())
     with tempfile.TemporaryDirectory(dir=scratch()) as folder:
-        local = _local(spec, Path(base_dir), shipped, Path(folder))
-        with ProcessExecutor(1, base=Path(folder) / "home", warm=False, limits=limits) as executor:
+        local = _local(task, Path(folder))
+        with ProcessExecutor(1, base=Path(folder) / "home", warm=False, limits=task.limits) as executor:
             run = executor.submit(local, Path(folder))
             while not run.wait(_LOOK_SECONDS):
                 now = run.progress
-                worker.log_event(topic, [now.fraction, now.doing])
+                worker.log_event(task.topic, [now.fraction, now.doing])
                 if stop.is_set():
                     run.cancel()
-        return _outcome(run, local, Path(folder), digests)
+        return _outcome(run, local, Path(folder), task.digests)
 
 
 def _divisible(spec: Spec, shipped: Mapping[str, bytes]) -> bool:
@@ -223,15 +226,11 @@ def _divisible(spec: Spec, shipped: Mapping[str, bytes]) -> bool:
     return not shipped and spec.streamed and len(parquet_files(spec.data_paths())) > 1
 
 
-def _carry_out_divided(
-    spec: dict[str, Any],
-    base_dir: str,
-    digests: list[str],
-    shipped: dict[str, bytes],  # noqa: ARG001  (as `_carry_out`; there are none)
-    topic: str,
-    limits: RunLimits,  # noqa: ARG001  (Dask's own hold for its workers)
-) -> bytes | dict[str, str] | None:
-    """As `_carry_out`, in this process; files of the table are counted by every worker of the cluster."""
+def _carry_out_divided(task: _Task) -> bytes | dict[str, str] | None:
+    """As `_carry_out`, in this process; files of the table are counted by every worker of the cluster.
+
+    No files come along, and the limits are Dask's own for its workers.
+    """
     from distributed import Event, get_worker, worker_client
 
     from audits.errors import RunCancelled
@@ -239,20 +238,20 @@ def _carry_out_divided(
 
     worker, last = get_worker(), [0.0]
     with worker_client() as client:
-        stop = Event(topic, client=client)
+        stop = Event(task.topic, client=client)
 
         def progress(fraction: float, doing: str) -> None:
             if time.monotonic() - last[0] < _LOOK_SECONDS:
                 return
-            worker.log_event(topic, [fraction, doing])
+            worker.log_event(task.topic, [fraction, doing])
             if stop.is_set():
                 raise RunCancelled
             last[0] = time.monotonic()
 
         with use_workers(divide_among(client, stop.is_set)):
-            run = InlineExecutor(progress).submit(spec, Path(base_dir))
+            run = InlineExecutor(progress).submit(task.spec, task.base_dir)
         progress(1.0, "Saved")
-        return _outcome(run, spec, Path(base_dir), digests)
+        return _outcome(run, task.spec, task.base_dir, task.digests)
 
 
 def _outcome(
@@ -307,9 +306,10 @@ def _wait_a_little(client: Client, future: Future) -> None:
         wait(future, timeout=_LOOK_SECONDS)
 
 
-def _local(spec: dict[str, Any], base_dir: Path, shipped: dict[str, bytes], folder: Path) -> dict[str, Any]:
+def _local(task: _Task, folder: Path) -> dict[str, Any]:
     """Return the spec with data named by their whole path, and what came along written beside it."""
-    for written, content in shipped.items():
+    spec = task.spec
+    for written, content in task.shipped.items():
         place = folder / written
         if not place.resolve().is_relative_to(folder.resolve()):
             raise RunFailed(f"{written!r} is outside the spec's folder; put the file beside the spec.")
@@ -317,5 +317,5 @@ def _local(spec: dict[str, Any], base_dir: Path, shipped: dict[str, bytes], fold
         place.write_bytes(content)
     path = spec["data"]["path"]
     listed = [path] if isinstance(path, str) else path
-    whole = [str(base_dir / each) for each in listed]
+    whole = [str(task.base_dir / each) for each in listed]
     return {**spec, "data": {**spec["data"], "path": whole[0] if isinstance(path, str) else whole}}
