@@ -301,7 +301,7 @@ def _explain(problem: ErrorDetails, where: str, known: list[str]) -> InputError:
         tried = kind.startswith("int_") and problem["loc"][-1] == "int"  # before other kinds of numbers
         meant = "a number" if tried else _MEANT[kind]
         return InputError(path, f"must be {meant}", given, _corrected_line(meant, last, given))
-    rule = re.sub(r"^\w+ should", "must", problem["msg"][0].lower() + problem["msg"][1:])
+    rule = re.sub(r"^(\w+ should|value error, must)", "must", problem["msg"][0].lower() + problem["msg"][1:])
     for theirs, ours in _COMPARED.items():
         rule = rule.replace(theirs, ours)
     return InputError(path, rule, given, _nearest(problem, given))

@@ -63,7 +63,7 @@ def _carried_out(arguments: list[str]) -> int:
         told_by = getattr(error, "ctx", None)
         if told_by is not None:
             print(told_by.get_usage(), file=sys.stderr)
-        return _say(error.format_message(), 2)
+        return _say(error.format_message().replace("Value error, ", ""), 2)
     return _print(told, 0) if isinstance(told, str) else _print(told[1], told[0])
 
 
