@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -499,11 +500,12 @@ def _judge(rows: Sequence[SwapRow], options: AttributeSwapOptions, not_asked: st
         )
         for row in read
     }
-    judged = judge_conditions([each for pair in conditions.values() for each in pair], level=options.level)
+    judge_all = partial(judge_conditions, level=options.level, cannot_clear=not_asked)
+    judged = judge_all([each for pair in conditions.values() for each in pair])
     if judged.verdict == EVIDENCE:
         return judged
     covered = [(row, each) for row, pair in conditions.items() if row.covered for each in pair]
-    judged = judge_conditions([each for _, each in covered], level=options.level, cannot_clear=not_asked)
+    judged = judge_all([each for _, each in covered])
     if judged.verdict != INSUFFICIENT or judged.reason:
         return judged
     return _to_settle(judged, covered, options.level / len(read))

@@ -173,8 +173,7 @@ def judge_groups(
         judged = judge_conditions(
             conditions if excess.value is not None else [conditions[0]],
             level=options.level,
-            people_needed=None if why else _people(compared, k, conditions[:2], levels[k]),
-            reason=why,
+            people_needed=_people(compared, k, conditions[:2], levels[k]),
             cannot_clear=why or not_comparable(compared.left_out, levels[k]),
         )
         named = limit_name(options.material, options.material_on, compared.limit)

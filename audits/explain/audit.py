@@ -566,13 +566,12 @@ def _not_cleared(judged: Judgment, options: ExplainOptions, why: str, telling: S
 
     Nor does it accuse where a column was left out that is either the outcome or the only reason for it.
     """
+    why = why if judged.verdict == NO_MATERIAL else ""
     if telling and options.explainers is None:
-        return dataclasses.replace(
-            judged, verdict=INSUFFICIENT, people_needed=None, reason=left_out_text(telling)
-        )
-    if judged.verdict != NO_MATERIAL or not why:
-        return judged
-    return dataclasses.replace(judged, verdict=INSUFFICIENT, reason=why)
+        why = left_out_text(telling)
+    return (
+        dataclasses.replace(judged, verdict=INSUFFICIENT, people_needed=None, reason=why) if why else judged
+    )
 
 
 def _unknown(subject: Subject, options: ExplainOptions) -> UnknownOutcomes:

@@ -226,10 +226,10 @@ def judge_ratio(
         between = "part of this is between categories, where no row can be, and whole rows do not show it"
         return _judge(interval, tolerance, material, level, p, only_estimated=between)
     needed = _people_needed(interval, tolerance, level) if grounds.reached is None else None
-    told = {"people_needed": needed, "reason": "" if needed else _NEVER, "cannot_clear": _NEVER}
-    judged = _judge(interval, tolerance, material, level, p, **told)
-    small = judged.verdict == EVIDENCE and judged.material is False  # which a search cannot show either
-    return dataclasses.replace(judged, material=None) if small else judged
+    judged = _judge(interval, tolerance, material, level, p, cannot_clear=_NEVER)
+    if judged.verdict == EVIDENCE or judged.material is False or needed is None:
+        return judged
+    return dataclasses.replace(judged, people_needed=needed, reason="")  # who would show a difference
 
 
 def _judge(

@@ -52,19 +52,19 @@ def pack(
     cells, mined, inference = family.cells, family.mined, tests.inference
     plain, data = dataclasses.asdict(options), subject.data
     table = rule_sets_table(family, tests, sampled)
-    if not_covered := family.not_covered(options):
-        notes = (*notes, f"{begun(not_covered)}: nothing was searched by it alone.")
-        measured = [replace(each, cannot_clear=each.cannot_clear or not_covered) for each in measured]
+    cannot_clear = family.cannot_clear(options)
+    if cannot_clear and mined.complete:
+        notes = (*notes, f"{begun(cannot_clear)}: nothing was searched by it alone.")
+    measured = [replace(each, cannot_clear=each.cannot_clear or cannot_clear) for each in measured]
     measures = tuple(
-        measure_result(each, table, family.groups, plain, shared=len(measured), complete=mined.complete)
-        for each in measured
+        measure_result(each, table, family.groups, plain, shared=len(measured)) for each in measured
     )
     of_rules, of_cells = measure_columns(measured)
     table = table.assign(**of_rules)
     table.index.name = "number"
     rows = leaders(table, cells, plain, inference)
     seen = is_evidence(table, plain)
-    about, judged = _about(table, rows, family, plain, inference, not_covered)
+    about, judged = _about(table, rows, family, plain, inference, cannot_clear)
     if all(row.number != about.number for row in rows):  # the leaderboard holds what the verdict follows from
         rows = (*rows[: options.top - 1], about)
     top = float(table["difference"].abs().max())
@@ -125,17 +125,14 @@ def _about(
     family: RuleSetFamily,
     options: dict[str, Any],
     inference: dict[str, Any],
-    not_covered: str,
+    cannot_clear: str,
 ) -> tuple[LeaderRow, Judgment]:
     """Return the row that the verdict follows from; of those with evidence one of people who are known."""
 
     def row_of(number: int) -> LeaderRow:
         return one_row(table, number, family.cells, options, inference)
 
-    judged, number = judge_audit(
-        table, rows, family.cells, options, inference,
-        complete=family.mined.complete, cannot_clear=not_covered,
-    )  # fmt: skip
+    judged, number = judge_audit(table, rows, family.cells, options, inference, cannot_clear=cannot_clear)
     about = next((row for row in rows if row.number == number), None) or row_of(number)
     seen = is_evidence(table, options)
     if MISSING in about.rule_set and seen.any():  # of whom something is missing says little about anyone

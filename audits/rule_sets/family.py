@@ -42,8 +42,10 @@ class RuleSetFamily:
     contexts: Contexts | None
     counts: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
-    def not_covered(self, options: RuleSetsOptions) -> str:
-        """Say which protected attributes have only groups below the support; empty where none has."""
+    def cannot_clear(self, options: RuleSetsOptions) -> str:
+        """Say why equal groups clear nobody: some were not looked at, or none of an attribute; else empty."""
+        if not self.mined.complete:
+            return "the search stopped before covering every group"
         least = options.support * self.cells.total * (1 - 1e-12)
         small = [
             item.name

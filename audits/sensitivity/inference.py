@@ -189,10 +189,8 @@ def judge_group(
     if alike:
         reason = "few people with one and the same sensitivity say little about others"
         return judge_about_one(ratio, p, options, only_estimated=reason, **told)
-    if withheld.clear:
-        told |= {"cannot_clear": withheld.clear, "reason": withheld.clear}
-        return judge_about_one(ratio, p, options, **told)
-    return judge_about_one(ratio, p, options, people_needed=_people_needed(ratio, options), **told)
+    told |= {"cannot_clear": withheld.clear, "people_needed": _people_needed(ratio, options)}
+    return judge_about_one(ratio, p, options, **told)
 
 
 def judge_about_one(ratio: Estimate, p: float, options: SensitivityOptions, **told: Any) -> Judgment:

@@ -41,7 +41,7 @@ def headline(result: SensitivityResult) -> str:
     if judged.verdict == EVIDENCE:
         times = f"{short_number(ratio.value)} times as much"
         return f"Predictions for {who} depend {times} on proxies for {about} as others'.{also}"
-    if judged.verdict == NO_MATERIAL or judged.material is False:
+    if judged.verdict == NO_MATERIAL:
         return f"Predictions for all groups depend about equally on proxies for {about}.{also}"
     return f"We can't tell whether predictions for {who} depend more on proxies for {about}.{also}"
 

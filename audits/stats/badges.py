@@ -76,8 +76,8 @@ class Judgment:
         Values that are no material difference; None is without end.
     material : bool or None
         Whether the interval lies wholly outside the limit of what is immaterial (True), wholly inside it
-        (False), or neither (None). Where several limits hold (a difference and a ratio), outside one is True,
-        and only inside all is False.
+        (False), or neither (None, also of evidence where nothing can be cleared). Where several limits hold
+        (a difference and a ratio), outside one is True, and only inside all is False.
     p_value : float or None
         Of the test for no difference that has to agree, corrected like the interval; where an audit has no
         test of its own None.

@@ -126,7 +126,7 @@ def judge(
         a distrusted map): the verdict is then insufficient evidence, and this its reason.
     cannot_clear : str
         Why the test can fail a model but never clear it: what is no evidence is then insufficient, and this
-        its reason, as no number of people would settle it if there is no difference.
+        its reason, as no number of people would settle it without a difference. Nor is evidence small.
     decided_by : str
         Name of what the interval is of, where an audit looks at several things.
 
@@ -160,6 +160,7 @@ def judge(
     elif not only_estimated and not cannot_clear and inside and not excluded:
         verdict = NO_MATERIAL
     insufficient, withheld = verdict == INSUFFICIENT, only_estimated or cannot_clear
+    size = _material(interval, least, most)
     return Judgment(
         verdict=verdict,
         interval=interval,
@@ -167,7 +168,7 @@ def judge(
         none_high=_end(last),
         immaterial_low=_end(least),
         immaterial_high=_end(most),
-        material=_material(interval, least, most),
+        material=size or None if cannot_clear and verdict == EVIDENCE else size,
         p_value=p_value,
         people_needed=people_needed if insufficient and not withheld else None,
         reason=(withheld or reason) if insufficient else "",
@@ -334,11 +335,12 @@ def judge_conditions(
     >>> found.verdict, found.decided_by
     ('no material difference', 'average')
     """
-    judged = [
-        judge(
+
+    def held_to(each: Condition, immaterial: tuple[float, float]) -> Judgment:
+        return judge(
             each.interval,
             none=each.none,
-            immaterial=each.immaterial,
+            immaterial=immaterial,
             p_value=each.p_value,
             level=level,
             people_needed=people_needed,
@@ -347,13 +349,11 @@ def judge_conditions(
             cannot_clear=cannot_clear,
             decided_by=each.name,
         )
-        for each in conditions
-    ]
+
+    judged = [held_to(each, each.immaterial) for each in conditions]
     pairs = list(zip(judged, conditions, strict=True))
     evident = [
-        (judge(each.interval, none=each.none, immaterial=each.limit, decided_by=each.name), each)
-        for part, each in pairs
-        if each.accuses and part.verdict == EVIDENCE
+        (held_to(each, each.limit), each) for part, each in pairs if each.accuses and part.verdict == EVIDENCE
     ]
     if evident:
 
@@ -363,7 +363,7 @@ def judge_conditions(
 
         decides, own = max(evident, key=rank)
         others = [part for part, each in pairs if each is not own]
-        return replace(decides, p_value=own.p_value, material=_material_of_all([decides, *others]))
+        return replace(decides, material=_material_of_all([decides, *others]))
     inside = all(
         part.verdict == NO_MATERIAL or (part.material is False and not each.accuses) for part, each in pairs
     )

@@ -56,27 +56,24 @@ def swap(subject: Subject, **options: Any) -> AttributeSwapResult:
 
 
 def row(result: AttributeSwapResult, source: str, target: str, group: str = "") -> SwapRow:
-    return next(
-        each
-        for each in result.swaps
-        if (each.source, each.target) == (source, target) and each.group == (group or source)
-    )
+    found = {(each.source, each.target, each.group): each for each in result.swaps}
+    return found[source, target, group or source]
 
 
 def people(n: int = 400, seed: int = 0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "sex": rng.choice(["female", "male"], n),
-            "town": rng.choice(["north", "south"], n),
-            "age": rng.integers(18, 80, n),
-            "skill": rng.random(n).round(3),
-        }
-    )
+    sex, town = (rng.choice(values, n) for values in (["female", "male"], ["north", "south"]))
+    age, skill = rng.integers(18, 80, n), rng.random(n).round(3)
+    return pd.DataFrame({"sex": sex, "town": town, "age": age, "skill": skill})
 
 
-def helped(frame: pd.DataFrame) -> Any:
-    return frame["skill"] - 0.3 * (frame["sex"] == "female")
+def less(by: float) -> Rule:
+    """Women's skill counts as less than it is."""
+    return Rule(("sex", "skill"), lambda rows: rows["skill"] - by * (rows["sex"] == "female"))
+
+
+def by_skill() -> Rule:
+    return Rule(("skill",), lambda rows: rows["skill"])
 
 
 def test_loans() -> None:
@@ -117,7 +114,7 @@ def test_by_hand() -> None:
 
 
 def test_a_model_that_does_not_read_it_is_not_cleared_and_not_asked() -> None:
-    model = Rule(("skill",), lambda table: table["skill"])
+    model = by_skill()
     subject = subject_of(people(), model)
     asked = len(model.asked)
     result = swap(subject)
@@ -128,8 +125,7 @@ def test_a_model_that_does_not_read_it_is_not_cleared_and_not_asked() -> None:
 
 
 def test_thresholds_by_group_count_as_read() -> None:
-    model = Rule(("skill",), lambda table: table["skill"])
-    result = swap(subject_of(people(2000), model, {"sex": {"female": 0.7, "male": 0.4}}))
+    result = swap(subject_of(people(2000), by_skill(), {"sex": {"female": 0.7, "male": 0.4}}))
     assert row(result, "female", "male").net.value == pytest.approx(0.3, abs=0.05)
     assert result.judged.badge == "difference"
 
@@ -157,7 +153,7 @@ def test_a_number_gets_the_median_of_each_range_that_somebody_has() -> None:
 def test_pairs_left_out_are_said_and_the_largest_are_asked() -> None:
     drawn = np.random.default_rng(1).choice(list("abcdefg"), 1000, p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.05, 0.05])
     frame = people(1000).assign(sex=drawn)
-    subject = subject_of(frame, Rule(("sex", "skill"), lambda table: table["skill"]))
+    subject = subject_of(frame, less(0.0))
     result = swap(subject)
     assert (result.pairs, result.pairs_asked) == (42, 20)
     assert {each.source for each in result.swaps} == set("abcde")
@@ -193,10 +189,7 @@ def test_gains_and_losses_that_cancel_are_not_cleared() -> None:
 
 
 def test_nothing_to_find_is_cleared() -> None:
-    def hardly(table: pd.DataFrame) -> Any:
-        return table["skill"] + 0.001 * (table["sex"] == "female")
-
-    result = swap(subject_of(people(2000), Rule(("sex", "skill"), hardly)))
+    result = swap(subject_of(people(2000), less(-0.001)))
     assert (result.verdict, result.judged.badge) == ("no material difference", "no material difference")
 
 
@@ -218,10 +211,8 @@ def test_few_changes_go_by_the_exact_sign_test(changed: int, evident: bool) -> N
     """Five gains and no loss are p = .06 in two directions, nine are .004; two groups are looked at."""
     frame = pd.DataFrame({"sex": ["f", "m"] * 500, "skill": np.repeat(np.arange(500), 2)})
 
-    def few(table: pd.DataFrame) -> Any:
-        return 1.0 - ((table["skill"] < changed) & (table["sex"] == "f"))
-
-    result = swap(subject_of(frame, Rule(("sex", "skill"), few)))
+    model = Rule(("sex", "skill"), lambda rows: 1.0 - ((rows["skill"] < changed) & (rows["sex"] == "f")))
+    result = swap(subject_of(frame, model))
     assert (result.verdict == "evidence of a difference") is evident
 
 
@@ -244,8 +235,7 @@ def test_rows_of_one_person_are_counted_as_no_people() -> None:
     """60 rows of 6 persons are no 60 people: not as stated, not for an all-clear, and not to settle it."""
     frame = people(120).assign(who=range(120))
     frame["town"] = np.where(frame["who"] < 12, "south", "north")
-    model = Rule(("sex", "skill"), lambda rows: rows["skill"] - 0.01 * (rows["sex"] == "female"))
-    both = {"protected": ("sex", "town")}
+    model, both = less(0.01), {"protected": ("sex", "town")}
     found = swap(subject_of(pd.concat([frame] * 10, ignore_index=True), model, **both, person="who"))
     single = swap(subject_of(frame, model, **both))
     assert not any(each.counted for each in found.swaps)
@@ -262,7 +252,7 @@ def test_rows_of_one_person_are_counted_as_no_people() -> None:
 def test_a_column_that_tells_the_attribute_is_named() -> None:
     frame = people(400)
     frame["title"] = np.where(frame["sex"] == "female", "Ms", "Mr")
-    result = swap(subject_of(frame, Rule(("title", "sex", "skill"), helped)))
+    result = swap(subject_of(frame, Rule(("title", "sex", "skill"), less(0.3).function)))
     assert any("“title”" in each for each in result.warnings)
 
 
@@ -283,15 +273,14 @@ def test_terms_of_texts() -> None:
 
 def test_two_models_are_paired() -> None:
     frame = people(1000)
-    harsh, fair = Rule(("sex", "skill"), helped), Rule(("sex", "skill"), lambda table: table["skill"])
-    results = [swap(subject_of(frame, model)) for model in (harsh, fair)]
+    results = [swap(subject_of(frame, model)) for model in (less(0.3), less(0.0))]
     found = compare(*results)
     where = "swaps[sex: female → male, female].net"
     [moved] = [each for each in found.rows if each.where == where]
     assert moved.moved.value == pytest.approx(-row(results[0], "female", "male").net.value)
     interval = moved.moved.interval(0.05)
     assert interval.low < moved.moved.value < interval.high < 0
-    assert not compare(results[0], swap(subject_of(frame.iloc[:900], fair))).rows
+    assert not compare(results[0], swap(subject_of(frame.iloc[:900], less(0.0)))).rows
     unread = swap(subject_of(frame, Rule(("skill",), lambda table: table["skill"])))
     for result, none in ((results[1], False), (unread, True)):  # nobody's decision turns with either
         ends = compare(result, result).rows[0].moved.interval(0.05)
@@ -300,16 +289,15 @@ def test_two_models_are_paired() -> None:
 
 
 def test_bad_choices_are_refused_in_a_sentence() -> None:
-    model = Rule(("sex", "skill"), helped)
     with refused("attribute_swap.attribute"):
-        swap(subject_of(people(), model), attribute=["skill"])
+        swap(subject_of(people(), less(0.3)), attribute=["skill"])
     with refused("attribute_swap.attribute"):
-        swap(subject_of(people(), model, protected=()))
+        swap(subject_of(people(), less(0.3), protected=()))
 
 
 def test_small_groups_of_what_is_not_read_need_no_caution() -> None:
     """Nothing changes for them, either: that is exact for a group of any size."""
-    some = swap(subject_of(people(400), Rule(("sex", "skill"), lambda table: table["skill"]))).swaps
+    some = swap(subject_of(people(400), less(0.0))).swaps
     said = []
     for read in (True, False):
         rows = [replace(each, read=read, covered=False) for each in some]

@@ -9,7 +9,7 @@ import pytest
 from audits.comparison.sensitivity import compare
 from audits.sensitivity import SensitivityOptions, SensitivityResult, figures, sensitivity
 from audits.sensitivity.text import headline
-from audits.stats import EVIDENCE, INSUFFICIENT
+from audits.stats import EVIDENCE, INSUFFICIENT, NO_MATERIAL
 from benchmarks.calibration.sensitivity import penalized
 from tests.sensitivity.conftest import people, subject_of
 
@@ -61,6 +61,9 @@ def test_nor_where_the_status_model_is_given_a_copy_of_it():
     found = sensitivity(subject_of(frame, features=("skill", "badge", "town")), asked)
     assert found.status[0].auc.value > 0.995
     assert found.verdict in {EVIDENCE, INSUFFICIENT}
+    inside = dataclasses.replace(found.judged, material=False)  # the limit is no all-clear in words either
+    both = [dataclasses.replace(inside, verdict=verdict) for verdict in (INSUFFICIENT, NO_MATERIAL)]
+    assert len({headline(dataclasses.replace(found, judged=judged)) for judged in both}) == 2
 
 
 def test_a_status_model_at_chance_gives_no_verdict(at_chance):

@@ -20,8 +20,6 @@ from audits.stats.vocabulary import vocabulary
 from audits.subgroups.cells import Cells
 
 _MIN = 1e-9  # limit
-STOPPED = "the search stopped before covering every group"
-"""Why a search that is not complete settles nothing."""
 
 
 def is_evidence(table: pd.DataFrame, options: Mapping[str, Any]) -> np.ndarray:
@@ -45,7 +43,6 @@ def judge_row(
     options: Mapping[str, Any],
     inference: Mapping[str, Any],
     *,
-    only_estimated: str = "",
     cannot_clear: str = "",
 ) -> Judgment:
     """Judge one rule set of the table; `people_needed` is of the people inside, all others growing alike."""
@@ -58,7 +55,6 @@ def judge_row(
         p_value=float(item["adjusted_p"]),
         level=options["level"],
         people_needed=None if times is None else math.ceil(times * item["n_in"]),
-        only_estimated=only_estimated,
         cannot_clear=cannot_clear,
     )
 
@@ -70,7 +66,6 @@ def judge_audit(
     options: Mapping[str, Any],
     inference: Mapping[str, Any],
     *,
-    complete: bool,
     cannot_clear: str,
 ) -> tuple[Judgment, int]:
     """Judge the family: by its first finding that lasts, or by the rule set whose interval reaches farthest.
@@ -93,8 +88,7 @@ def judge_audit(
     least, most = np.minimum(limits[0], -_MIN), np.maximum(limits[1], _MIN)
     number = int(table.index[_first_of_largest(np.maximum(high / most, low / least))])
     item = dict(table.loc[number])
-    stopped = "" if complete else STOPPED
-    judged = judge_row(item, options, inference, only_estimated=stopped, cannot_clear=cannot_clear)
+    judged = judge_row(item, options, inference, cannot_clear=cannot_clear)
     if judged.people_needed is None:
         return judged, number
     widest = dict(table.iloc[_first_of_largest((high - low) / np.minimum(most, -least))])

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from audits.rule_sets.inference.verdicts import STOPPED
 from audits.rule_sets.leaders.contributions import stated_contributions
 from audits.rule_sets.leaders.leaderboard import distinct
 from audits.rule_sets.leaders.tables import read_rules, words_of
@@ -46,7 +45,6 @@ def measure_result(
     options: dict[str, Any],
     *,
     shared: int,
-    complete: bool,
 ) -> MeasureResult:
     """Rank the rule sets by a measure, gather those with the same people, and judge the family.
 
@@ -63,7 +61,7 @@ def measure_result(
     method = _method(tested, options["level"], shared)
 
     def judged_row(place: int) -> Judgment:
-        return _judge(tested, place, method, options, level, complete)
+        return _judge(tested, place, method, options, level)
 
     rows: list[MeasureRow] = []
     judged = judge(Estimate(None, None, None, float(overall.n), method), immaterial=(0.0, 0.0), reason=_NONE)
@@ -112,9 +110,7 @@ def _method(tested: MeasureTest, level: float, shared: int) -> str:
     )
 
 
-def _judge(
-    tested: MeasureTest, place: int, method: str, options: dict[str, Any], level: float, complete: bool
-) -> Judgment:
+def _judge(tested: MeasureTest, place: int, method: str, options: dict[str, Any], level: float) -> Judgment:
     # a loss has no scale on which a size that matters could be known
     scaled = tested.values.words.share or tested.values.name == "calibration_error"
     most = options["material"] if scaled else 0.0
@@ -130,7 +126,7 @@ def _judge(
         immaterial=(-most, most),
         p_value=float(tested.adjusted_p[place]),
         level=level,
-        only_estimated=tested.withheld or ("" if complete or tested.adjusted_p[place] <= level else STOPPED),
+        only_estimated=tested.withheld,
         cannot_clear=tested.cannot_clear,
     )
 
