@@ -143,6 +143,10 @@ def _with_frontier(
     kept: list[Candidate] | None,
 ) -> MitigationResult:
     """Return the result with the points of all candidates; of an attribute without two groups with none."""
+    unknown = candidates[0].subject.unknown_labels(level=options.level)
+    if unknown.withheld and options.measure != "selection_rate":
+        why = f"No frontier of {options.measure.replace('_', ' ')}s: {unknown.withheld}."
+        return dataclasses.replace(result, warnings=(*result.warnings, why))
     try:
         points, small = frontier_of(candidates, by, options)
     except InputError as error:

@@ -459,7 +459,9 @@ def _accuracy(subjects: Subjects) -> ChangeRow | None:
     first, second = (wilson(float(weight @ side), n, level=DEFAULT_LEVEL) for side in right)
     moved = share_moved(whom, *((everyone, side) for side in right))
     row = Row("accuracy", "accuracy", first, second, moved, "share", material=MATERIAL_DIFFERENCE)
-    row = _unmoved(row) if _is_one_model(subjects) else row
+    if _is_one_model(subjects):
+        row = _unmoved(row)
+        return _paired_row(row, _judge_change(row, DEFAULT_LEVEL, 1), DEFAULT_LEVEL)
     judged = _judge_change(row, DEFAULT_LEVEL, 1)
     why = "" if judged is None else _unknown_of(subjects, judged.verdict)
     if judged is not None and why:
