@@ -366,11 +366,13 @@ def _unpaired_rows(
         one, two = (_estimate_of(each) for each in (before[where], now))
         moved = None if one.value is None or two.value is None else two.value - one.value
         change = Estimate(moved, None, None, two.n, f"no interval: {pairing.reason(where)}")
-        if independent and None not in (one.low, two.low):
+        if independent and None not in (one.low, two.low) and not _MATCHED.search(where):
             change = dataclasses.replace(weighted_sum([two, one], [1.0, -1.0]), method=TWO_SAMPLES)
         yield ChangeRow(where, _place_phrase(where, own), "number", one, two, change)
 
 
+_MATCHED = re.compile(r"transparency|mean_change|^bias\b")
+"""Numbers whose intervals take as given who is matched with whom: among other people that is another."""
 _NUMBERED = re.compile(r"^(\w+)\[(\d+)\]\.")
 
 
