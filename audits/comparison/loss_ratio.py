@@ -20,6 +20,7 @@ from audits.comparison.pairs import (
     without_interval,
 )
 from audits.loss_ratio.result import LossRatioResult
+from audits.stats import Estimate
 
 _GIVEN = (
     "The interval of the mean ratio's change holds the directions that both audits hold possible, and takes "
@@ -42,20 +43,23 @@ def compare(first: LossRatioResult, second: LossRatioResult, subjects: Any = Non
     moved = _with_directions(moved, first, second)
     words = "mean ratio of a person's loss after the move to before"
     pairs.add("statistic", words, estimates_of(both, "statistic"), moved, "number", judged=told)
-    wrong = [
-        (table["wrong after"].to_numpy(dtype=float), table["wrong"].to_numpy(dtype=float)) for table in tables
-    ]
-    words, rest = "ratio of errors after the move to before", list[tuple[str, str, Any, Moved]]()
-    errors = estimates_of(both, "error_ratio.statistic")
-    rest.append(("error_ratio.statistic", words, errors, ratio_moved(pairs.people, *wrong)))
-    for rows, inside, who in groups_of(first, second, subjects, tables[1].index):
-        where = f"groups[{rows[1].attribute}: {rows[1].group}].statistic"
-        own = mean_moved(pairs.people, inside, *ratios)
-        rest.append((where, f"mean loss ratio of {who}", estimates_of(rows, "statistic"), own))
     learned = any(result.loss_ends for result in both)
-    for where, words, stated, own in rest:
+
+    def add(where: str, name: str, stated: tuple[Estimate, Estimate], own: Moved) -> None:
         moved = without_interval(stated, _LEARNED) if learned else own
-        pairs.add(where, words, stated, moved, "number")
+        pairs.add(where, name, stated, moved, "number")
+
+    first_wrong, second_wrong = (
+        (table["wrong after"].to_numpy(dtype=float), table["wrong"].to_numpy(dtype=float)) for table in tables
+    )
+    errors, words = estimates_of(both, "error_ratio.statistic"), "ratio of errors after the move to before"
+    add("error_ratio.statistic", words, errors, ratio_moved(pairs.people, first_wrong, second_wrong))
+    for rows, inside, who in groups_of(first, second, subjects, tables[1].index):
+        where, own = (
+            f"groups[{rows[1].attribute}: {rows[1].group}].statistic",
+            estimates_of(rows, "statistic"),
+        )
+        add(where, f"mean loss ratio of {who}", own, mean_moved(pairs.people, inside, *ratios))
     return pairs.pairing(given=_GIVEN, why=_WHY)
 
 

@@ -16,8 +16,7 @@ from audits.rule_sets.leaders.tables import read_counted, read_rules, words_of
 from audits.rule_sets.measures.values import WORDS, values_of
 from audits.rule_sets.result import MeasureResult, RuleSetsResult
 from audits.rule_sets.text import GroupNames
-from audits.stats import Estimate, wilson
-from audits.stats.intervals import cautious_difference
+from audits.stats import Estimate
 from audits.subgroups.cells import Cells, memberships
 from audits.subgroups.sums import GroupSums
 
@@ -49,7 +48,7 @@ def compare(first: RuleSetsResult, second: RuleSetsResult, subjects: Any = None)
     changed = favored[1].astype(float) - favored[0]
     own = first.leaderboard, second.leaderboard
     for number in _groups_of_both(both, own, sizes, changed, level, in_context=True):
-        _pair_decisions(pairs, number, names, both, sizes)
+        _pair_decisions(pairs, number, names, both)
     why = {"": "see the change in each group's difference"}
     why |= {f"measures[{each.name}]": _NO_VALUES for each in first.measures}
     for pair, values in measured:
@@ -124,14 +123,13 @@ def _sides(both: _Results, number: int) -> tuple[str, np.ndarray, np.ndarray]:
     return words_of(cells.attributes, row)[0], inside, whole & ~inside
 
 
-def _pair_decisions(pairs: Pairs, number: int, names: GroupNames, both: _Results, sizes: np.ndarray) -> None:
+def _pair_decisions(pairs: Pairs, number: int, names: GroupNames, both: _Results) -> None:
     """Pair a group's favorable share, and how far it lies from that of those it is compared with."""
     rule_set, inside, others = _sides(both, number)
     favored = [result.people["favorable"].to_numpy(dtype=bool) for result in both]
     own, rest = (share_moved(pairs.people, *((part, side) for side in favored)) for part in (inside, others))
-    gaps, shares = zip(
-        *(_group_estimates(result, number, inside, others, sizes) for result in both), strict=True
-    )
+    told = [_group_estimates(pairs.people, result, number, inside, others) for result in both]
+    gaps, shares = zip(*told, strict=True)
     place, who = f"leaderboard[{rule_set}]", names(rule_set)
     whom = "everyone else" if (inside | others).all() else "the others in the same context"
     words = f"gap in favorable decisions between {who} and {whom}"
@@ -140,16 +138,15 @@ def _pair_decisions(pairs: Pairs, number: int, names: GroupNames, both: _Results
 
 
 def _group_estimates(
-    result: RuleSetsResult, number: int, inside: np.ndarray, others: np.ndarray, sizes: np.ndarray
+    people: People, result: RuleSetsResult, number: int, inside: np.ndarray, others: np.ndarray
 ) -> tuple[Estimate, Estimate]:
     """Return a group's difference and favorable share as a result states them, or measured here."""
     if number in result.rule_sets.index:
         row = row_of(result, number)
         return row.difference, row.favorable_in
-    favored = result.people["favorable"].to_numpy(dtype=bool)
-    counts = [float(sizes[part].sum()) for part in (inside & favored, inside, others & favored, others)]
-    level = float(result.options["level"])
-    return cautious_difference(*counts, level=level), wilson(counts[0], counts[1], level=level)
+    favored = result.people["favorable"].to_numpy(dtype=float)
+    own, rest = (_mean(people, part, favored) for part in (inside, others))
+    return _apart(own, rest), own
 
 
 def _values(name: str, both: _Results, subjects: Any) -> _Values | None:

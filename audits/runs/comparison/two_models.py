@@ -217,9 +217,7 @@ def audit_change(
         row = next(row for row, judged in told if judged is worst)
         worst = _settling_all(worst, [judged for _, judged in known])
         headline = sentence(row.name, row.kind, row.first, row.second, worst)
-        if one_model:
-            headline = _ONE_MODEL
-        elif independent:  # of other people, who may be all that changes
+        if independent:  # of other people, who may be all that changes
             headline = headline.replace("second model", "second run")
     else:
         why = next((row.moved.method for row in pairing.rows if row.judged), "")
@@ -233,6 +231,9 @@ def audit_change(
             if judged_at_all
             else f"{_BESIDE} {worst.reason}."
         )
+    if one_model:
+        none = Estimate(0.0, 0.0, 0.0, max((row.change.n for row in rows), default=0.0), _EXACT)
+        worst, headline = judge(none, immaterial=(0.0, 0.0)), _ONE_MODEL
     return AuditChange(second.name, place, "", worst, headline, pairing.given, looked_at, level, tuple(rows))
 
 
@@ -246,8 +247,7 @@ def _is_one_model(subjects: Subjects | None) -> bool:
 
 def _unmoved(row: Row) -> Row:
     """Return a number of one model and itself, which changes for nobody."""
-    moved = exactly_0(row.moved, "exact: both are one model")
-    return dataclasses.replace(row, moved=moved, judged=row.judged or moved.value == 0)
+    return dataclasses.replace(row, moved=exactly_0(row.moved, _EXACT))
 
 
 def _leading_change(known: Sequence[tuple[Row, Judgment]]) -> Judgment:
@@ -274,6 +274,7 @@ _NOT_PAIRED = "the audit does not say how its numbers depend on individual peopl
 _BESIDE = "Both models' results are side by side; the change has no interval:"
 _SAME = "Both models have the same numbers on these people."
 _SAME_APART = "The numbers that both runs state are the same."
+_EXACT = "exact: both are one model"
 _ONE_MODEL = "Both models are the same one, so nothing changes."
 _UNTOLD = "We can't tell what the second model changes."
 
@@ -335,18 +336,13 @@ def _judge_change(row: Row, level: float, looked_at: int) -> Judgment | None:
 
 
 def _paired_row(row: Row, judged: Judgment | None, level: float) -> ChangeRow:
-    change = row.moved.interval(level) if judged is None else judged.interval
-    verdict = None if judged is None or change.low is None else judged.verdict
-    return ChangeRow(
-        row.where,
-        row.name,
-        row.kind,
-        row.first,
-        row.second,
-        change,
-        verdict,
-        None if judged is None else judged.material,
-        None if judged is None else judged.people_needed,
+    told = ChangeRow(row.where, row.name, row.kind, row.first, row.second, row.moved.interval(level))
+    if judged is None:
+        return told
+    verdict = None if judged.interval.low is None else judged.verdict
+    material, needed = judged.material, judged.people_needed
+    return dataclasses.replace(
+        told, change=judged.interval, verdict=verdict, material=material, people_needed=needed
     )
 
 
