@@ -18,6 +18,8 @@ from audits.stats.sampling import apportion, as_people, draw_counts
 
 AuditData = Any  # that module imports this one
 
+_TURNS = 2_000  # in which rows of clusters are drawn
+
 
 def content_keys(data: AuditData) -> np.ndarray:
     """Return a key of each row (n,); rows of the same features, protected attributes and label share it."""
@@ -190,8 +192,8 @@ def balanced_rows(
     mixed = order[rng.permutation(len(order))]
     turn = pd.factorize(cluster[mixed])[0]
     by_cluster, sizes = mixed[np.argsort(turn, kind="stable")], np.bincount(turn)
-    starts = sizes.cumsum() - sizes
-    chosen = by_cluster[starts]
+    ends = sizes.cumsum()
+    chosen, other = by_cluster[ends - sizes], by_cluster[ends - sizes + (sizes > 1)]
     codes = [np.zeros(len(order), dtype=np.int64)]
     codes += [pd.factorize(groups[name], sort=True)[0] for name in sorted(groups, key=str)]
     codes.append(np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].reshape(-1))
@@ -199,14 +201,17 @@ def balanced_rows(
     told = np.column_stack([np.ones(len(told)), told])
     shares = told / np.bincount(cluster)[cluster][:, None]
     missing = np.zeros((alike.max() + 1, told.shape[1]))
-    for place in np.flatnonzero(sizes > 1):
-        first, second = by_cluster[starts[place] : starts[place] + 2]
-        better = missing[alike[first]].sum(axis=0) @ told[first]
-        better -= missing[alike[second]].sum(axis=0) @ told[second]
-        chosen[place] = first if round(better, 6) >= 0 else second
-        own = by_cluster[starts[place] : starts[place] + sizes[place]]
+    # one cluster after another where they are few, else some at once: as near, and no slower for many
+    for some in np.array_split(np.arange(len(sizes)), min(_TURNS, len(sizes))):
+        first, second = (
+            (missing[alike[rows[some]]].sum(axis=1) * told[rows[some]]).sum(axis=1)
+            for rows in (chosen, other)
+        )
+        kept = np.where((first - second).round(6) >= 0, chosen[some], other[some])
+        chosen[some] = kept
+        own = by_cluster[ends[some[0]] - sizes[some[0]] : ends[some[-1]]]
         np.add.at(missing, alike[own], shares[own][:, None, :])
-        missing[alike[chosen[place]]] -= told[chosen[place]]
+        np.subtract.at(missing, alike[kept], told[kept][:, None, :])
     return chosen
 
 
