@@ -215,8 +215,9 @@ def audit(
                    if each is not None]  # fmt: skip
         itself = not sources and favorable in _ENDS and y is not None  # what people got is audited
         if len(sources) != 1 and not itself:
+            given_as = f"are {' and '.join(sources)}" if sources else "is none"
             raise InputError(
-                "model", f"must be given in exactly one way, but there {_are(sources)}",
+                "model", f"must be given in exactly one way, but there {given_as}",
                 advice="give a model, or None with predictions= or scores=",
             )  # fmt: skip
         table = JoinedTable(given)
@@ -432,10 +433,6 @@ def _carried_out(
             "cannot run on these data: " + "; ".join(f"{name}: {why}" for name, why in not_run.items()),
         )
     return tuple(results), not_run
-
-
-def _are(sources: Sequence[str]) -> str:
-    return "is none" if not sources else f"are {' and '.join(sources)}"
 
 
 _KEYS = {

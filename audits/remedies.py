@@ -19,7 +19,7 @@ import pandas as pd
 from audits.arguments import JoinedTable, is_matrix, plain_values, protected_of
 from audits.checks import one_of
 from audits.data import AuditData, build_data, data_spec
-from audits.data.adapters import GivenTable, given_table
+from audits.data.adapters import GivenTable, Reader, given_table
 from audits.errors import InputError, beginning
 from audits.findings import Findings
 from audits.mitigation.audit import mitigation
@@ -291,7 +291,7 @@ class OwnEstimator:
             yield "reductions", bound, wrapped, people.reads
 
     def _fitted(self, estimator: Any, training: AuditData, reads: tuple[str, ...], **told: Any) -> Any:
-        read = self.people.given.reader(reads, self.people.data.frame)
+        read = Reader(self.people.given, tuple(reads), self.people.data.frame)
         assert training.label is not None  # noqa: S101 - `_people` names one
         try:
             return estimator.fit(read(training.frame), training.frame[training.label].to_numpy(), **told)

@@ -61,18 +61,14 @@ def _settings(folder: Path) -> dict[str, str]:
     path = folder / "config.toml"
     path = path if path.is_file() else folder / ".streamlit" / "config.toml"
     settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {name: _word(value) for name, value in _flat(settings, "STREAMLIT") if name not in os.environ}
+    return {name: value for name, value in _flat(settings, "STREAMLIT") if name not in os.environ}
 
 
-def _flat(value: Mapping[str, Any], name: str) -> Iterator[tuple[str, Any]]:
+def _flat(value: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
     for key, item in value.items():
         words = "".join(f"_{letter}" if letter.isupper() else letter for letter in key)
         below = f"{name}_{words}".upper()
         if isinstance(item, Mapping):
             yield from _flat(item, below)
         else:
-            yield below, item
-
-
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+            yield below, item if isinstance(item, str) else json.dumps(item)

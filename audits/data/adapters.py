@@ -44,20 +44,16 @@ class GivenTable:
     form: str
     native: Any
 
-    def reader(self, columns: Sequence[str], built: pd.DataFrame) -> Reader:
-        """Return what turns rows as audits have them into rows of some columns as they were given.
-
-        Parameters
-        ----------
-        built : DataFrame
-            The same people as audits have them, `AuditData.frame`.
-        """
-        return Reader(self, tuple(columns), built)
-
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """See `Given.reader`."""
+    """What turns rows as audits have them into rows of some columns as they were given.
+
+    Attributes
+    ----------
+    built : DataFrame
+        The people of the table as audits have them, `AuditData.frame`.
+    """
 
     given: GivenTable
     columns: tuple[str, ...]
@@ -95,7 +91,7 @@ class Reader:
         known = self._own_cells[name]
         if known is None:
             return np.asarray(values, dtype="float64")
-        cells = _objects(values)
+        cells = values.astype(object).where(values.notna(), None)
         return np.array([known.get(text_of(cell), cell) for cell in cells], dtype=object)
 
     @cached_property
@@ -108,7 +104,7 @@ class Reader:
                 found[name] = None
                 continue
             first = ~built.duplicated() & built.notna() & given.notna()
-            pairs = zip(_objects(built[first]), _objects(given[first]), strict=True)
+            pairs = zip(built[first].astype(object), given[first].astype(object), strict=True)
             found[name] = {text_of(made): own for made, own in pairs}
         return found
 
@@ -124,18 +120,15 @@ class Reader:
         made = nw.from_arrow(
             pa.Table.from_pandas(rows, preserve_index=False), backend=own.implementation
         )  # polars reads Arrow as it is; so does pyarrow
-        schema = {name: kind for name, kind in own.schema.items() if name in self.columns}
-        floats = {name for name in self.columns if pd.api.types.is_float_dtype(rows[name].dtype)}
-        cast = {name: kind for name, kind in schema.items() if not (name in floats and kind.is_integer())}
-        # pandas has one sign for NaN and null: where the table has no null, it was NaN
-        numbers = [name for name in floats if schema[name].is_float() and own[name].null_count() == 0]
-        return (
-            made.with_columns(
-                nw.col(name).cast(kind) for name, kind in cast.items() if made.schema[name] != kind
-            )
-            .with_columns(nw.col(name).fill_null(float("nan")) for name in numbers)
-            .to_native()
-        )
+        columns = []
+        for name in self.columns:
+            kind, column = own.schema[name], nw.col(name)
+            if made.schema[name] != kind and not (made.schema[name].is_float() and kind.is_integer()):
+                column = column.cast(kind)
+            if kind.is_float() and own[name].null_count() == 0:  # pandas has one sign for NaN and null
+                column = column.fill_null(float("nan"))
+            columns.append(column)
+        return made.with_columns(columns).to_native()
 
 
 def given_table(table: Any, name: str = "X", columns: Sequence[str] | None = None) -> GivenTable:
@@ -271,11 +264,6 @@ def _plain_column(values: Any, name: str) -> pd.Series:
         found = type(values).__name__ if array is None else f"an array of shape {array.shape}"
         raise InputError(name, "must be the name of a column of X, or an array with one entry per row", found)
     return pd.Series(array.tolist() if array.dtype.kind in "OSU" else array)
-
-
-def _objects(values: pd.Series) -> np.ndarray:
-    cells = values.astype(object)
-    return cells.where(cells.notna(), None).to_numpy()
 
 
 def _with_cells(own: pd.Series, moved: np.ndarray, cells: np.ndarray) -> pd.Series:

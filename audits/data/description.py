@@ -57,12 +57,10 @@ def _column(column: pd.Series, kind: Kind) -> dict[str, Any]:
         "kind": kind,
         "missing": int(column.isna().sum()),
         "distinct": int(known.nunique()),
-        "examples": [_shorten(text) for text in as_text(shown)],
+        "examples": [
+            text if len(text) <= _MAX_EXAMPLE else text[: _MAX_EXAMPLE - 1] + "…" for text in as_text(shown)
+        ],
     }
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _MAX_EXAMPLE else text[: _MAX_EXAMPLE - 1] + "…"
 
 
 def _suggestions(columns: list[dict[str, Any]], rows: int) -> dict[str, Any]:

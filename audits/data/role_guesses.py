@@ -295,7 +295,7 @@ def guess_good_answer(values: Sequence[Any], name: str) -> GoodAnswer:
             told[text], f"{name!r} sounds like {sort} outcome, so {told[text]!r} is assumed to be good."
         )
     neutral = good_name or any(_STRONG.fullmatch(word) or _WEAK.fullmatch(word) for word in words)
-    if len(good) == 1 and not (plain and (bad_name or not neutral or _numeric(good[0]))):
+    if len(good) == 1 and not (plain and (bad_name or not neutral or good[0] in {"0", "1", "0.0", "1.0"})):
         return GoodAnswer(told[good[0]], f"{told[good[0]]!r} is assumed to be good for the person.")
     if len(values) == 2 and len(bad) == 1 and not plain:
         other = next(value for text, value in told.items() if text != bad[0])
@@ -382,10 +382,6 @@ def _of_word(word: str) -> int:
     if negated and _POSITIVE.fullmatch(negated[1]):
         return -1
     return -1 if word.startswith("re") and _NEGATIVE.fullmatch(word[2:]) else 0  # rearrested
-
-
-def _numeric(text: str) -> bool:
-    return text in {"0", "1", "0.0", "1.0"}
 
 
 def _likelihood(column: Mapping[str, Any], rows: int, *, last: bool) -> float:

@@ -235,7 +235,7 @@ def in_memory_model(
     ask, known = _way_to_ask(model, "scores" if data.number is not None else output)
     if data.number is not None and hasattr(model, "predict"):
         ask = model.predict
-    source = ColumnRequest(name, tuple(columns), ask, given.reader(columns, data.frame), model)
+    source = ColumnRequest(name, tuple(columns), ask, Reader(given, tuple(columns), data.frame), model)
     made = _model(source, data, classes, stated, known, higher_is)
     digest = _digest(model, made.score(data.frame))
     notes = (*made.notes, *_steadiness(made, data))

@@ -103,7 +103,7 @@ def check_model(
     if spec.predictions is not None:
         subject, kind = make_subject(data, spec, threshold=threshold), "predictions"
     else:
-        subject = make_subject(data.take(_first(data)), spec, base_dir=base_dir)
+        subject = make_subject(data.take(np.arange(min(data.n, _TRIED))), spec, base_dir=base_dir)
         kind = "endpoint" if spec.path is None else format_of(model_path(spec.path, base_dir))
     model = subject.model
     return ModelReport(
@@ -120,10 +120,6 @@ def check_model(
 
 def _favored(subject: Subject) -> float:
     return float(np.average(subject.decisions, weights=subject.data.weights))
-
-
-def _first(data: AuditData) -> Any:
-    return np.arange(min(data.n, _TRIED))
 
 
 def feeds_of(subject: Subject) -> tuple[Feed, ...]:

@@ -125,9 +125,7 @@ class Monitor:
             said = {name: _texts(name, values) for name, values in beside.items() if values is not None}
             for name, values in said.items():  # sent with others, entries would move to the next rows
                 if len(values) != people:
-                    raise ValueError(
-                        f"{name} must have one entry for each of {people} rows, got {len(values)}"
-                    )
+                    raise ValueError(f"{len(values)} {name} for {people} rows")
             self._put(made, said)
         except Exception as error:  # noqa: BLE001  (the service that calls must not fail by its monitor)
             self.refused += people
@@ -273,10 +271,9 @@ def _plain(value: Any) -> Any:
     """Return a value as JSON has it; missing ones as null."""
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):
         value = value.item()
-    if value is None or (value != value) is not False:  # NaN, and NA that is neither
-        return None
     value = float(value) if isinstance(value, decimal.Decimal) else value
-    if isinstance(value, float) and math.isinf(value):
+    # of NaN that is true, of NA neither true nor false
+    if value is None or (value != value) is not False or value in (math.inf, -math.inf):
         return None
     if isinstance(value, (datetime.date, datetime.datetime)):
         return value.isoformat()

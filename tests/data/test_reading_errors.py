@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 from pathlib import Path
 
@@ -47,6 +48,7 @@ def read(
         (bytes(range(256)) * 20, {}, "", "NUL"),
         ('a,b\n1,"2\n3,4\n5,6\n', {}, ", line 4", ""),
         (b"\xd0\xcf\x11\xe0junk", {}, "", ".xls"),
+        (bz2.compress(b"a,b\n1,2\n"), {}, "", "bzip2"),
         (b"ARROW1 cut short", {}, "", "Arrow"),
         (gzip.compress(b"a,b\n1,2\n" * 1000, mtime=0)[:-9], {}, "", "gzip"),
         (gzip.compress(b"PAR1 anything", mtime=0), {}, "", "gzip"),

@@ -94,12 +94,10 @@ def test_what_the_server_refuses(status: int, people: int):
     client = evenhand.Monitor(server.url, "t", seconds=0.02)
     client.send([ROW] * people)
     assert client.flush()
-    said = {"group": [2.0], "other": [pd.NA]}
-    client.send(pd.Series(ROW), ids=[7.0], protected=said)  # a column of integers of which one is missing
+    # of integers, of which others are missing
+    client.send(pd.Series(ROW), ids=[7.0], protected={"group": [2.0], "b": [pd.NA]})
     assert client.flush()
-    assert {"ids": ["7"], "protected": {"group": [2.0], "other": [None]}}.items() <= server.heard[-1][
-        1
-    ].items()
+    assert {"ids": ["7"], "protected": {"group": [2.0], "b": [None]}}.items() <= server.heard[-1][1].items()
     lost = people if status == 401 else 0
     assert (client.sent, client.refused, client.dropped) == (people + 1 - lost, lost, 0)
     sizes = [len(body["rows"]) for _, body in server.heard]

@@ -99,8 +99,8 @@ def test_a_headline_that_repeats_a_part_is_looked_at_once():
         ([{"metric": "x", "at_least": 1, "at_most": 0}], ("gate.rules[0].at_least", "at_most")),
         ({"rules": [{"metric": "x", "at_lest": 1}]}, ("gate.rules[0].at_lest",)),
         (
-            {"waivers": [{"what": "x", "reason": "who knows", "until": "soon"}]},
-            ("gate.waivers[0].until", "until must be"),
+            {"waivers": [{"what": "x", "reason": "new", "until": "1"}]},
+            ("gate.waivers[0].until", "until must"),
         ),
         ({"baseline": "nowhere.json"}, ("gate.baseline",)),
     ],

@@ -51,6 +51,7 @@ _SUFFIXES = {
     for suffix in suffixes
 }
 _MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"FEA1", "arrow"), (b"PK\x03\x04", "xlsx"))
+_PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"BZh91AY&SY": "bzip2", b"\xfd7zXZ": "xz"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,6 +257,9 @@ def _detect(data: bytes, name: str) -> str:
     for mark, meant in _MAGIC:
         if data.startswith(mark):
             return meant
+    for mark, packer in _PACKED.items():
+        if data.startswith(mark):
+            raise InputError(name, f"is packed by {packer}", advice="unpack it first")
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         raise InputError(name, "is an old Excel file (.xls)", advice="save it as .xlsx or CSV")
     suffixes = [suffix.lower() for suffix in Path(name).suffixes if suffix.lower() != ".gz"]

@@ -90,7 +90,8 @@ def draw_rows(
     found = table.query(
         f"SELECT {names}, row FROM people JOIN chosen USING (row) ORDER BY row", chosen=chosen
     )
-    whole = found.drop_columns(["row"]).rename_columns(table.schema.names).cast(_plain(table.schema))
+    plain = without_dictionaries(table.schema.empty_table()).schema
+    whole = found.drop_columns(["row"]).rename_columns(table.schema.names).cast(plain)
     converted, notes = convert_typed(whole, markers=missing)
     index = pd.Index(found.column("row").to_numpy(), name="row")
     drawn_rows = build_table(converted, index, table.files, notes)
@@ -135,7 +136,3 @@ def _quotas(kinds: Sequence[str], counts: np.ndarray, quotas: np.ndarray, spare:
         bound = _LOTS if most >= n else int(most / n * _LOTS)
         rows.append("('{}', {}, {}::UHUGEINT)".format(kind.replace("'", "''"), quota, bound))
     return f"SELECT * FROM (VALUES {', '.join(rows)}) AS q(kind, quota, bound)"
-
-
-def _plain(schema: pa.Schema) -> pa.Schema:
-    return without_dictionaries(schema.empty_table()).schema

@@ -104,6 +104,8 @@ def _refuse_bomb(data: bytes, name: str, limits: Limits) -> None:
             entries = archive.infolist()
             if any(entry.filename == "content.xml" for entry in entries):
                 raise InputError(name, "is an OpenDocument sheet", advice="save it as XLSX or CSV")
+            if all(entry.filename != "[Content_Types].xml" for entry in entries):
+                raise InputError(name, "is a ZIP archive and no workbook", advice="unpack it first")
             limits.check_unpacked(name, sum(entry.file_size for entry in entries), _SAVE_PLAIN)
             for entry in entries:
                 if entry.filename.lower().endswith((".xml", ".rels")):

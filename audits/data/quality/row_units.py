@@ -67,21 +67,20 @@ def shared_id(frame: pd.DataFrame) -> str | None:
     """
     for name in map(str, frame.columns):
         column = frame[name]
-        if column.isna().any() or pd.api.types.is_float_dtype(column.dtype) or _is_measure(name):
+        if column.isna().any() or pd.api.types.is_float_dtype(column.dtype):
+            continue
+        words = words_of_name(name)
+        if any(_MEASURES.fullmatch(word) for word in words):
             continue
         sizes = column.value_counts()
         shared = int(sizes[sizes > 1].sum())
         if len(sizes) < _MIN_IDS or sizes.max() > _MAX_ROWS or shared < _SHARED * len(frame):
             continue
-        named = any(_IDS.fullmatch(word) for word in words_of_name(name))
+        named = any(_IDS.fullmatch(word) for word in words)
         times = pd.api.types.is_datetime64_any_dtype(column.dtype) and (column.dt.normalize() != column).any()
         if named or times or (sizes.min() == sizes.max() and not named_protected(name)):
             return name
     return None
-
-
-def _is_measure(name: str) -> bool:
-    return any(_MEASURES.fullmatch(word) for word in words_of_name(name))
 
 
 def times_as_wide(sizes: pd.Series) -> float:

@@ -228,11 +228,7 @@ def dense_of(module: torch.nn.Module) -> Dense:
         raise InputError(
             "model",
             "must be linear layers with ReLU, tanh or sigmoid units between them",
-            [_name(each) for each in layers],
+            [type(each).__name__ for each in layers],
         )
     plain = all(each == "relu" for each in bends)
     return Dense(tuple(weights), tuple(biases), ramps, () if plain else tuple(bends))
-
-
-def _name(layer: object) -> str:
-    return type(layer).__name__
