@@ -155,7 +155,7 @@ def main(path, port, columns=""):
             "evenhand: %s cannot be opened by %s (%s: %s)"
             % (path, sys.executable, type(error).__name__, error)
         )
-    if not callable(model) and not hasattr(model, "predict"):
+    if not (callable(model) or hasattr(model, "predict") or hasattr(model, "predict_proba")):
         sys.exit("evenhand: %s holds a %s, which does not predict" % (path, type(model).__name__))
     names = columns_of(model, columns)
     try:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from audits.cli import model_server
 from audits.data import build_data, data_spec, read_table
 from audits.models import make_subject, model_spec
 
@@ -71,10 +73,8 @@ def test_scores_are_the_pipeline_s_own(folder, address):
 
 def test_a_missing_column_is_named(address):
     body = json.dumps({"instances": [{"hours": 3}]}).encode()
-    request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
-    with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request)
-    assert refused.value.code == 400
+    with pytest.raises(urllib.error.HTTPError, match="400") as refused:
+        urllib.request.urlopen(urllib.request.Request(address, body, {"Content-Type": "application/json"}))
     told = refused.value.read().decode()
     assert all(each in told for each in ("['job']", "data.features"))
 
@@ -91,3 +91,6 @@ def test_what_cannot_be_served(folder, cli, monkeypatch):
         answer = cli("serve", *words.split())
         assert answer.status == 2
         assert all(each in answer.err for each in tells), answer.err
+    joblib.dump(SimpleNamespace(predict_proba=len), "chances.joblib")
+    with pytest.raises(ValueError, match="no number"):  # it is opened, and the port is next
+        model_server.main("chances.joblib", "no number")

@@ -26,19 +26,16 @@ FORMAT = Format(
     begins=lambda first: first.startswith(b"SCORECARD"),
 )
 
-def load(path, data, spec, *, number):
-    from hashlib import sha256
-    from audits.models.native.opened import Feature, Opened, match
+def open_file(file, *, log_odds=False):
+    from audits.models.native.opened import Feature, Opened
 
-    start, *lines = path.read_text().splitlines()[1:]
+    start, *lines = file.content.decode().splitlines()[1:]
     points = {name: float(worth) for name, worth in (line.split() for line in lines)}
 
     def predict(frame):
         return float(start) + frame[list(points)].to_numpy() @ np.array(list(points.values()))
 
-    features = tuple(Feature(name) for name in points)
-    digest = sha256(path.read_bytes()).hexdigest()
-    return match(Opened("scorecard", digest, features, True, predict, "logits"), data, spec, number=number)
+    return Opened("scorecard", file.sha256, tuple(map(Feature, points)), True, predict, "logits", file=file)
 """
 SPEC = make_spec({"groups": {}}, model={"path": "model.bin"})
 
