@@ -100,6 +100,7 @@ def test_a_headline_that_repeats_a_part_is_looked_at_once():
         ({"rules": [{"metric": "x", "at_lest": 1}]}, ("gate.rules[0].at_lest",)),
         ({"waivers": [{"what": "x", "reason": "new", "until": ""}]}, ("gate.waivers[0].until", "til must")),
         ({"baseline": "nowhere.json"}, ("gate.baseline",)),
+        ({"waivers": []}, ("gate", "evidence: 0")),
     ],
 )
 def test_a_wrong_rule_is_told(gate, refusal):

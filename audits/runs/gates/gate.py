@@ -83,6 +83,8 @@ def read_gate(value: Any, where: str = "gate") -> Gate:
     if isinstance(value, dict) and isinstance(value.get("baseline"), str):
         value = {**value, "baseline": {"path": value["baseline"]}}
     gate = build(Gate, value, where)
+    if not gate.to_dict().keys() - {"waivers"}:  # it would pass whatever a run says
+        raise InputError(where, "must limit something", value, "write gate: {evidence: 0}")
     for place, rule in enumerate(gate.rules):
         rule.check(f"{where}.rules[{place}]")
     return gate
