@@ -30,8 +30,7 @@ def _headline(row: SwapRow, judged: Judgment, most: int) -> str:
     if judged.verdict == EVIDENCE:
         return f"{begun(change_sentence(row, most))} when {what}."
     told = told_of(row, row.people(row.changed), row.n)
-    cannot_clear = judged.reason not in {"", CANCELS, NO_RATIO}
-    if judged.verdict == NO_MATERIAL or cannot_clear:
+    if judged.verdict == NO_MATERIAL:
         return f"When {what}, few decisions change on average: {told.removesuffix(' of')} among {who}."
     if judged.people_needed is None:
         ways = ", in both directions" if judged.reason == CANCELS else ""

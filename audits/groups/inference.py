@@ -18,11 +18,11 @@ from audits.stats.ratios import MIN_REFERENCE
 from audits.stats.text import people_in
 from audits.stats.verdicts import (
     FOUR_FIFTHS,
-    RUN,
     VERDICTS,
     Condition,
     exceeds,
     on_ratio,
+    outlasts_run,
     place_of_evidence,
 )
 
@@ -101,13 +101,8 @@ def judge_difference(
         ratio=ratio,
         decided_by=judged.decided_by,
         limit=None if limit.on_difference or not second[1] else (1 - FOUR_FIFTHS) * second[0] / second[1],
-        outlasts_run=judged.verdict == EVIDENCE and _leaves_out_none(first, second, level / RUN),
+        outlasts_run=judged.verdict == EVIDENCE and outlasts_run(cautious_p(*first, *second), level),
     )
-
-
-def _leaves_out_none(first: tuple[float, float], second: tuple[float, float], level: float) -> bool:
-    gap = cautious_difference(*first, *second, level=level)
-    return gap.low is not None and gap.high is not None and not gap.low <= 0 <= gap.high
 
 
 def times_needed(

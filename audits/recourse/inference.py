@@ -132,7 +132,6 @@ def _shares(
     tested = _tested(way, accepted.astype(float), rng)
     if tested is None:
         return (None,) * k
-    unknown = f"nobody in some group is {yes_word()} on the way"
     pairs = 1 if k == 2 else k  # of two groups both differences are the same one
     count = np.bincount(people.code, people.weights * accepted, k)
     found: list[Judgment | None] = []
@@ -156,7 +155,7 @@ def _shares(
             p_value=float(min(1.0, _LOOKS * tested.adjusted[g])),
             level=options.level,
             people_needed=needed,
-            cannot_clear="" if known else unknown,
+            cannot_clear="" if known else f"nobody in some group is {yes_word()} on the way",
         )
         found.append(judged)
     return tuple(found)

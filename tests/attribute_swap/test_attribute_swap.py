@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from audits.attribute_swap import AttributeSwapOptions, AttributeSwapResult, SwapRow, attribute_swap, figures
-from audits.attribute_swap.text import notes
+from audits.attribute_swap.text import headline, notes
 from audits.checks import build
 from audits.comparison.attribute_swap import compare
 from audits.data import DataSpec, build_data
@@ -114,11 +114,10 @@ def test_by_hand() -> None:
 
 
 def test_a_model_that_does_not_read_it_is_not_cleared_and_not_asked() -> None:
-    model = by_skill()
-    subject = subject_of(people(), model)
-    asked = len(model.asked)
+    subject = subject_of(people(), model := by_skill())
+    model.asked.clear()
     result = swap(subject)
-    assert len(model.asked) == asked
+    assert not model.asked
     assert {(each.net.low, each.net.value, each.net.high) for each in result.swaps} == {(0.0, 0.0, 0.0)}
     assert (result.verdict, result.judged.badge) == ("insufficient evidence", "no verdict")
     assert AUDITS["attribute_swap"].section(result).exhibits[0].figure().data[0].meta["value"] == 0.0
@@ -152,13 +151,17 @@ def test_a_number_gets_the_median_of_each_range_that_somebody_has() -> None:
 
 def test_pairs_left_out_are_said_and_the_largest_are_asked() -> None:
     drawn = np.random.default_rng(1).choice(list("abcdefg"), 1000, p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.05, 0.05])
-    frame = people(1000).assign(sex=drawn)
-    subject = subject_of(frame, less(0.0))
+    subject = subject_of(people(1000).assign(sex=drawn), less(0.0))
     result = swap(subject)
     assert (result.pairs, result.pairs_asked) == (42, 20)
     assert {each.source for each in result.swaps} == set("abcde")
     assert swap(subject, material=0.5).judged.badge == "no verdict"  # a tenth of people have f or g
-    assert swap(subject, material=0.5, max_pairs=42).judged.badge == "no material difference"
+    cleared = swap(subject, material=0.5, max_pairs=42)
+    assert cleared.judged.badge == "no material difference"
+    unknown = replace(
+        cleared, judged=replace(cleared.judged, verdict="insufficient evidence", reason="pairs")
+    )
+    assert headline(unknown) != headline(cleared), "nothing is said to be little where it is not known"
 
 
 def test_attributes_together() -> None:
@@ -289,10 +292,9 @@ def test_two_models_are_paired() -> None:
 
 
 def test_bad_choices_are_refused_in_a_sentence() -> None:
-    with refused("attribute_swap.attribute"):
-        swap(subject_of(people(), less(0.3)), attribute=["skill"])
-    with refused("attribute_swap.attribute"):
-        swap(subject_of(people(), less(0.3), protected=()))
+    for protected, attribute in ((("sex",), ["skill"]), ((), None)):
+        with refused("attribute_swap.attribute"):
+            swap(subject_of(people(), less(0.3), protected=protected), attribute=attribute)
 
 
 def test_small_groups_of_what_is_not_read_need_no_caution() -> None:

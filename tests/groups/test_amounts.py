@@ -36,8 +36,7 @@ def result_of(table: pd.DataFrame, limit=None, model=None, reference="male", **s
         build_data(table, data_spec(given)), model_spec(model or {"predictions": {"score": "wage"}})
     )
     limited = {} if limit is None else {"material_amount": limit}
-    limited |= {"reference": {"sex": reference}} if reference else {}
-    return groups(subject, GroupsOptions(**limited), rng=0)
+    return groups(subject, GroupsOptions(reference=reference and {"sex": reference}, **limited), rng=0)
 
 
 def women(result):

@@ -94,22 +94,13 @@ def subject_of(frame: pd.DataFrame, model: object, actionable: tuple[str, ...], 
 
 def mixed(n: int = 120, seed: int = 0) -> Subject:
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "children": rng.integers(0, 6, n),
-            "age": rng.integers(20, 70, n),
-            "job": rng.choice(["none", "clerk", "judge"], n),
-            "money": rng.normal(size=n).round(2),
-            "group": rng.choice(["a", "b"], n),
-        }
-    )
+    children, age = rng.integers(0, 6, n), rng.integers(20, 70, n)
+    job, money = rng.choice(["none", "clerk", "judge"], n), rng.normal(size=n).round(2)
+    frame = pd.DataFrame({"children": children, "age": age, "job": job, "money": money})
+    frame["group"] = rng.choice(["a", "b"], n)
     total = frame["money"] + 0.5 * (frame["job"] == "judge") - 0.2 * frame["children"] + 0.02 * frame["age"]
     frame["label"] = (total + rng.normal(size=n) * 0.3 > total.median()).astype(int)
-    spec = DataSpec(
-        label="label",
-        favorable=1,
-        protected=("group",),
-        features=("children", "age", "job", "money"),
-        roles={"actionable": ("children", "age", "job", "money"), "mutable": (), "immutable": ()},
-    )
+    names = ("children", "age", "job", "money")
+    roles = {"actionable": names, "mutable": (), "immutable": ()}
+    spec = DataSpec(label="label", favorable=1, protected=("group",), features=names, roles=roles)
     return make_subject(build_data(frame, spec), model_spec({"train": "logistic"}), test_size=0.6)

@@ -25,14 +25,13 @@ from tests.outcome_transport.conftest import crowd, scored
 from tests.outcome_transport.subjects import Linear, mixed, recourse_of, subject_of
 from tests.refused import refused
 
+FOUR = pd.DataFrame({"x": [-2.0, -1.0, 1.0, 3.0], "z": [0.5, 0.5, 0.5, 1.5], "group": ["a", "b", "a", "b"]})
+
 
 @pytest.fixture
 def by_hand() -> Subject:
     """Rejected at x = -2 and -1, accepted at x = 1 and 3; the score's order pairs them so."""
-    frame = pd.DataFrame(
-        {"x": [-2.0, -1.0, 1.0, 3.0], "z": [0.5, 0.5, 0.5, 1.5], "group": ["a", "b", "a", "b"]}
-    )
-    return subject_of(frame, Linear(x=1.0), ("x",))
+    return subject_of(FOUR, Linear(x=1.0), ("x",))
 
 
 def test_by_hand(by_hand):
@@ -297,14 +296,11 @@ def test_fewest_changes_against_all_subsets():
 
 
 def test_a_role_the_model_does_not_read_warns():
-    frame = pd.DataFrame(
-        {"x": [-2.0, -1.0, 1.0, 3.0], "z": [0.5, 0.5, 0.5, 1.5], "group": ["a", "b", "a", "b"]}
-    )
-    result = recourse_of(subject_of(frame, Linear(x=1.0), ("x", "z")))
+    result = recourse_of(subject_of(FOUR, Linear(x=1.0), ("x", "z")))
     assert result.columns == ("x",)
     assert "'z'" in result.warnings[0]
     with refused("roles.actionable"):
-        recourse_of(subject_of(frame, Linear(x=1.0), ("z",)))
+        recourse_of(subject_of(FOUR, Linear(x=1.0), ("z",)))
 
 
 def test_the_preset_for_german_credit(shared_data):

@@ -23,14 +23,9 @@ def subject_of(frame: pd.DataFrame, protected: tuple[str, ...], **data: object) 
 def crowd(n: int, *, seed: int = 0, effect: float = 0.0, missing: float = 0.0) -> pd.DataFrame:
     """Random people of 2 x 4 groups and an age; `effect` is taken from young women of group d."""
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "sex": rng.choice(["f", "m"], n),
-            "race": rng.choice(list("abcd"), n, p=[0.4, 0.3, 0.2, 0.1]),
-            "age": rng.integers(18, 78, n).astype(float),
-            "income": rng.normal(size=n),
-        }
-    )
+    sex, race = rng.choice(["f", "m"], n), rng.choice(list("abcd"), n, p=[0.4, 0.3, 0.2, 0.1])
+    age, income = rng.integers(18, 78, n).astype(float), rng.normal(size=n)
+    frame = pd.DataFrame({"sex": sex, "race": race, "age": age, "income": income})
     harmed = (frame["sex"] == "f") & (frame["race"] == "d") & (frame["age"] < 48)
     frame["decision"] = (rng.random(n) < 0.5 - effect * harmed).astype(int)
     frame.loc[[0, 1], "decision"] = [0, 1]
