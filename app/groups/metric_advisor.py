@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -12,7 +11,7 @@ from app import state
 from app.widgets import notices
 from app.workspaces.workspace import Workspace
 from audits.groups import GroupsResult
-from audits.groups.inference import ASKED_FIRST, judged_of
+from audits.groups.inference import ASKED_FIRST, judged_of, settled_by
 from audits.groups.metrics import METRICS
 from audits.groups.names import people_of
 from audits.groups.text import counted_words
@@ -79,7 +78,9 @@ def measure_tiles(result: GroupsResult, attribute: str) -> None:
             row, gap = max(found, key=lambda each: abs(each[1].estimate.value or 0.0))
             own, other = row.metric(metric.name), reference.metric(metric.name)
             who = f"{people_of(row)}{metric.about}"
-            judged = replace(judged_of(gap, float(result.options["material"])), people_of=who)
+            sides = [(share.n, people_of(each)) for each, share in ((row, own), (reference, other)) if share]
+            sides = [(n, f"{name}{metric.about}") for n, name in sides]
+            judged = settled_by(judged_of(gap, float(result.options["material"])), sides, row.n)
             with st.container(border=True, height="stretch", key=f"tile-{metric.name}"):
                 st.markdown(f"**{metric.words.capitalize()}**")
                 st.badge(judged.badge_text, color="gray")

@@ -163,15 +163,22 @@ def judge_audit(
     leaves out 0.
     """
     row, reference, rate = most_telling(table, measure)
-    counts = []
+    counts, sides = [], []
     for group in (row, reference):
         share = group.metric(rate)
         assert share is not None  # noqa: S101  (judged rates are always counted)
         counts += [(share.value or 0.0) * share.n, share.n]
+        sides.append((share.n, f"{people_in(named_with(group.attribute, group.group))}{METRICS[rate].about}"))
     p = cautious_p(*counts)
-    judged = judged_of(row.differences[rate], material)
-    who = f"{people_in(named_with(row.attribute, row.group))}{METRICS[rate].about}"
-    return replace(judged, p_value=None if p is None else min(1.0, looks * p), people_of=who)
+    judged = replace(judged_of(row.differences[rate], material), p_value=p and min(1.0, looks * p))
+    return settled_by(judged, sides, row.n)
+
+
+def settled_by(judged: Judgment, sides: Sequence[tuple[float, str]], people: float) -> Judgment:
+    """Return the judgment with how many of the smaller of two `sides` settle it, not of all `people`."""
+    n, who = min(sides, key=lambda side: side[0])
+    needed = judged.people_needed and math.ceil(round(judged.people_needed / people * n, 6))
+    return replace(judged, people_needed=needed, people_of=who)
 
 
 def most_telling(table: Sequence[GroupRow], measure: str | None = None) -> tuple[GroupRow, GroupRow, str]:

@@ -192,9 +192,8 @@ def finding_known(table: Sequence[GroupRow], judged: Judgment, options: GroupsOp
     text += _asked_beneath(table, options.measure, rate)
     others = [item for item in table if not item.is_reference]
     if judged.verdict == EVIDENCE:
-        small = f" That is within your limit of {limit}."
         seen = sum(item.verdict == EVIDENCE for item in others)
-        text += small if judged.material is False else ""
+        text += f" That is within your limit of {limit}." if judged.material is False else ""
         differ = "differs from its" if seen == 1 else "differ from their"
         more = f" {seen} of {len(others)} groups {differ} reference."
         return text + more if len(others) > 1 else text
@@ -206,10 +205,8 @@ def finding_known(table: Sequence[GroupRow], judged: Judgment, options: GroupsOp
         return f"{text} Not covered, with too few people: {named_few(few)}." if few else text
     if judged.reason:
         return f"{text} More people would not settle it: {judged.reason}."
-    if judged.people_needed is None:
-        return text
-    known = row.metric(rate) or row
-    return f"{text} About {judged.people_needed:,} such people would settle it; there are {count(known.n)}."
+    needed = judged.people_needed
+    return text if needed is None else f"{text} About {needed:,} {judged.people_of} would settle it."
 
 
 def _asked_beneath(table: Sequence[GroupRow], measure: str | None, leads: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from audits.records import resolve
 from audits.runs.multiple_testing import level_of
 from audits.runs.registry import AUDITS
-from audits.stats import INSUFFICIENT, NO_MATERIAL, VERDICTS, Judgment
+from audits.stats import INSUFFICIENT, NO_MATERIAL, VERDICTS
 from audits.stats.selective import MAX_UNKNOWN, UnknownOutcomes
 from audits.stats.verdicts import judged_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-_SETTLES = re.compile(r" About [\d,]+ (?!of )[^.]*settle it[^.]*\.")
+_SETTLES = re.compile(r" About [\d,]+ (?!of )(?:(?! About [\d,]).)*settle it[^.]*\.")
 """In a finding, how many people would settle it: none does where nothing can be cleared."""
 
 
@@ -162,9 +162,6 @@ def _told(result: R, reason: str, verdicts: Sequence[str], *said: str) -> R:
 
 def _withheld(value: Any, reason: str, verdicts: Sequence[str]) -> Any:
     """Return `value` with every one of these verdicts made insufficient; itself where it states none."""
-    if isinstance(value, Judgment):
-        changed = _not_allowed(vars(value), reason, verdicts)
-        return dataclasses.replace(value, **changed) if changed else value
     if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
         parts = [_withheld(each, reason, verdicts) for each in value]
         same = all(one is other for one, other in zip(parts, value, strict=True))

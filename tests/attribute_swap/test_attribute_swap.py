@@ -72,10 +72,6 @@ def less(by: float) -> Rule:
     return Rule(("sex", "skill"), lambda rows: rows["skill"] - by * (rows["sex"] == "female"))
 
 
-def by_skill() -> Rule:
-    return Rule(("skill",), lambda rows: rows["skill"])
-
-
 def test_loans() -> None:
     """As recomputed by code of its own: 56 → 89 of 124, 75 → 48 of 106, applicant 4872 .726 → .842."""
     spec = yaml.safe_load((LOANS / "loans.yaml").read_text(encoding="utf-8"))
@@ -114,7 +110,7 @@ def test_by_hand() -> None:
 
 
 def test_a_model_that_does_not_read_it_is_not_cleared_and_not_asked() -> None:
-    subject = subject_of(people(), model := by_skill())
+    subject = subject_of(people(), model := Rule(("skill",), lambda rows: rows["skill"]))
     model.asked.clear()
     result = swap(subject)
     assert not model.asked
@@ -124,7 +120,8 @@ def test_a_model_that_does_not_read_it_is_not_cleared_and_not_asked() -> None:
 
 
 def test_thresholds_by_group_count_as_read() -> None:
-    result = swap(subject_of(people(2000), by_skill(), {"sex": {"female": 0.7, "male": 0.4}}))
+    model = Rule(("skill",), lambda rows: rows["skill"])
+    result = swap(subject_of(people(2000), model, {"sex": {"female": 0.7, "male": 0.4}}))
     assert row(result, "female", "male").net.value == pytest.approx(0.3, abs=0.05)
     assert result.judged.badge == "difference"
 

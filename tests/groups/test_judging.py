@@ -59,6 +59,8 @@ def test_equal_low_rates_are_clear_only_where_the_ratio_is():
     assert more > 1000
     many = compared({"a": (round(0.02 * more), more), "b": (round(0.02 * more), more)})
     assert many.verdict == "no material difference"
+    uneven = [compared({"a": (16, 30), "b": (99, 200)}, reference={"g": name}).judged for name in "ab"]
+    assert len({(each.people_needed, each.people_of) for each in uneven}) == 1, "the smaller one settles it"
 
 
 def test_ratio_alone_is_a_limit_at_every_rate():

@@ -28,6 +28,8 @@ from audits.groups.amounts.inference import (
 )
 from audits.groups.amounts.text import amount_finding
 from audits.groups.comparison import comparisons, reference_of
+from audits.groups.inference import reference_among, settled_by
+from audits.groups.names import people_of
 from audits.groups.options import GroupsOptions
 from audits.groups.people import PeopleByGroup, attributes_of, people_table, sort_people, with_groups
 from audits.groups.result import AmountRow, Amounts, GroupsResult
@@ -100,7 +102,8 @@ def groups_by_amount(
     both = (item.group == item.names.index(row.group), item.group == reference_of(item, options))
     _, p_value = _gaps(numbers, both, options.level / looks, residuals=residuals)[measure]
     p = p_value()
-    judged = dataclasses.replace(judged, p_value=None if p is None else min(1.0, looks * p))
+    sides = [(each.n, people_of(each)) for each in (row, reference_among(table, row))]
+    judged = settled_by(dataclasses.replace(judged, p_value=p and min(1.0, looks * p)), sides, row.n)
     amounts = Amounts(numeric.name, numeric.unit, numeric.favorable, subject.of_model, tuple(table))
     result = GroupsResult(
         options=dataclasses.asdict(options),

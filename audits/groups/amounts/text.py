@@ -9,7 +9,7 @@ from audits.groups.amounts.inference import most_telling_amount, worse_first
 from audits.groups.names import name_pairs, people_of, title_pair
 from audits.groups.result import AmountRow, Amounts, GroupsResult
 from audits.stats import EVIDENCE, NO_MATERIAL, Estimate
-from audits.stats.text import amount, amount_stated, count, in_words, percent, several, so_many
+from audits.stats.text import amount, amount_stated, in_words, percent, several, so_many
 from audits.stats.vocabulary import vocabulary
 from audits.text import begun, shortest
 
@@ -119,7 +119,7 @@ def amount_finding(result: GroupsResult, looks: int) -> str:
         text += "twice that at the 10th and 90th percentile."
         return f"{text} Not covered, with too few people: {', '.join(few[:4])}." if few else text
     if judged.people_needed is not None:
-        return f"{text} About {judged.people_needed:,} such people would settle it; there are {count(row.n)}."
+        return f"{text} About {judged.people_needed:,} {judged.people_of} would settle it."
     return f"{text} More people would not settle it: {judged.reason}." if judged.reason else text
 
 
