@@ -242,6 +242,27 @@ def held_out_strata(
     return strata, wanted
 
 
+def joined(training: AuditData, held: AuditData) -> AuditData:
+    """Return both parts as one table; of a row that has people in both, all of them."""
+    rows = np.arange(training.n + held.n)
+    weights = None
+    if held.weights is not None:
+        index = training.frame.index.append(held.frame.index)
+        _, rows, code = np.unique(index, return_index=True, return_inverse=True)
+        weights = np.bincount(code, np.concatenate([training.row_weights, held.weights]))
+    return dataclasses.replace(
+        held,
+        frame=pd.concat([training.frame, held.frame]).iloc[rows],
+        groups=pd.concat([training.groups, held.groups]).iloc[rows],
+        y=np.concatenate([np.asarray(training.y), np.asarray(held.y)])[rows],
+        weights=weights,
+        design=None,
+        gathered=None,
+        unlabeled=None,
+        digest=hashlib.sha256(f"{training.digest} and {held.digest}".encode()).hexdigest(),
+    )
+
+
 def with_counts(data: AuditData, counts: np.ndarray) -> AuditData:
     """Return the rows of which some people are left, each for as many as `counts` (n,) says."""
     rows = np.flatnonzero(counts > 0)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from audits.data import AuditData, FeatureSpace
+from audits.data.partition import joined
 from audits.errors import InputError
 from audits.loss_ratio.attack.people import Moves, move_people
 from audits.loss_ratio.attack.targets import target_of
@@ -50,7 +48,7 @@ def compare_models(
             list(options.compare),
             "leave it out, or leave out model.predict",
         )
-    people = _everyone(subject)
+    people = subject.data if subject.training is None else joined(subject.training, subject.data)
     check_trainable(people)
     held = subject.data.n / people.n if subject.training is not None else _HELD_OUT
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in options.compare}
@@ -144,21 +142,3 @@ def _spread(values: list[float | None]) -> tuple[float | None, float | None]:
     if not known:
         return None, None
     return float(np.mean(known)), float(np.std(known, ddof=1)) if len(known) > 1 else None
-
-
-def _everyone(subject: Subject) -> AuditData:
-    """The people audited, together with those the model was trained on here."""
-    data, training = subject.data, subject.training
-    if training is None:
-        return data
-    parts = (training, data)
-    return dataclasses.replace(
-        data,
-        frame=pd.concat([each.frame for each in parts]),
-        groups=pd.concat([each.groups for each in parts]),
-        y=np.concatenate([np.asarray(each.y) for each in parts]),
-        weights=None
-        if data.weights is None
-        else np.concatenate([np.asarray(each.weights) for each in parts]),
-        digest=hashlib.sha256("".join(each.digest for each in parts).encode()).hexdigest(),
-    )

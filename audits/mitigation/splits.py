@@ -8,15 +8,13 @@ what all splits give.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from audits.data import AuditData
-from audits.data.partition import content_order
+from audits.data.partition import content_order, joined
 from audits.errors import InputError
 from audits.mitigation.frontier import Maker, subject_on
 from audits.mitigation.options import MitigationOptions
@@ -117,29 +115,8 @@ def _split_again(subject: Subject, rng: np.random.Generator) -> tuple[AuditData,
     assert training is not None  # noqa: S101 - the audit has looked
     if training.design is not None:  # of a person held out one row is left
         training = training.one_row_each(rng)
-    whole = _joined(training, held)
+    whole = joined(training, held)
     share = held.size / (training.audited.size + held.size)
     first, second = whole.take(content_order(whole)).split(share, rng)
     second = second.audited
     return first, dataclasses.replace(second, unlabeled=held.unlabeled)
-
-
-def _joined(training: AuditData, held: AuditData) -> AuditData:
-    """Return both parts as one table; of a row that has people in both, all of them."""
-    rows = np.arange(training.n + held.n)
-    weights = None
-    if held.weights is not None:
-        index = training.frame.index.append(held.frame.index)
-        _, rows, code = np.unique(index, return_index=True, return_inverse=True)
-        weights = np.bincount(code, np.concatenate([training.row_weights, held.weights]))
-    return dataclasses.replace(
-        held,
-        frame=pd.concat([training.frame, held.frame]).iloc[rows],
-        groups=pd.concat([training.groups, held.groups]).iloc[rows],
-        y=np.concatenate([np.asarray(training.y), np.asarray(held.y)])[rows],
-        weights=weights,
-        design=None,
-        gathered=None,
-        unlabeled=None,
-        digest=hashlib.sha256(f"{training.digest} and {held.digest}".encode()).hexdigest(),
-    )
