@@ -197,23 +197,16 @@ def ratio_moved(
     before, after : pair of float arrays (n,)
         What each row adds to the numerator and to the denominator, with either model; 0 where nothing.
     """
-    design, rows = people.design, people.rows
-    found, about = [], np.zeros(len(rows), dtype=bool)
-    for above, below in (before, after):
-        x, w = np.asarray(above, dtype=float)[rows], np.asarray(below, dtype=float)[rows]
-        total = float(design.weights @ w)
+    worth, values, parts, about = people.design.weights, [], [], np.zeros(len(before[0]), dtype=bool)
+    for side in (before, after):
+        x, w = (np.asarray(each, dtype=float) for each in side)
+        total = float(worth @ w[people.rows])
+        value = float(worth @ x[people.rows]) / total if total else None
         about |= (x != 0) | (w != 0)
-        value = float(design.weights @ x) / total if total else None
-        parts = design.weights * (x - (value or 0.0) * w) / total if total else np.zeros(len(rows))
-        found.append((value, design.gathered(parts)))
-    (first, theirs), (second, ours) = found
-    influence, n = ours - theirs, float(about.sum())
-    if first is None or second is None:
-        return Moved(None, n, influence, None, "no interval: one of the ratios has nothing below its line")
-    moved = second - first
-    if not np.abs(influence).max(initial=0.0) > 0:
-        return Moved(moved, n, influence, None, "no interval: nobody's number differs between the models")
-    return Moved(moved, n, influence, *_student(people, about, moved, influence))
+        values.append(value)
+        parts.append((x - (value or 0.0) * w) / total if total else np.zeros(len(x)))
+    moved = None if None in values else values[1] - values[0]  # type: ignore[operator]
+    return linear_moved(people, about, moved, parts[1] - parts[0])
 
 
 def linear_moved(people: People, about: np.ndarray, value: float | None, parts: np.ndarray) -> Moved:

@@ -25,9 +25,9 @@ from audits.mitigation.frontier import (
     Candidate,
     Maker,
     TrainedHere,
-    chosen_point,
     frontier_of,
     group_attribute,
+    least_gap,
     subject_on,
 )
 from audits.mitigation.inference import judge_step
@@ -162,7 +162,7 @@ def _with_frontier(
         frontier=points,
         frontier_by=by,
         frontier_measure=options.measure,
-        best=chosen_point(points, options.accuracy_lost),
+        best=least_gap([(each.accuracy, each.gap) for each in points], options.accuracy_lost),
     )
 
 
@@ -208,13 +208,7 @@ def _headlines(
 
 def chosen_step(steps: Sequence[Step]) -> int:
     """Place of the smallest difference among the steps that lost at most one point of accuracy."""
-    least = (steps[0].accuracy.value or 0.0) - _ACCURACY_LOST
-    kept = [
-        place
-        for place, step in enumerate(steps)
-        if (step.accuracy.value or 0.0) >= least and step.difference.value is not None
-    ]
-    return min(kept, key=lambda place: abs(steps[place].difference.value or 0.0)) if kept else 0
+    return least_gap([(step.accuracy, step.difference) for step in steps], _ACCURACY_LOST)
 
 
 def _pack(

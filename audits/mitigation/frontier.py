@@ -215,14 +215,18 @@ def _with_efficient(points: Sequence[FrontierPoint]) -> tuple[FrontierPoint, ...
     )
 
 
-def chosen_point(points: Sequence[FrontierPoint], accuracy_lost: float) -> int:
-    """Return the place of the smallest gap among the points that lose so much accuracy at most."""
-    least = (points[0].accuracy.value or 0.0) - accuracy_lost - 1e-12
+def least_gap(models: Sequence[tuple[Estimate, Estimate]], accuracy_lost: float) -> int:
+    """Return the place of the smallest gap among the models that lose so much accuracy at most.
+
+    Parameters
+    ----------
+    models : sequence of (Estimate, Estimate)
+        Accuracy and gap of each, first of the model as it was.
+    """
+    right = [accuracy.value or 0.0 for accuracy, _ in models]
     kept = [
-        place
-        for place, each in enumerate(points)
-        if (each.accuracy.value or 0.0) >= least and each.gap.value is not None
+        (abs(gap.value), -right[place], place)
+        for place, (_, gap) in enumerate(models)
+        if gap.value is not None and right[place] >= right[0] - accuracy_lost - 1e-12
     ]
-    return min(
-        kept, key=lambda place: (points[place].gap.value, -(points[place].accuracy.value or 0.0)), default=0
-    )
+    return min(kept)[-1] if kept else 0
