@@ -177,14 +177,10 @@ def mean_moved(people: People, members: np.ndarray, before: np.ndarray, after: n
     if not (values[inside] != 0).any():
         return Moved(0.0, n, influence, None, "no interval: nobody's number differs between the models")
     ends, how = _student(people, inside, mean, influence)
-    if ends is not None and (_long_tailed(values[inside]) or _long_tailed(-values[inside])):
+    sides = values[inside], -values[inside]
+    if ends is not None and any(mean_test(side).long_tailed for side in sides):
         how += TAIL
     return Moved(mean, n, influence, ends, how)
-
-
-def _long_tailed(values: np.ndarray) -> bool:
-    """Whether so few people have so long a right tail that intervals of their mean miss too often."""
-    return mean_test(values).long_tailed
 
 
 def ratio_moved(

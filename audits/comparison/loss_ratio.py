@@ -69,15 +69,16 @@ def _with_directions(moved: Moved, first: LossRatioResult, second: LossRatioResu
         return moved
     if any(len(result.loss_ends) == 1 for result in (first, second)):
         return replace(moved, ends=None, method=f"no interval: {_LOWER_ALONE}")
-    down, up = ([0.0, 0.0], [0.0, 0.0])
-    for place, result in enumerate((first, second)):
-        means = [test.mean for test in (result.loss_test, *result.loss_ends)]
-        down[place], up[place] = means[0] - min(means), max(means) - means[0]
+    first_means, means = (
+        [test.mean for test in (result.loss_test, *result.loss_ends)] for result in (first, second)
+    )
+    down = means[0] - min(means) + max(first_means) - first_means[0]
+    up = max(means) - means[0] + first_means[0] - min(first_means)
     ends, own = moved.ends, float(second.options["level"])
 
     def widened(level: float) -> tuple[float, float]:
         low, high = ends(level)
         times = max(float(norm.isf(level / 2) / norm.isf(own / 2)), 1.0)  # the regions hold at `own` alone
-        return low - times * (down[1] + up[0]), high + times * (up[1] + down[0])
+        return low - times * down, high + times * up
 
     return replace(moved, ends=widened, method=f"{moved.method}, over the directions that the data allow")

@@ -180,26 +180,29 @@ def _pair_measure(
     place = f"measures[{second.name}].leaderboard[{rule_set}]"
     what = second.name[0].lower() + second.name[1:]
     kind: Kind = "share" if second.share else "number"
-    parts = {"inside": inside, "outside": ~inside}
-    moved = {key: _mean_moved(pairs.people, part, values, share=second.share) for key, part in parts.items()}
-    rows = [next((own for own in each.leaderboard if own.rule_set == rule_set), None) for each in both]
-    told: dict[str, list[Estimate]] = {
-        key: [
-            _mean(pairs.people, part, side) if own is None else getattr(own, key)
-            for own, side in zip(rows, values, strict=True)
-        ]
-        for key, part in parts.items()
-    }
-    gaps = [
-        _apart(within, rest) if own is None else own.difference
-        for own, within, rest in zip(rows, told["inside"], told["outside"], strict=True)
+    own, rest = (_mean_moved(pairs.people, part, values, share=second.share) for part in (inside, ~inside))
+    told = [
+        _measure_estimates(pairs.people, each, rule_set, inside, side)
+        for each, side in zip(both, values, strict=True)
     ]
+    gaps, within, outside = zip(*told, strict=True)
     how: dict[str, Any] = {"kind": "gap" if second.share else "number", "judged": True}
     how["material"] = material if scaled else 0.0
     words = f"gap in {what} between {who} and everyone else"
-    pairs.gap(f"{place}.difference", words, gaps, moved["outside"], moved["inside"], **how)
-    for key, whose in (("inside", who), ("outside", f"everyone but {who}")):
-        pairs.add(f"{place}.{key}", f"{what} of {whose}", told[key], moved[key], kind)
+    pairs.gap(f"{place}.difference", words, gaps, rest, own, **how)
+    pairs.add(f"{place}.inside", f"{what} of {who}", within, own, kind)
+    pairs.add(f"{place}.outside", f"{what} of everyone but {who}", outside, rest, kind)
+
+
+def _measure_estimates(
+    people: People, result: MeasureResult, rule_set: str, inside: np.ndarray, values: np.ndarray
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Return a group's difference, and the means in it and outside, as its leaderboard or measured here."""
+    row = next((row for row in result.leaderboard if row.rule_set == rule_set), None)
+    if row is not None:
+        return row.difference, row.inside, row.outside
+    own, rest = (_mean(people, part, values) for part in (inside, ~inside))
+    return _apart(own, rest), own, rest
 
 
 def _apart(own: Estimate, rest: Estimate) -> Estimate:

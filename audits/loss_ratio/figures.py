@@ -12,16 +12,7 @@ from audits.data import group_name
 from audits.drawing.differences import add_thin
 from audits.drawing.marks import add_legend, box, decisive, ratio_axis, thin_ticks
 from audits.drawing.selected import of_group, of_run, people_id, within_edges
-from audits.drawing.style import (
-    CONTEXT,
-    FOCUS,
-    GRAY,
-    INK,
-    distinct,
-    empty,
-    finish,
-    rows_named,
-)
+from audits.drawing.style import CONTEXT, FOCUS, GRAY, INK, distinct, empty, finish, rows_named
 from audits.loss_ratio import LossRatioResult
 from audits.stats import EVIDENCE
 from audits.stats.text import count, estimate_text, number, people, people_in, several

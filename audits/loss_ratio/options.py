@@ -113,8 +113,7 @@ class LossRatioOptions(Strict):
         ),
     ] = False
     tolerance: Annotated[
-        float,
-        option("Largest mean ratio δ that you accept.", unit="times", gt=1, allow_inf_nan=False),
+        float, option("Largest mean ratio δ that you accept.", unit="times", gt=1, allow_inf_nan=False)
     ] = 1.25
     level: Level = 0.05
     inference: Annotated[

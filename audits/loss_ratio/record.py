@@ -109,13 +109,8 @@ AUDIT = Audit(
             "step_size",
             "tolerance",
         ),
-        selected={
-            "ratio": "loss ratio",
-        },
-        asks={
-            "labels": _labels,
-            "sensitive": _sensitive,
-        },
+        selected={"ratio": "loss ratio"},
+        asks={"labels": _labels, "sensitive": _sensitive},
         former=("individual",),
     ),
 )

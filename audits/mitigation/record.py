@@ -49,7 +49,7 @@ AUDIT = Audit(
             "by": "Gap between groups of",
             "measure": "Rate of the gap",
             "accuracy_lost": "Accuracy that may be lost",
-        },
+        }
     ),
     treats="audits.runs.comparison.treated_model:treated_model",
 )

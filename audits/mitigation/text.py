@@ -24,10 +24,9 @@ def headline(result: MitigationResult) -> str:
         )
     sides = (first.favorable_in, last.favorable_in)
     before, after = (of_people(out_of((one.value or 0.0) * one.n, one.n)) for one in sides)
-    left = {
-        EVIDENCE: "still apart from the others",
-        NO_MATERIAL: "about as often as the others",
-    }.get(result.verdict, "we can't tell whether a gap is left")
+    left = {EVIDENCE: "still apart from the others", NO_MATERIAL: "about as often as the others"}.get(
+        result.verdict, "we can't tell whether a gap is left"
+    )
     words = vocabulary()
     are = words.is_yes if after.startswith("1 of") else words.are_yes
     end = f"{after} {are} instead of {before.split(' of ')[0]}: {left}."

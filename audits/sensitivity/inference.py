@@ -172,12 +172,7 @@ def with_spread(ratio: Estimate, p: float, spread: float, level: float) -> tuple
 
 
 def judge_group(
-    ratio: Estimate,
-    p: float,
-    alike: bool,
-    withheld: Withheld,
-    options: SensitivityOptions,
-    about: str,
+    ratio: Estimate, p: float, alike: bool, withheld: Withheld, options: SensitivityOptions, about: str
 ) -> Judgment:
     """Return the verdict on one group's ratio, or why there is none."""
     p = min(p, 1.0)
@@ -201,12 +196,7 @@ def judge_about_one(ratio: Estimate, p: float, options: SensitivityOptions, **to
 
 
 def ratio_p_value(
-    values: np.ndarray,
-    weights: np.ndarray,
-    inside: np.ndarray,
-    rng: np.random.Generator,
-    *,
-    draws: int = 999,
+    values: np.ndarray, weights: np.ndarray, inside: np.ndarray, rng: np.random.Generator, *, draws: int = 999
 ) -> float:
     """Two-sided p-value of equal means inside and outside a group, membership permuted.
 

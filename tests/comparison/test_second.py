@@ -377,9 +377,8 @@ def test_a_model_trained_here_and_stored_scores_are_compared_on_those_held_out(
 
 
 TREATED = {"treated": {"protected": ["g"], "amounts": [0.2]}}
-MITIGATION = {
-    "mitigation": TREATED["treated"] | {"also": {"groups": {}}, "level": 0.1, "measure": "true_positive_rate"}
-}
+ALSO = {"also": {"groups": {}}, "level": 0.1, "measure": "true_positive_rate"}
+MITIGATION = {"mitigation": TREATED["treated"] | ALSO}
 
 
 def treatable(*asked: Any, **changes: Any) -> dict[str, Any]:

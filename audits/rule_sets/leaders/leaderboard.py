@@ -25,10 +25,7 @@ _SWEPT = (0.01, 0.05, 0.10, 0.20, 0.50)
 
 
 def leaders(
-    table: pd.DataFrame,
-    cells: Cells,
-    options: dict[str, Any],
-    inference: dict[str, Any],
+    table: pd.DataFrame, cells: Cells, options: dict[str, Any], inference: dict[str, Any]
 ) -> tuple[LeaderRow, ...]:
     """Return the first different findings of a rule-set table: those with evidence first, by their score.
 
@@ -59,11 +56,7 @@ def rank_key(table: pd.DataFrame, rank_by: str) -> pd.Series:
 
 
 def one_row(
-    table: pd.DataFrame,
-    number: int,
-    cells: Cells,
-    options: dict[str, Any],
-    inference: dict[str, Any],
+    table: pd.DataFrame, number: int, cells: Cells, options: dict[str, Any], inference: dict[str, Any]
 ) -> LeaderRow:
     """Return row `number` of the rule-set table as a leaderboard has it, by itself."""
     shown = _whole(table.loc[[number]], cells)
@@ -71,11 +64,7 @@ def one_row(
 
 
 def _rows(
-    shown: pd.DataFrame,
-    cells: Cells,
-    options: dict[str, Any],
-    inference: dict[str, Any],
-    similar: np.ndarray,
+    shown: pd.DataFrame, cells: Cells, options: dict[str, Any], inference: dict[str, Any], similar: np.ndarray
 ) -> tuple[LeaderRow, ...]:
     """Return rows of the rule-set table as leaderboards have them, each counted with so many others."""
     rules, words = read_rules(shown), words_of(cells.attributes, shown)
@@ -206,11 +195,7 @@ def _stated_rules(attributes: Sequence[Attribute], chosen: np.ndarray) -> tuple[
 
 
 def distinct(
-    cells: Cells,
-    rules: np.ndarray,
-    signs: np.ndarray,
-    order: np.ndarray,
-    options: Mapping[str, Any],
+    cells: Cells, rules: np.ndarray, signs: np.ndarray, order: np.ndarray, options: Mapping[str, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Walk down the ranking; a rule set too like an earlier one, or driven by it, is the same finding.
 

@@ -17,13 +17,7 @@ from audits.comparison.text import sentence
 from audits.errors import InputError
 from audits.records import resolve
 from audits.runs.clearance import left_out_of, where_both_known
-from audits.runs.comparison.changes import (
-    TWO_SAMPLES,
-    AuditChange,
-    ChangeRow,
-    Changes,
-    DecisionChangeRow,
-)
+from audits.runs.comparison.changes import TWO_SAMPLES, AuditChange, ChangeRow, Changes, DecisionChangeRow
 from audits.runs.comparison.same_people import in_rows, matched_rows, relabel
 from audits.runs.gates.baselines import estimates_in
 from audits.runs.multiple_testing import level_of
@@ -203,8 +197,8 @@ def audit_change(
     if one_model := _is_one_model(subjects):
         pairing = dataclasses.replace(pairing, rows=tuple(map(_unmoved, pairing.rows)))
     level = level_of(second.options)
-    judged_rows = [row for row in pairing.rows if row.judged and row.moved.ends is not None]
-    looked_at = max(pairing.looked_at, len(judged_rows), 1)
+    judged_rows = sum(row.judged and row.moved.ends is not None for row in pairing.rows)
+    looked_at = max(pairing.looked_at, judged_rows, 1)
     told = [(row, _judge_change(row, level, looked_at)) for row in pairing.rows]
     rows = [_paired_row(row, judged, level) for row, judged in told]
     rows.sort(key=lambda row: (row.verdict is None, -row.size))

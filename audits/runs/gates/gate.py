@@ -363,7 +363,6 @@ def _gaps(entry: dict[str, Any], place: int) -> Iterator[tuple[Number, dict[str,
                 yield Number(entry["audit"], place, path, *about, gap["estimate"]), gap
 
 
-_OF_OTHER_RUNS = {"also"}  # audits run before and after a treatment, which no correction of this run knows
 _ENTRY = {"audit", "verdict", "verdict_across", "material", "finding", "interval"}
 
 
@@ -379,7 +378,8 @@ def statements(result: Any) -> list[Statement]:
     if search is not None and search["verdict"] == EVIDENCE:
         entries.append((-1, {key: item for key, item in search.items() if key in _ENTRY}))
     for place, entry in entries:
-        records = records_in(entry, without={"options", *_OF_OTHER_RUNS})
+        # nothing corrects the audits that a treatment runs before and after
+        records = records_in(entry, without={"options", "also"})
         stated = [(path, item) for path, item in records if isinstance(item.get("verdict"), str)]
         outlasts = entry["verdict_across"] == entry["verdict"]
         for path, item in stated:

@@ -85,14 +85,7 @@ def cross_fit(
         try:
             taught = [
                 train_status(
-                    half,
-                    subject.space,
-                    name,
-                    hidden,
-                    unseen=unseen,
-                    fewest=2,
-                    rng=rng,
-                    progress=stretch,
+                    half, subject.space, name, hidden, unseen=unseen, fewest=2, rng=rng, progress=stretch
                 )
                 for half in halves
                 for name in attributes
