@@ -226,11 +226,10 @@ def test_a_change_of_rare_decisions_is_held_to_a_ratio_as_they_are(base: Path) -
 
 def test_a_group_that_neither_model_treats_worst_does_not_change_unseen(tmp_path: Path) -> None:
     """Of eight groups the first four lie far apart with either model; in the last one 30 of 50 gain."""
-    frame = pd.DataFrame({"group": np.repeat(list("abcdefgh"), 50), "place": np.tile(np.arange(50), 8)})
-    good = frame["place"] < np.repeat([50, 0, 45, 5, 25, 25, 25, 10], 50)
-    frame["now"], frame["then"] = good * 1.0, (good | ((frame["group"] == "h") & (frame["place"] < 40))) * 1.0
-    frame["paid"] = frame["place"] % 2
-    frame.to_csv(tmp_path / "people.csv", index=False)
+    group, place = np.repeat(list("abcdefgh"), 50), np.tile(np.arange(50), 8)
+    now = place < np.repeat([50, 0, 45, 5, 25, 25, 25, 10], 50)
+    scores = {"now": now * 1.0, "then": (now | (group == "h") & (place < 40)) * 1.0, "paid": place % 2}
+    pd.DataFrame({"group": group, "place": place, **scores}).to_csv(tmp_path / "people.csv", index=False)
     asked = spec({"rule_sets": {"top": 2, "depth": 1, "permutations": 49}}, compare=THEN)
     asked["data"] |= {"protected": ["group"], "features": ["place"]}
     found = run(tmp_path, asked)

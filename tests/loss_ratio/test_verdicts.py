@@ -83,6 +83,7 @@ def test_the_interval_holds_what_every_direction_in_doubt_gives():
     assert (found.judged.verdict, judge_ratio(tests[:1], MOVED, **ASKED).verdict) == (INSUFFICIENT, EVIDENCE)
     assert found.loss.lower_bound == tests[1].lower_bound(0.05)
     assert (found.loss.p_value, found.loss.reject) == (tests[1].p_value(1.25), False)
+    assert spanning([Estimate(500.0, -795.0, 1795.0, 11.0, "of 11 people")]).low == 0  # as no ratio is below
     apart = [MeanTest(10**6, mean, 0.5, 0.0) for mean in (2.0, 1.5, 2.5)]
     p = 2 * norm.sf(1.5 * norm.isf(0.025))  # how far the directions reach errs at the level, too
     assert judge_ratio(apart, MOVED, **ASKED).p_value == pytest.approx(p, rel=0.05)
@@ -136,7 +137,3 @@ def test_without_anything_to_move_along_there_is_no_verdict():
     assert found.people_needed is None
     assert not found.metric.told[0].told
     assert found.at(1.01).verdict == INSUFFICIENT
-
-
-def test_no_ratio_of_losses_is_below_0():
-    assert spanning([Estimate(500.0, -795.0, 1795.0, 11.0, "of 11 people")]).low == 0

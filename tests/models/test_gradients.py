@@ -51,13 +51,10 @@ def test_logits_give_the_models_scores_and_their_slopes(mixed, kind):
             np.testing.assert_allclose(gradient[:, k], expected, atol=1e-6)
 
 
-def test_a_column_outside_the_space_is_refused(mixed):
+def test_columns_outside_the_space_and_other_layers_are_refused_by_name(mixed):
     subject = make_subject(mixed, model_spec({"train": "logistic"}))
     with refused("data.features"):
         logits_over(subject.model, FeatureSpace.fit(subject.data, ["age", "job"]), subject.data.frame)
-
-
-def test_other_layers_are_refused_by_name():
     with refused("model", "ELU"):
         dense_of(torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ELU()))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
@@ -93,11 +93,6 @@ def check(pair: Pair) -> None:
     assert [each[0, 1] for each in pair.cells()] == pytest.approx(ends, abs=1e-6)
 
 
-def test_weights_that_are_no_counts_leave_no_gap_unbalanced():
-    """The group and the rest, rounded on their own, put a gap that nothing may cross out of balance."""
-    check(draw(314, 9, 6, 0, "euclidean", weights=True))
-
-
 def test_without_room_for_the_programs_the_range_is_an_outer_bound(monkeypatch):
     import audits.outcome_transport.bias.groups as module
 
@@ -110,6 +105,8 @@ def test_without_room_for_the_programs_the_range_is_an_outer_bound(monkeypatch):
         assert loose[1] >= tight[1] - 1e-12
 
 
+# the group and the rest, rounded on their own, put a gap that nothing may cross out of balance
+@example(314, 9, 6, 0, "euclidean", True)
 @settings(max_examples=6)
 @given(
     st.integers(0, 10**6),
