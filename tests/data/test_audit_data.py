@@ -164,23 +164,15 @@ def test_layout_does_not_matter():
 
 
 def test_every_content_matters():
-    frames = [
-        FRAME,
-        FRAME.iloc[::-1],
-        FRAME[["b", "a", "c", "d", "e"]],
-        FRAME.rename(columns={"a": "A"}),
-        FRAME.assign(a=[1, 2, 4]),
-        FRAME.assign(a=[1.0, 2.0, 3.0]),
-        FRAME.assign(a=["1", "2", "3"]),
-        FRAME.assign(b=[0.5, 0.0, -0.0]),
-        FRAME.assign(c=["x", "", "é"]),
-        FRAME.assign(c=["xé", None, ""]),
-        FRAME.assign(c=[None, "x", "é"]),
-        FRAME.assign(d=FRAME["d"] + pd.Timedelta(microseconds=1)),
-        FRAME.set_axis([1, 2, 3]),
-        FRAME.iloc[:2],
-        FRAME[["a"]],
-    ]
+    others = {
+        "a": [[1, 2, 4], [1.0, 2.0, 3.0], ["1", "2", "3"]],
+        "b": [[0.5, 0.0, -0.0]],
+        "c": [["x", "", "é"], ["xé", None, ""], [None, "x", "é"]],
+        "d": [FRAME["d"] + pd.Timedelta(microseconds=1)],
+    }
+    frames = [FRAME.assign(**{name: values}) for name, each in others.items() for values in each]
+    frames += [FRAME, FRAME.iloc[::-1], FRAME[["b", "a", "c", "d", "e"]], FRAME.rename(columns={"a": "A"})]
+    frames += [FRAME.set_axis([1, 2, 3]), FRAME.iloc[:2], FRAME[["a"]]]
     assert len({frame_digest(frame) for frame in frames}) == len(frames)
 
 

@@ -153,10 +153,9 @@ def test_the_chosen_estimator_is_exported_and_scores_alike(ending, tmp_path):
 
 def test_what_has_no_onnx_form_says_so(found, tmp_path):
     assert isinstance(found.estimator, GroupThresholds)
-    with refused("path", "skops"):
-        found.export(tmp_path / "model.onnx")
-    with refused("path", "skops"):
-        found.export(tmp_path / "model.pkl")
+    for name in ("model.onnx", "model.pkl"):
+        with refused("path", "skops"):
+            found.export(tmp_path / name)
 
 
 @pytest.mark.parametrize(
