@@ -14,11 +14,7 @@ from app.widgets import notices
 from audits.data.role_guesses import YES, guess_group_words, says_which
 from audits.stats.vocabulary import singular
 
-_FIELDS = {
-    "people": "The people are",
-    "yes": "Those with the favorable decision are",
-    "no": "The others are",
-}
+_FIELDS = {"people": "The people are", "yes": "Those with the favorable decision are", "no": "The others are"}
 _GENERIC = {"people": "people", "yes": "favored", "no": "not favored"}
 _MAX_LENGTH = 40
 _KNOWN: tuple[tuple[str, tuple[str, str, str]], ...] = (

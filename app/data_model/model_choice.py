@@ -33,11 +33,7 @@ WAYS = {
 }
 """What decides: a column (no model is needed), a score, a model; the first two are keys of predictions."""
 _BETTER = {"favorable": "higher is better", "unfavorable": "higher is worse"}
-_MADE = {
-    "unknown": "not stated",
-    "held_out": "on other people",
-    "in_sample": "on these people",
-}
+_MADE = {"unknown": "not stated", "held_out": "on other people", "in_sample": "on these people"}
 
 
 def model_section(

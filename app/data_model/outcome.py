@@ -142,8 +142,7 @@ def _match_values(
         return draft
     bad = next(each for each in decided if each != good)
     return with_data(
-        draft,
-        recode={**recode, item.name: {"map": {each: good if each == chosen else bad for each in told}}},
+        draft, recode={**recode, item.name: {"map": {each: good if each == chosen else bad for each in told}}}
     )
 
 
@@ -160,11 +159,7 @@ def who_counts(draft: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
         return st.selectbox(label, names, index=None, key=place, placeholder=nothing, help=told)
 
     weights: Any = column(
-        "Weights",
-        "weights",
-        before["column"],
-        "One person per row",
-        "A column with the weight of each row.",
+        "Weights", "weights", before["column"], "One person per row", "A column with the weight of each row."
     )
     if weights is not None:
         kinds = {"counts": "Counts of people", "sampling": "Sampling weights"}

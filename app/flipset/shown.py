@@ -33,11 +33,7 @@ def choose_shown(result: FlipsetResult) -> tuple[Way, str | None]:
     words = {way: begun(way_words(way)) for way in larger_first(result)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         way: Way = st.selectbox(
-            "People who are",
-            list(words),
-            format_func=words.__getitem__,
-            width=420,
-            **state.choice("part"),
+            "People who are", list(words), format_func=words.__getitem__, width=420, **state.choice("part")
         )
         return way, choose_within(result)
 

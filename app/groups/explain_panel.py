@@ -10,11 +10,9 @@ import streamlit as st
 from app import jobs, state
 from app.drafts.drafts import audit_spec
 from app.pages import page_of
-from app.widgets import notices
 from app.widgets.results.figure_card import figure_card
-from app.widgets.run_bar import run_button, show_standing
+from app.widgets.run_bar import run_button, show_standing, status_shown
 from app.workspaces.workspace import Workspace
-from audits.errors import InputError
 from audits.explain import figures, text
 from audits.explain.result import ExplainResult
 from audits.groups import GroupRow, GroupsResult
@@ -35,10 +33,7 @@ def survival_strip(space: Workspace, draft: Mapping[str, Any], result: GroupsRes
     st.subheader("Does the gap remain like for like?", anchor=False)
     asked = {"source": {attribute: group.group}, "target": {attribute: reference.group}}
     spec = audit_spec(draft, "explain", asked)
-    try:
-        standing = jobs.status_of(space, spec)
-    except InputError as error:
-        notices.problem(str(error))
+    if (standing := status_shown(space, spec)) is None:
         return
     if standing.finished:
         _show(jobs.result(space, spec).audits[0].result)

@@ -28,10 +28,7 @@ _GIVES = {
     "help": "It gives something: a loan, a job, a place",
     "burden": "It burdens someone: a search, a detention, a suspicion",
 }
-_SHORT = {
-    "many": "There is enough for everyone who deserves it",
-    "few": "Only a few can get it",
-}
+_SHORT = {"many": "There is enough for everyone who deserves it", "few": "Only a few can get it"}
 _MEASURES = {**ASKED_FIRST, "equal_errors": (*ASKED_FIRST["equal_errors"], "false_negative_rate")}
 _FIT = {
     "selection_rate": (

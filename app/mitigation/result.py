@@ -16,11 +16,10 @@ from app.widgets import notices
 from app.widgets.frame import page_text
 from app.widgets.results.exhibits import show_facts, show_section
 from app.widgets.results.verdict_cards import title_of
-from app.widgets.run_bar import run_button, show_standing
+from app.widgets.run_bar import run_button, show_standing, status_shown
 from app.widgets.waiting import data_of
 from app.workspaces.workspace import Workspace
 from audits.checks import build
-from audits.errors import InputError
 from audits.mitigation.options import MitigationOptions
 from audits.mitigation.record import AUDIT
 from audits.mitigation.result import MitigationResult
@@ -57,10 +56,7 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
         )
     chosen = offered | {"also": {name: offered["also"][name] for name in names if name in kept}}
     spec = audit_spec(draft, "mitigation", chosen)
-    try:
-        standing = jobs.status_of(space, spec)
-    except InputError as error:
-        notices.problem(str(error))
+    if (standing := status_shown(space, spec)) is None:
         return
     if standing.finished:
         _show(jobs.result(space, spec).audits[0].result)
@@ -76,10 +72,7 @@ def mitigation_section(space: Workspace, draft: Mapping[str, Any], options: Mapp
 
 
 def mitigation_options(
-    space: Workspace,
-    draft: Mapping[str, Any],
-    options: Mapping[str, Any],
-    data: DataHandle,
+    space: Workspace, draft: Mapping[str, Any], options: Mapping[str, Any], data: DataHandle
 ) -> dict[str, Any]:
     """Return the options of the mitigation that belongs to a rule-set audit.
 

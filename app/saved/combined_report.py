@@ -11,14 +11,12 @@ import streamlit as st
 from app import jobs, state
 from app.latest_runs import latest_audits
 from app.saved.runs import file_stem
-from app.widgets import notices
 from app.widgets.audit_page import run_title
 from app.widgets.download import download
 from app.widgets.results.export import REPORTS, report_file
 from app.widgets.results.verdict_cards import title_of
-from app.widgets.run_bar import ended_badly, progress, run_button
+from app.widgets.run_bar import ended_badly, progress, run_button, status_shown
 from app.workspaces.workspace import Workspace
-from audits.errors import InputError
 from audits.runs.registry import AUDITS
 from audits.runs.storage.saved import SavedRuns
 
@@ -34,20 +32,11 @@ def report_of_all(space: Workspace, draft: Mapping[str, Any]) -> None:
     with st.expander("One report of several audits", key="combined-report"):
         st.text("The audits run so far on these data and this model, with their latest options, as one run.")
         names = [name for name in AUDITS if name in records]
-        chosen = st.multiselect(
-            "Audits",
-            names,
-            default=names,
-            format_func=title_of,
-            **state.choice("parts"),
-        )
+        chosen = st.multiselect("Audits", names, default=names, format_func=title_of, **state.choice("parts"))
         if not chosen:
             return
         spec = {**draft["spec"], "audits": [records[name]["spec"]["audits"][0] for name in chosen]}
-        try:
-            standing = jobs.status_of(space, spec)
-        except InputError as error:
-            notices.problem(str(error))
+        if (standing := status_shown(space, spec)) is None:
             return
         more = [f"{len(chosen) - _NAMED} more"] if len(chosen) > _NAMED else []
         title = run_title(draft, " + ".join([*map(title_of, chosen[:_NAMED]), *more]))

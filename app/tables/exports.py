@@ -103,13 +103,7 @@ class _StreamBuffer(io.RawIOBase):
         return found
 
 
-def _report(
-    found: RunResult,
-    _: Data,
-    *,
-    template: Any,
-    columns: Mapping[str, Any],
-) -> Iterator[bytes]:
+def _report(found: RunResult, _: Data, *, template: Any, columns: Mapping[str, Any]) -> Iterator[bytes]:
     from audits.reports.html import render_report  # late: it loads what draws
 
     result = dataclasses.replace(found, spec=portable(found.spec))

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app import jobs, state
 from app.widgets import notices
 from app.workspaces.workspace import Workspace
+from audits.errors import InputError
 from audits.runs.executors.job import Run, RunProgress
 
 
@@ -68,6 +69,15 @@ def run_button(
 @state.report_errors
 def _submit(space: Workspace, spec: Mapping[str, Any], title: str) -> None:
     jobs.submit(space, spec, title, state.chosen_in_address())
+
+
+def status_shown(space: Workspace, spec: Mapping[str, Any]) -> jobs.SpecStatus | None:
+    """Return how a run of `spec` stands; None where it cannot be run, and then the page says why."""
+    try:
+        return jobs.status_of(space, spec)
+    except InputError as error:
+        notices.problem(str(error))
+        return None
 
 
 def progress(

@@ -13,13 +13,7 @@ from audits.flipset.comparisons.conditional_test import MAX_OVERLAP
 from audits.flipset.counterparts.matching import Flips, Matching
 from audits.flipset.counterparts.people import Comparison
 from audits.flipset.null_distribution import NullDistribution, above, why_unsettled
-from audits.flipset.result import (
-    LIKE_FOR_LIKE,
-    AboveChance,
-    Conditional,
-    Stratum,
-    Validation,
-)
+from audits.flipset.result import LIKE_FOR_LIKE, AboveChance, Conditional, Stratum, Validation
 from audits.stats import (
     POWER,
     Condition,

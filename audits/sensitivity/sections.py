@@ -6,7 +6,7 @@ from functools import partial
 
 import pandas as pd
 
-from audits.data import group_name
+from audits.data import named_with
 from audits.records import Exhibit, Section
 from audits.results import frame_of
 from audits.sensitivity import SensitivityResult, figures
@@ -92,10 +92,8 @@ def _most_sensitive(result: SensitivityResult, attribute: str) -> str:
     known = sorted(known, key=lambda item: -(item.mean.value or 0.0))
     if len(known) < 2:
         return f"Sensitivity by {attribute}"
-    named = [
-        f"{people_in(group_name({attribute: item.group}))} ({number(item.mean.value)})"
-        for item in (known[0], known[-1])
-    ]
+    ends = ((named_with(attribute, each.group), number(each.mean.value)) for each in (known[0], known[-1]))
+    named = [f"{people_in(group)} ({mean})" for group, mean in ends]
     return begun(f"{named[0]} are most sensitive on average, {named[1]} least")
 
 

@@ -31,13 +31,7 @@ def test_words_are_proposed_from_the_labels_name(label, people, yes) -> None:
         ("decision", "Granted", ("Granted", "Refused"), "granted", "refused"),
         ("admit", "Admitted", ("Admitted", "Rejected"), "admitted", "rejected"),
         ("y", "1", ("0", "1"), None, None),
-        (
-            "y",
-            "Accepted without any further conditions",
-            ("Accepted without any further conditions", "No"),
-            None,
-            None,
-        ),
+        ("y", "Yes, in full, at once", ("Yes, in full, at once", "No"), None, None),
     ],
 )
 def test_a_decision_without_a_model_is_worded_by_its_own_values(column, good, values, yes, no) -> None:

@@ -26,11 +26,7 @@ _ASSETS = Path(__file__).resolve().parents[3] / "assets"
 
 
 def plot(
-    figure: go.Figure,
-    name: str,
-    *,
-    on_click: Callable[[int, int], None] | None = None,
-    tools: bool = True,
+    figure: go.Figure, name: str, *, on_click: Callable[[int, int], None] | None = None, tools: bool = True
 ) -> None:
     """Draw `figure`, as wide as there is room.
 

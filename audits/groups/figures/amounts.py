@@ -92,9 +92,7 @@ def tails(result: GroupsResult, attribute: str) -> go.Figure:
     measures = list(_MEASURES) if len(others) * len(_MEASURES) <= _MAX_ROWS else ["mean"]
     rows = [
         (
-            f"{named_group(named_with(row.attribute, row.group))} · {_MEASURES[name]}"
-            if len(measures) > 1
-            else _label(row),
+            f"{_name(row)} · {_MEASURES[name]}" if len(measures) > 1 else _label(row),
             row.differences[name].estimate,
             _people(row),
         )
