@@ -47,7 +47,7 @@ def left_out(
     people = np.ones(len(before)) if sizes is None else sizes.loc[before.index].to_numpy(dtype=float)
     one = spec.person or (spec.weighing.cluster if spec.weighing else None) or ""
     if one in before and sizes is None:  # persons and clusters are one each
-        people = 1.0 / before[one].groupby(before[one].array, dropna=False).transform("size").to_numpy()
+        people = 1.0 / before[one].groupby(before[one].to_numpy(), dropna=False).transform("size").to_numpy()
     lost = float(people[gone].sum())
     if not 0 < lost < people.sum():
         return ()
