@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import sparse
 
 from audits.flipset.counterparts.matching import Flips, Group, Matching
-from audits.flipset.counterparts.people import Comparison, EncodedFeatures
+from audits.flipset.counterparts.people import Comparison
 from audits.transport import paired_cost
 
 
@@ -143,7 +143,7 @@ def arrows(
         "negative" or "none": the way in which at least half of the person's counterparts differ.
     """
     encoded, raw = compared.encoded, compared.raw
-    if not _flat(encoded):
+    if len(encoded.columns) != 2 or not all(encoded.scaled[name] for name in encoded.columns):
         return pd.DataFrame()
     here = raw.loc[people.index]
     there = raw.loc[people["counterpart"]] if invented.empty else invented.loc[people["atom"]]
@@ -187,10 +187,6 @@ def boundary(compared: Comparison, shown: pd.DataFrame) -> pd.DataFrame:
             frame[name] = frame[name].round().astype(kinds[name])
     decided = subject.decide(subject.favorable_score(frame), subject.data.groups.iloc[:1])
     return pd.DataFrame({"x": grid[:, 0], "y": grid[:, 1], "favorable": decided})
-
-
-def _flat(encoded: EncodedFeatures) -> bool:
-    return len(encoded.columns) == 2 and all(encoded.scaled[name] for name in encoded.columns)
 
 
 def _numbers(values: pd.Series) -> np.ndarray:

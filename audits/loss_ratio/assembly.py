@@ -103,7 +103,9 @@ def _features(
         FeatureMove(name, column[k], float(loadings[k]), float(mean[k]), float(absolute[k]))
         for k, name in enumerate(subject.space.names)
     ]
-    return tuple(sorted(found, key=lambda item: (-item.loading, -item.mean_absolute_move)))
+    # the two columns of a category of two values have the same, but for rounding
+    found.sort(key=lambda item: (-round(item.loading, 9), -round(item.mean_absolute_move, 9)))
+    return tuple(found)
 
 
 _BARS = 30

@@ -184,18 +184,16 @@ class Subject:
         """What is known of the rows of everyone decided on, each column in standard deviations."""
         subject, labels = self.everyone, self.data.y
         data = subject.data
-        told = pd.DataFrame(index=data.frame.index)
+        encoded = np.empty((data.n, 0))
         if self.space.columns:
             encoded = self.space.encode(data.frame, unknown="zero")
-            widest = np.argsort(-encoded.std(axis=0).round(9), kind="stable")[:_BALANCED]
-            told = pd.DataFrame(encoded[:, widest], told.index)
-        told["score"] = subject.scores
+        widest = np.argsort(-encoded.std(axis=0).round(9), kind="stable")[:_BALANCED]
+        told = pd.DataFrame(encoded[:, widest], data.frame.index).assign(score=subject.scores)
+        if data.numeric is None:  # the rejected alone, too, as for what they could change
+            told = told.join(told.mul(~subject.decisions, axis=0).add_prefix("rejected "))
+            told["decision"] = subject.decisions.astype(float)
         if labels is not None:
             told["label"] = np.append(labels, np.full(data.n - len(labels), labels.mean()))
-        if data.numeric is None:  # the rejected alone, too, as for what they could change
-            rejected = told.loc[:, told.columns != "label"].mul(~subject.decisions, axis=0)
-            told = told.join(rejected.add_prefix("rejected "))
-            told["decision"] = subject.decisions.astype(float)
         spread = told.std(ddof=0).clip(lower=1e-9)
         return (told - told.mean()) / spread * np.where(told.columns == "decision", 2.0, 1.0)
 

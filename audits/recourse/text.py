@@ -21,7 +21,7 @@ def headline(result: RecourseResult) -> str:
     words = vocabulary()
     match = f"someone who {words.is_yes}" if words.yes else "an accepted person"
     if _is_word(words.yes):
-        match = f"{_article(words.yes)} {words.yes} {words.person}"
+        match = f"{'an' if words.yes[:1] in 'aeiou' else 'a'} {words.yes} {words.person}"
     if done.alpha != 1:
         match = f"{match} {way_to(done.alpha)}"
     would = f"would be {yes_word()} if they matched {match} on what they can change"
@@ -35,10 +35,6 @@ def headline(result: RecourseResult) -> str:
 def _sampled(result: RecourseResult) -> str:
     """Say that more were rejected than are counted, where there are."""
     return " sampled" if result.rows["left_out"].get(NOT_DRAWN) else ""
-
-
-def _article(word: str) -> str:
-    return "an" if word[:1] in "aeiou" else "a"
 
 
 def _is_word(word: str) -> bool:

@@ -144,11 +144,11 @@ def _execute_both(spec: Spec, expected: list[str], progress: Progress) -> RunRes
         begun = _PREPARED_BOTH + 2 * place * width
         stretches = part(progress, begun, begun + width), part(progress, begun + width, begun + 2 * width)
         stretches[0](0.0, f"Running {AUDITS[request.name].title}")
-        ours = carry_out(request, place, first.subject, spec.seed, stretches[0], beside=second.subject)
+        ours = carry_out(request, place, first.subject, spec.seed, stretches[0], second.subject)
         found.append(_beside(ours, second.subject))
         stretches[1](0.0, f"Running {AUDITS[request.name].title} on the second model")
         try:
-            made = carry_out(request, place, second.subject, spec.seed, stretches[1], beside=first.subject)
+            made = carry_out(request, place, second.subject, spec.seed, stretches[1], first.subject)
             theirs.append(_beside(made, first.subject))
         except InputError as error:
             level = level_of(request.all_options())
@@ -341,15 +341,14 @@ def carry_out(
     subject: Subject,
     seed: int,
     progress: Progress = silent,
-    *,
-    beside: Subject | None = None,
+    *more: Subject,
 ) -> AuditResult:
     """Run one audit of a list; an error names its `place`, and nothing else depends on that.
 
     Parameters
     ----------
-    beside : Subject, optional
-        Another model on the same rows, to be compared with: rows are then drawn alike for both.
+    more : Subject
+        Other models on the same rows, to be compared with: rows are then drawn alike for all.
     """
     _check_installed(request, place)
     if subject.data.numeric is not None and not AUDITS[request.name].numeric:
@@ -369,7 +368,7 @@ def carry_out(
                 advice=f"leave the audit out; these audits support them: {choices(supporting)}",
             )
         # the same rows for every audit of the run
-        others = [] if beside is None else [whom_about(request, beside)]
+        others = (whom_about(request, each) for each in more)
         drawn = subject.one_row_each(np.random.default_rng([seed, _PERSONS]), *others)
     if AUDITS[request.name].distances:
         check_spread(drawn.data)

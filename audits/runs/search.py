@@ -73,7 +73,7 @@ def with_search(
         return tuple(_warned(each, told) if _clears(each) else each for each in audits), None
     table = found.result.rule_sets
     kept = table.loc[[row.number for row in found.result.leaderboard]]  # of the thousands that were tested
-    looked, everyone = sample.everyone.data.people, subject.everyone.data.people
+    looked, everyone = (each.everyone.data.people for each in (sample, subject))
     drawn = f"The search looked at {people(looked)} of {everyone:,.0f}, drawn at random."
     found = dataclasses.replace(found, result=dataclasses.replace(found.result, rule_sets=kept))
     if sample.data.gathered is not None:

@@ -27,7 +27,7 @@ from audits.stats.intervals import percent_level
 
 MAX_OVERLAP = 500
 """People of each group compared at a time: a kernel of all pairs."""
-_DRAWS = 3  # samples of larger groups, so that no verdict hangs on one
+_DRAWS = 5  # samples of larger groups, so that no verdict hangs on one
 _MIN = 20
 _TURNS = 999  # random turns of signs behind the p-value
 _PLANTED, _PLANTED_TURNS = 40, 199  # samples with a planted difference behind the power, and their turns

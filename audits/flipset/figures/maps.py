@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -218,7 +218,7 @@ def arrows(result: FlipsetResult) -> go.Figure:
             },
             name=name,
             # both ends of an arrow are about the person it begins at
-            meta=[each for row in rows.index for each in (*[_person(row)] * 2, "")],
+            meta=[each for row in rows.index for each in (*[people_id({"run": "", "row": row})] * 2, "")],
             hovertemplate="%{x:.4g}, %{y:.4g}<extra>" + name + "</extra>",
         )
     figure.update_xaxes(title=describe(result.features[0]))
@@ -229,10 +229,6 @@ def arrows(result: FlipsetResult) -> go.Figure:
         f"{result.features[0]} and {result.features[1]}; for {flips} of them the decision changes."
     )
     return finish(figure, height=460, alt=alt)
-
-
-def _person(row: Hashable) -> str:
-    return people_id({"run": "", "row": row})
 
 
 def _segments(rows: pd.DataFrame, axis: str) -> list[float | None]:
