@@ -41,10 +41,10 @@ MATERIAL = 0.10
 LIMIT = GroupLimit(difference=MATERIAL)
 
 
-def _decided(rates: Sequence[float], n: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Two groups of so many people, decided at these rates."""
+def _decided(rates: Sequence[float], n: int | Sequence[int], rng: np.random.Generator) -> pd.DataFrame:
+    """Two groups of so many people, each or one after the other, decided at these rates."""
     group = np.repeat(["a", "b"], n)
-    yes = rng.random(2 * n) < np.repeat(rates, n)
+    yes = rng.random(len(group)) < np.repeat(rates, n)
     return pd.DataFrame({"group: g": group, "decision": yes, "score": yes.astype(float), "people": 1.0})
 
 
@@ -79,10 +79,10 @@ def _least_ratio(k: int, tiny: int, number: int) -> Facts:
     yield alarm("smallest impact ratio, upper end too low", least.high < 0.4 / 0.6)
 
 
-def _low_rates(drawn: tuple[float, float, int], number: int) -> Facts:
-    """Differences far below 10 points, whose ratio is not."""
+def _low_rates(drawn: tuple[float, float, Any], number: int) -> Facts:
+    """Differences far below 10 points, whose ratio is not; and a handful beside a crowd."""
     *rates, n = drawn
-    judged = _judged(_decided(rates, n, np.random.default_rng([number, n, 43])))
+    judged = _judged(_decided(rates, n, np.random.default_rng([number, np.max(n), 43])))
     if rates[0] == rates[1]:
         yield alarm("evidence of a difference", judged.verdict == EVIDENCE)
     else:
