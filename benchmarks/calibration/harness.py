@@ -128,8 +128,8 @@ class Kept:
     def add(self, each: Simulation, rows: Iterable[Row], upto: int) -> None:
         """Count in what further worlds of a simulation gave, drawn now."""
         own = {(row.shown, row.kind): row for row in self.of(each)}
-        today = datetime.datetime.now(datetime.UTC).date().isoformat()
-        now = {"drawn": today, "code": stamp()["source"][:12]}
+        at = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%MZ")
+        now = {"drawn": at, "code": stamp()["source"][:12]}
         for row in rows:
             hits, worlds = int(row.hits), int(row.worlds)
             if (before := own.get((row.shown, row.kind))) is not None:
