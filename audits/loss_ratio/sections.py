@@ -16,7 +16,8 @@ def section(result: LossRatioResult) -> Section:
     """Arrange a loss-ratio audit."""
     limit, end = number(result.tolerance), result.curve[-1]
     beyond = sum(bar.people for bar in result.histogram if bar.low >= result.tolerance)
-    of = f"{count(beyond)} of {people(result.statistic.n)}"
+    everyone = people(result.statistic.n)
+    of = f"All {everyone}" if beyond >= result.statistic.n else f"About {count(beyond)} of {everyone}"
     groups, features = (
         f" Showing {most} of {many:,}." if many > most else ""
         for most, many in (
@@ -35,7 +36,7 @@ def section(result: LossRatioResult) -> Section:
         ),
         Exhibit(
             "ratios",
-            f"About {of} have an error more than {limit} times as large",
+            f"{of} have an error more than {limit} times as large",
             f"Bar: {vocabulary().people} by how many times larger their error becomes.",
             lambda: figures.ratios(result),
             result.histogram_frame,

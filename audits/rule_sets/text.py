@@ -113,8 +113,9 @@ def finding(result: RuleSetsResult, *, n_evidence: int, smallest: float) -> str:
         return f"{within} within {limit} of {others}. Nearest to that limit: {who}"
     tolerance = result.options["tolerance"]
     beyond = f"by more than the tolerated {100 * tolerance:.3g} points" if tolerance else "more than chance"
-    begin = f"{'Neither' if family == 2 else 'None'} of {several(family, 'group')} {large}"
-    text = f"{begin} differs {beyond} (p {p_words(about.adjusted_p)}). Least certain: {who}"
+    none = {1: f"The one group {large} does not differ", 2: f"Neither of 2 groups {large} differs"}
+    begin = none.get(family, f"None of {family:,} groups {large} differs")
+    text = f"{begin} {beyond} (p {p_words(about.adjusted_p)}). Least certain: {who}"
     if judged.reason:
         return f"{text} More {noun} would not settle it: {judged.reason}."
     if judged.people_needed is None:
