@@ -111,7 +111,8 @@ def number_from(name: str, default: float, *, least: float, most: float) -> floa
     except ValueError:
         value = float("nan")
     if not least <= value <= most:
-        raise InputError(name, f"must be a number from {least:,g} to {most:,g}", text)
+        ends = (f"{end:,.5f}".rstrip("0").rstrip(".") for end in (least, most))
+        raise InputError(name, f"must be a number from {' to '.join(ends)}", text)
     return value
 
 
@@ -298,7 +299,7 @@ def _explain(problem: ErrorDetails, where: str, known: list[str]) -> InputError:
     if kind == "int_type" and isinstance(given, str) and given.strip().isdigit():
         return InputError(path, "must be a whole number", given, _line(last, given.strip()))
     if kind in _MEANT:
-        tried = kind.startswith("int_") and problem["loc"][-1] == "int"  # before other kinds of numbers
+        tried = kind.startswith("int_") and problem["loc"][-1:] == ("int",)  # before other kinds of numbers
         meant = "a number" if tried else _MEANT[kind]
         return InputError(path, f"must be {meant}", given, _corrected_line(meant, last, given))
     rule = re.sub(r"^(\w+ should|value error, must)", "must", problem["msg"][0].lower() + problem["msg"][1:])

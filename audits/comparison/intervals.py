@@ -98,9 +98,8 @@ class Moved:
         if self.value is None or self.ends is None:
             return Estimate(self.value, None, None, self.n, self.method)
         low, high = self.ends(level)
-        how = (
-            self.method if low == high else f"{self.method}, {percent_level(level)}"
-        )  # what is exact is sure
+        # what is exact is sure
+        how = self.method if low == high else f"{self.method}, {percent_level(level)}"
         return Estimate(self.value, min(low, self.value), max(high, self.value), self.n, how)
 
     def p_value(self) -> float | None:

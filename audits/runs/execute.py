@@ -381,13 +381,13 @@ def carry_out(
     if drawn is not subject:
         note = (
             f"Rows of one person are not independent evidence: one row of each of "
-            f"{drawn.data.n:,} persons was sampled, so that each group keeps the decisions and features of "
-            f"all its rows; {subject.data.n - drawn.data.n:,} others were left out."
+            f"{drawn.data.n:,} persons was sampled, so that decisions and features are about those of all "
+            f"rows in every group; {subject.data.n - drawn.data.n:,} others were left out."
         )
         result = dataclasses.replace(result, warnings=(note, *result.warnings))
-        if isinstance(result, RowsResult):  # which of a plugin need not be
-            which = crc32(repr(sorted(drawn.data.frame.index)).encode())
-            result = dataclasses.replace(result, rows=result.rows | {"drawn": which})
+        if isinstance(result, RowsResult):  # a plugin's need not be one
+            which = f"{crc32(repr(sorted(drawn.data.frame.index)).encode()):08x}"
+            result = dataclasses.replace(result, rows=result.rows | {"sample": which})
     cleared = without_clearance(where_outcomes_known(result, request, whole), whole.cannot_clear)
     return AuditResult(request.name, request.all_options(), cleared, vocabulary())
 

@@ -47,7 +47,8 @@ class RowsResult(BaseResult):
     finding : str
         With numbers and method; `warnings` are sentences to read with it.
     rows : dict
-        Whom it looked at, in numbers: those `audited`, those `used`, and by reason those `left_out`.
+        Whom it looked at, in numbers: those `audited`, those `used`, and by reason those `left_out`. Where
+        one row of each person was drawn, `sample` is a digest of which.
     """
 
     options: dict[str, Any]

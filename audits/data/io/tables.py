@@ -56,7 +56,7 @@ class ReadOptions(Strict):
 
 
 def _most_file_bytes() -> int:
-    return int(1e6 * number_from("EVENHAND_MAX_FILE_MB", 200, least=1e-6, most=1e9))
+    return int(1e6 * number_from("EVENHAND_MAX_FILE_MB", 200, least=0.00001, most=1e9))
 
 
 _LINES_A_ROW = 10  # empty ones, and those inside quotes

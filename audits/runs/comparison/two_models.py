@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from audits.comparison.intervals import People, exactly_0, share_moved
-from audits.comparison.pairs import Pairing, Row, other_people
+from audits.comparison.pairs import Pairing, Row
 from audits.comparison.text import sentence
 from audits.errors import InputError
 from audits.records import resolve
@@ -189,9 +189,9 @@ def audit_change(
         Whether the two are about different people.
     """
     record = AUDITS[second.name]
-    drawn = [getattr(each.result, "rows", {}).get("drawn") for each in (first, second)]  # rows of persons
-    if record.paired is None or drawn[0] != drawn[1]:
-        pairing = other_people() if record.paired else Pairing(why={"": _NOT_PAIRED})
+    samples = [getattr(each.result, "rows", {}).get("sample") for each in (first, second)]
+    if record.paired is None or samples[0] != samples[1]:
+        pairing = Pairing(why={"": _OTHER_ROWS if record.paired else _NOT_PAIRED})
     else:
         pairing = resolve(record.paired)(first.result, second.result, subjects)
     if one_model := _is_one_model(subjects):
@@ -264,6 +264,7 @@ def _settling_all(worst: Judgment, judged: Sequence[Judgment]) -> Judgment:
     return dataclasses.replace(worst, people_needed=number)
 
 
+_OTHER_ROWS = "of each person the two took another row, unless both models are in one run"
 _NOT_PAIRED = "the audit does not say how its numbers depend on individual people"
 _BESIDE = "Both models' results are side by side; the change has no interval:"
 _SAME = "Both models have the same numbers on these people."
