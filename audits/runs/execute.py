@@ -381,8 +381,8 @@ def carry_out(
     if drawn is not subject:
         note = (
             f"Rows of one person are not independent evidence: one row of each of "
-            f"{drawn.data.n:,} persons was sampled, so that decisions and features are about those of all "
-            f"rows in every group; {subject.data.n - drawn.data.n:,} others were left out."
+            f"{drawn.data.n:,} persons was sampled so that each group's decisions and features stay close to "
+            f"those of all its rows; {subject.data.n - drawn.data.n:,} others were left out."
         )
         result = dataclasses.replace(result, warnings=(note, *result.warnings))
         if isinstance(result, RowsResult):  # a plugin's need not be one

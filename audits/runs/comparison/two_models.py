@@ -264,7 +264,7 @@ def _settling_all(worst: Judgment, judged: Sequence[Judgment]) -> Judgment:
     return dataclasses.replace(worst, people_needed=number)
 
 
-_OTHER_ROWS = "of each person the two took another row, unless both models are in one run"
+_OTHER_ROWS = "the two runs drew different rows of each person; compare both models in one run"
 _NOT_PAIRED = "the audit does not say how its numbers depend on individual people"
 _BESIDE = "Both models' results are side by side; the change has no interval:"
 _SAME = "Both models have the same numbers on these people."
